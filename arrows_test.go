@@ -38,7 +38,6 @@ graph/transport: graph graph/document graph/executor graph/limits graph/model gr
 graph/executor: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx store store/access store/seal store/shop
-internal/bench:
 internal/cli: internal/auth internal/datagen internal/web internal/web/accesslog internal/web/middleware
 	internal/web/server store store/access store/exchange store/job store/promotion/code store/release/routing
 	store/release/segment store/seal store/shop

@@ -82,7 +82,7 @@ func run(ctx context.Context, args []string, streams cli.Streams) (code int) {
 // serve is the server.
 type serve struct {
 	cli.Serve
-	Documents limits.Bounds `embed:"" group:"graphql-limits"`
+	Documents limits.Config `embed:"" group:"graphql-limits"`
 }
 
 // Validate checks what kong cannot.
@@ -270,7 +270,7 @@ func (a *app) reload() {
 func (a *app) handler() http.Handler {
 	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []transport.Option{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithBounds(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
+	options := []transport.Option{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithLimits(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
 		transport.WithManifest(a.trusted), transport.CountDocuments(a.metrics.CountDocument), transport.CountOperations(a.ran, a.began), transport.WithStreams(a.streams()), transport.WithConcurrencyLimiter(a.turns)}
 	if a.Executor == "gqlgen" {
 		options = append(options, transport.WithoutPlans())
@@ -329,9 +329,9 @@ func (a *app) began(ctx context.Context, of executor.OperationStats) {
 // streams is what subscriptions are given.
 func (a *app) streams() transport.StreamConfig {
 	live := transport.DefaultStreamConfig()
-	live.Message = cmp.Or(a.MessageBytes, live.Message)
-	live.Connection, live.Client, live.Address, live.Within = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
-	live.Origin, live.Draining, live.Count = middleware.OriginAllowed(a.CORSOrigins), server.Draining, a.metrics.AddSubscriptions
+	live.MaxMessage = cmp.Or(a.MessageBytes, live.MaxMessage)
+	live.PerConnection, live.PerClient, live.PerAddress, live.WriteTimeout = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
+	live.AllowOrigin, live.Draining, live.CountSubscriptions = middleware.OriginAllowed(a.CORSOrigins), server.Draining, a.metrics.AddSubscriptions
 	return live
 }
 

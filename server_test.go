@@ -209,19 +209,19 @@ func BenchmarkHot(b *testing.B) {
 	}
 }
 
-// The flags' defaults are those of the bounds, said once more for --help.
-func TestBoundsOfDocumentsByDefault(t *testing.T) {
+func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, limits.DefaultBounds(), limits.Bounds{}.OrDefaults())
+	require.Equal(t, 60_000, limits.Defaults().Cost)
+	require.Equal(t, limits.Defaults(), limits.Config{}.OrDefaults())
 	c := &commands{}
 	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	_, err = parser.Parse([]string{"serve"})
 	require.NoError(t, err)
-	require.Equal(t, limits.DefaultBounds(), c.Serve.Documents)
-	bounds := limits.Bounds{Tokens: 1, Depth: 2, Cost: 3}.OrDefaults()
+	require.Equal(t, limits.Defaults(), c.Serve.Documents)
+	bounds := limits.Config{Tokens: 1, Depth: 2, Cost: 3}.OrDefaults()
 	require.Equal(t, []int{1, 2, 3}, []int{bounds.Tokens, bounds.Depth, bounds.Cost})
-	require.ErrorContains(t, (&serve{Documents: limits.Bounds{Depth: -1}}).Validate(), "--document-depth")
+	require.ErrorContains(t, (&serve{Documents: limits.Config{Depth: -1}}).Validate(), "--document-depth")
 }
 
 func TestExportThatFailsLeavesTheOldFile(t *testing.T) {

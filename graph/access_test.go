@@ -188,6 +188,9 @@ func TestRefusalsTouchNothing(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, handmade())
 		for coordinate, query := range rootFields() {
+			if needed, _ := auth.Scope(coordinate); needed == auth.AnyScope {
+				continue // answered, not refused
+			}
 			r := by(newPost(t, query, nil), with())
 			ctx, counter := store.CountStatements(r.Context())
 			s.send(t, r.WithContext(ctx))

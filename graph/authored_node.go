@@ -17,7 +17,7 @@ func (r queryResolver) AuthoredNode(ctx context.Context, id string) (*model.Auth
 		return nil, err
 	}
 	node, err := r.store.AuthoredNode(ctx, store.LocalID(id))
-	return orNull(alone[model.AuthoredNode](node, err))
+	return orNull(singleRow[model.AuthoredNode](node, err))
 }
 
 func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.AuthoredNodeConnection, error) {
@@ -28,11 +28,11 @@ func (r queryResolver) AuthoredNodes(ctx context.Context, hierarchyID string, fi
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, model.Siblings[model.AuthoredNode](slice.Items)), nil
+	return model.NewConnection(slice, model.NewBatch[model.AuthoredNode](slice.Items)), nil
 }
 
 func (r authoredNodeResolver) ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error) {
-	return model.Load(ctx, obj.Sibling, "productCount", r.Resolver, (*Resolver).attachedCounts)
+	return model.Load(ctx, obj.BatchRow, "productCount", r.Resolver, (*Resolver).attachedCounts)
 }
 
 func (r *Resolver) attachedCounts(ctx context.Context, all []*model.AuthoredNode) ([]int, error) {
@@ -48,8 +48,8 @@ func (r authoredNodeResolver) ProductIds(ctx context.Context, obj *model.Authore
 	if offset < 0 || offset > store.MaxOffset {
 		return nil, outOfBounds("offset", offset, 0, store.MaxOffset)
 	}
-	edge := fmt.Sprint("productIds", first, "+", offset) // siblings ask alike
-	return model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
+	edge := fmt.Sprint("productIds", first, "+", offset)
+	return model.Load(ctx, obj.BatchRow, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.AuthoredNode) ([][]string, error) {
 		ids := keysOf(all, (*model.AuthoredNode).NodeID)
 		attached, err := r.store.AttachedProducts(ctx, unique(ids), first, offset)
 		return model.ValuesByKey(ids, attached), err
@@ -61,9 +61,9 @@ func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCr
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.CreateNode(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
+	node, userErrs, err := nodePayload(r.store.CreateNode(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
 		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description}))
-	return &generated.NodeCreatePayload{Node: node, UserErrors: faults}, err
+	return &generated.NodeCreatePayload{Node: node, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUpdateInput) (*generated.NodeUpdatePayload, error) {
@@ -71,9 +71,9 @@ func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUp
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.UpdateNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
+	node, userErrs, err := nodePayload(r.store.UpdateNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
 		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description}))
-	return &generated.NodeUpdatePayload{Node: node, UserErrors: faults}, err
+	return &generated.NodeUpdatePayload{Node: node, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMoveInput) (*generated.NodeMovePayload, error) {
@@ -81,8 +81,8 @@ func (r mutationResolver) NodeMove(ctx context.Context, input generated.NodeMove
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.MoveNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), store.LocalID(input.ParentID)))
-	return &generated.NodeMovePayload{Node: node, UserErrors: faults}, err
+	node, userErrs, err := nodePayload(r.store.MoveNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), store.LocalID(input.ParentID)))
+	return &generated.NodeMovePayload{Node: node, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDeleteInput) (*generated.NodeDeletePayload, error) {
@@ -91,8 +91,8 @@ func (r mutationResolver) NodeDelete(ctx context.Context, input generated.NodeDe
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeAuthoredNode, id, r.store.DeleteNode(ctx, auth.PrincipalFrom(ctx).Actor(), id))
-	return &generated.NodeDeletePayload{DeletedID: gone, UserErrors: faults}, err
+	gone, userErrs, err := deletion(store.TypeAuthoredNode, id, r.store.DeleteNode(ctx, auth.PrincipalFrom(ctx).Actor(), id))
+	return &generated.NodeDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generated.NodeProductsAttachInput) (*generated.NodeProductsAttachPayload, error) {
@@ -100,8 +100,8 @@ func (r mutationResolver) NodeProductsAttach(ctx context.Context, input generate
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.AttachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.NodeProductsAttachPayload{Node: node, UserErrors: faults}, err
+	node, userErrs, err := nodePayload(r.store.AttachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	return &generated.NodeProductsAttachPayload{Node: node, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generated.NodeProductsDetachInput) (*generated.NodeProductsDetachPayload, error) {
@@ -109,8 +109,8 @@ func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generate
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.DetachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.NodeProductsDetachPayload{Node: node, UserErrors: faults}, err
+	node, userErrs, err := nodePayload(r.store.DetachProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	return &generated.NodeProductsDetachPayload{Node: node, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCurateInput) (*generated.NodeCuratePayload, error) {
@@ -118,15 +118,15 @@ func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCu
 	if err != nil {
 		return nil, err
 	}
-	node, faults, err := nodePayload(r.store.CurateProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
-	return &generated.NodeCuratePayload{Node: node, UserErrors: faults}, err
+	node, userErrs, err := nodePayload(r.store.CurateProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds)))
+	return &generated.NodeCuratePayload{Node: node, UserErrors: userErrs}, err
 }
 
-// nodePayload is a node as a mutation left it, or what is to be mended.
+// nodePayload returns the node of a mutation, or user errors.
 func nodePayload(node *catalog.AuthoredNode, err error) (*model.AuthoredNode, []*model.UserError, error) {
-	faults, err := userErrors(err)
-	if err != nil || len(faults) > 0 {
-		return nil, faults, err
+	userErrs, err := userErrors(err)
+	if err != nil || len(userErrs) > 0 {
+		return nil, userErrs, err
 	}
-	return model.Siblings[model.AuthoredNode]([]*catalog.AuthoredNode{node})[0], faults, nil
+	return model.NewBatch[model.AuthoredNode]([]*catalog.AuthoredNode{node})[0], userErrs, nil
 }

@@ -14,16 +14,16 @@ func (r queryResolver) ProductConfigured(ctx context.Context, id string, selecte
 		return nil, err
 	}
 	product, err := v.ConfiguredProduct(ctx, store.LocalID(id), localChoices(selectedOptions))
-	return orNull(alone[model.Product](product, err))
+	return orNull(singleRow[model.Product](product, err))
 }
 
-// Product is the bundle as it is found by its id, whatever was chosen.
+// Product returns the bundle without the selected options.
 func (r configuredResolver) Product(ctx context.Context, obj *model.Product) (*model.Product, error) {
 	products, err := r.ProductsByID(ctx, []string{obj.ID()})
 	return products[obj.ID()], err
 }
 
-// localChoices are choices by the service's own ids.
+// localChoices converts the global ids of choices to stored ones.
 func localChoices(choices []*release.BundleChoice) []release.BundleChoice {
 	local := make([]release.BundleChoice, len(choices))
 	for i, choice := range choices {

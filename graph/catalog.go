@@ -36,8 +36,8 @@ func (r mutationResolver) CatalogCreate(ctx context.Context, input generated.Cat
 	}
 	catalog, err := r.store.CreateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.CatalogChange{Name: &input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
-	faults, err := userErrors(err)
-	return &generated.CatalogCreatePayload{Catalog: catalog, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.CatalogCreatePayload{Catalog: catalog, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.CatalogUpdateInput) (*generated.CatalogUpdatePayload, error) {
@@ -47,8 +47,8 @@ func (r mutationResolver) CatalogUpdate(ctx context.Context, input generated.Cat
 	}
 	catalog, err := r.store.UpdateCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), catalog.CatalogChange{Nulls: opctx.Nulls(ctx), Name: input.Name,
 		HierarchyIDs: localIDs(input.HierarchyIds), Pricebooks: valuesOf(input.Pricebooks), Locale: input.Locale, Currency: input.Currency})
-	faults, err := userErrors(err)
-	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.CatalogUpdatePayload{Catalog: catalog, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.CatalogDeleteInput) (*generated.CatalogDeletePayload, error) {
@@ -57,6 +57,6 @@ func (r mutationResolver) CatalogDelete(ctx context.Context, input generated.Cat
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeCatalog, id, r.store.DeleteCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), id))
-	return &generated.CatalogDeletePayload{DeletedID: gone, UserErrors: faults}, err
+	gone, userErrs, err := deletion(store.TypeCatalog, id, r.store.DeleteCatalog(ctx, auth.PrincipalFrom(ctx).Actor(), id))
+	return &generated.CatalogDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }

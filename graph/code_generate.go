@@ -17,9 +17,9 @@ func (r mutationResolver) PromotionCodesGenerate(ctx context.Context, input gene
 	}
 	job, odds, err := r.store.GenerateCodes(ctx, auth.PrincipalFrom(ctx).Actor(), code.CodeGeneration{PromotionID: store.LocalID(input.PromotionID),
 		Count: input.Count, Pattern: input.Pattern, Alphabet: deref(input.Alphabet), Uses: input.Uses, ConsumeUnit: input.ConsumeUnit})
-	faults, err := userErrors(err)
+	userErrs, err := userErrors(err)
 	if job == nil {
 		odds = 0
 	}
-	return &generated.PromotionCodesGeneratePayload{Job: jobOf(job), GuessesPerCode: odds, UserErrors: faults}, err
+	return &generated.PromotionCodesGeneratePayload{Job: jobOf(job), GuessesPerCode: odds, UserErrors: userErrs}, err
 }

@@ -49,8 +49,8 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 	}
 	usage, err := r.store.RedeemCode(ctx, auth.PrincipalFrom(ctx).Actor(),
 		redeem.CodeUse{Code: input.Code, User: deref(input.User), Units: input.Units, Reference: input.Reference})
-	faults, err := userErrors(err)
-	payload := &generated.PromotionCodeRedeemPayload{UserErrors: faults}
+	userErrs, err := userErrors(err)
+	payload := &generated.PromotionCodeRedeemPayload{UserErrors: userErrs}
 	if usage != nil {
 		payload.Usage, payload.UnitsApplied = model.NewPromotionCodeUsage(usage), usage.Units
 	}
@@ -63,8 +63,8 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 		return nil, err
 	}
 	released, err := r.store.ReleaseCode(ctx, auth.PrincipalFrom(ctx).Actor(), input.Reference, input.Code)
-	faults, err := userErrors(err)
-	return &generated.PromotionCodeReleasePayload{Usages: model.NewPromotionCodeUsages(released), UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.PromotionCodeReleasePayload{Usages: model.NewPromotionCodeUsages(released), UserErrors: userErrs}, err
 }
 
 func (codeRefusalResolver) Message(_ context.Context, obj *code.CodeRefusal) (string, error) {

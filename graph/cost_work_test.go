@@ -433,6 +433,7 @@ var shapes = map[string]func(n int) (string, variables){
 // work for anyone, by climbing: of each that is accepted it keeps the change that
 // makes more work. None may cause more than the bounds.
 func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
+	storetest.FullTestsOnly(t, "it measures hundreds of requests; TestNoDocumentCostsMoreThanItSays draws some")
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		var worst, slowest work
@@ -464,7 +465,7 @@ func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 				best, most := d.random(), 0.
 				for range 25 {
 					next := d.mutate(best)
-					if next.fields() > limits.DefaultBounds().Fields {
+					if next.fields() > limits.Defaults().Fields {
 						continue // refused as it is
 					}
 					query, values := d.text(next)

@@ -34,9 +34,9 @@ func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 		"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {transport.WithoutPlans()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bounds := limits.DefaultBounds()
+			bounds := limits.Defaults()
 			bounds.Cost = 1000
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, transport.WithBounds(bounds))...))
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, transport.WithLimits(bounds))...))
 			ask := func(method, query string, extensions, accept string) *httptest.ResponseRecorder {
 				body, at := io.Reader(nil), "/graphql"
 				if method == http.MethodPost {

@@ -7,13 +7,13 @@ import (
 	"portico/store/release"
 )
 
-// FileDigests notes the files of products, and their main images.
+// FileDigests returns and stores the digests of the files and main images of products.
 func (r *Resolver) FileDigests(ctx context.Context, all []*model.Product) ([]*release.EdgeDigest, error) {
 	files, err := r.FilesByID(ctx, idsOf(all, func(p *model.Product) []string { return append(fileIDs(p), one(p.MainImageID())...) }))
 	if err != nil {
 		return nil, err
 	}
-	found := make([]*release.EdgeDigest, len(all))
+	digests := make([]*release.EdgeDigest, len(all))
 	var content []byte
 	for i, p := range all {
 		attached := attachedFiles(p, files)
@@ -25,20 +25,20 @@ func (r *Resolver) FileDigests(ctx context.Context, all []*model.Product) ([]*re
 		if image := files[p.MainImageID()]; image != nil {
 			content = image.AppendJSON(content)
 		}
-		found[i] = release.NewEdgeDigest(content, len(attached))
-		p.EdgeDigests().Files.Store(found[i])
+		digests[i] = release.NewEdgeDigest(content, len(attached))
+		p.EdgeDigests().Files.Store(digests[i])
 	}
-	return found, nil
+	return digests, nil
 }
 
-// BreadcrumbDigests notes the ways to products.
+// BreadcrumbDigests returns and stores the digests of the breadcrumbs of products.
 func (r *Resolver) BreadcrumbDigests(ctx context.Context, all []*model.Product) ([]*release.EdgeDigest, error) {
 	trails, err := r.breadcrumbTrails(ctx, all)
 	if err != nil {
 		return nil, err
 	}
 	nodes := map[string][]byte{}
-	found := make([]*release.EdgeDigest, len(all))
+	digests := make([]*release.EdgeDigest, len(all))
 	var content []byte
 	for i, p := range all {
 		content = content[:0]
@@ -53,8 +53,8 @@ func (r *Resolver) BreadcrumbDigests(ctx context.Context, all []*model.Product) 
 			}
 			content = append(append(content, of...), '\n')
 		}
-		found[i] = release.NewEdgeDigest(content, len(trails[i]))
-		p.EdgeDigests().Breadcrumbs.Store(found[i])
+		digests[i] = release.NewEdgeDigest(content, len(trails[i]))
+		p.EdgeDigests().Breadcrumbs.Store(digests[i])
 	}
-	return found, nil
+	return digests, nil
 }

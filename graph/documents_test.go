@@ -31,7 +31,7 @@ var introspections = map[string]string{
 
 func TestIntrospectionsOfToolsPass(t *testing.T) {
 	t.Parallel()
-	bounds := limits.DefaultBounds()
+	bounds := limits.Defaults()
 	bounds.Cost = bounds.Cost * 4 / 5 // the schema will grow
 	s := bounded(&service{}, bounds)
 	for name, query := range introspections {
@@ -59,31 +59,31 @@ func TestEachBoundIsHeldAsItIs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		bounds func(*limits.Bounds)
+		bounds func(*limits.Config)
 		fits   string
 		over   string
 		says   string
 	}{
-		{"bytes", func(b *limits.Bounds) { b.Bytes = 14 }, `{ __typename  }`[:13] + ` }`[1:], `{  __typename  }`, "is 16 bytes long; at most 14 are allowed: send values as variables."},
-		{"tokens", func(b *limits.Bounds) { b.Tokens = 4 }, `{ __typename }`, `{ a: __typename b: __typename }`, "has 5 tokens or more; at most 4 are allowed"},
-		{"depth", func(b *limits.Bounds) { b.Depth = 3 }, `{ __schema { types { name } } }`, `{ __schema { types { ofType { name } } } }`, "nests fields 4 deep; at most 3 are allowed: nest less."},
-		{"name", func(b *limits.Bounds) { b.Name = 10 }, `{ a123456789: __typename }`, `{ a1234567890: __typename }`, "holds a name of 11 bytes; at most 10"},
-		{"name of a variable's value", func(b *limits.Bounds) { b.Name = 10 }, `{ __typename }`, `{ products(orderBy: {field: ABCDEFGHIJK}) { id } }`, "holds a name of 11 bytes; at most 10"},
-		{"fields", func(b *limits.Bounds) { b.Fields = 3 }, `{ ...f ...f ...f } fragment f on Query { __typename }`, `{ ...f ...f ...f ...f } fragment f on Query { __typename }`, "selects 4 fields; at most 3"},
-		{"fields of all operations", func(b *limits.Bounds) { b.Fields = 3 }, `query a { __typename }`, `query a { a: __typename b: __typename } query b { a: __typename b: __typename }`, "selects 4 fields; at most 3"},
-		{"fields at the root", func(b *limits.Bounds) { b.RootFields = 2 }, `{ a: __typename b: __typename a: __typename }`, `{ a: __typename ... { b: __typename ...f } } fragment f on Query { c: __typename }`, "selects 3 fields at its root; at most 2"},
-		{"aliases", func(b *limits.Bounds) { b.Aliases = 2 }, `{ __schema { types { a: name b: name } directives { a: name b: name } } }`, `{ __schema { types { a: name b: name } } __schema { types { c: name } } }`, "selects 3 fields of one object; at most 2"},
-		{"repeats", func(b *limits.Bounds) { b.Repeats = 9 }, `{ a: __typename b: __typename a: __typename a: __typename }`, `{ a: __typename a: __typename ...f ...f } fragment f on Query { a: __typename }`, "adds up to 16; at most 9"},
-		{"repeats in other places", func(b *limits.Bounds) { b.Repeats = 1 }, `{ __typename __schema { __typename types { __typename } } }`, `{ __typename __typename }`, "adds up to 4; at most 1"},
-		{"operations", func(b *limits.Bounds) { b.Operations = 1 }, `query a { __typename }`, `query a { __typename } query b { __typename }`, "defines 2 operations; at most 1"},
-		{"fragments", func(b *limits.Bounds) { b.Fragments = 1 }, `{ ...a } fragment a on Query { __typename }`, `{ ...a ...b } fragment a on Query { __typename } fragment b on Query { __typename }`, "defines 2 fragments; at most 1"},
-		{"variables", func(b *limits.Bounds) { b.Variables = 1 }, `query($a: Boolean = true) { __typename @include(if: $a) }`, `query($a: Int, $b: Int) { __typename }`, "defines 2 variables; at most 1"},
-		{"directives", func(b *limits.Bounds) { b.Directives = 1 }, `{ __typename @include(if: true) }`, `query @skip(if: false) { __typename @include(if: true) }`, "holds 2 directives; at most 1"},
-		{"steps", func(b *limits.Bounds) { b.Steps = 6 }, `{ ...a } fragment a on Query { ...b } fragment b on Query { __typename }`, `{ ...a } fragment a on Query { ...b ...b } fragment b on Query { __typename }`, "is read in 8 steps or more"},
-		{"cost", func(b *limits.Bounds) { b.Cost = 7 }, `{ __type(name: "ID") { name } }`, `{ __type(name: "ID") { a: name b: name } }`, "the operation may cost 7, and could cost 8. Select fewer fields, or send several operations."},
+		{"bytes", func(b *limits.Config) { b.Bytes = 14 }, `{ __typename  }`[:13] + ` }`[1:], `{  __typename  }`, "is 16 bytes long; at most 14 are allowed: send values as variables."},
+		{"tokens", func(b *limits.Config) { b.Tokens = 4 }, `{ __typename }`, `{ a: __typename b: __typename }`, "has 5 tokens or more; at most 4 are allowed"},
+		{"depth", func(b *limits.Config) { b.Depth = 3 }, `{ __schema { types { name } } }`, `{ __schema { types { ofType { name } } } }`, "nests fields 4 deep; at most 3 are allowed: nest less."},
+		{"name", func(b *limits.Config) { b.Name = 10 }, `{ a123456789: __typename }`, `{ a1234567890: __typename }`, "has a name of 11 bytes; at most 10"},
+		{"name of a variable's value", func(b *limits.Config) { b.Name = 10 }, `{ __typename }`, `{ products(orderBy: {field: ABCDEFGHIJK}) { id } }`, "has a name of 11 bytes; at most 10"},
+		{"fields", func(b *limits.Config) { b.Fields = 3 }, `{ ...f ...f ...f } fragment f on Query { __typename }`, `{ ...f ...f ...f ...f } fragment f on Query { __typename }`, "selects 4 fields; at most 3"},
+		{"fields of all operations", func(b *limits.Config) { b.Fields = 3 }, `query a { __typename }`, `query a { a: __typename b: __typename } query b { a: __typename b: __typename }`, "selects 4 fields; at most 3"},
+		{"fields at the root", func(b *limits.Config) { b.RootFields = 2 }, `{ a: __typename b: __typename a: __typename }`, `{ a: __typename ... { b: __typename ...f } } fragment f on Query { c: __typename }`, "selects 3 fields at its root; at most 2"},
+		{"aliases", func(b *limits.Config) { b.Aliases = 2 }, `{ __schema { types { a: name b: name } directives { a: name b: name } } }`, `{ __schema { types { a: name b: name } } __schema { types { c: name } } }`, "selects 3 fields of one object; at most 2"},
+		{"repeats", func(b *limits.Config) { b.Repeats = 9 }, `{ a: __typename b: __typename a: __typename a: __typename }`, `{ a: __typename a: __typename ...f ...f } fragment f on Query { a: __typename }`, "is selected is 16; at most 9"},
+		{"repeats in other places", func(b *limits.Config) { b.Repeats = 1 }, `{ __typename __schema { __typename types { __typename } } }`, `{ __typename __typename }`, "is selected is 4; at most 1"},
+		{"operations", func(b *limits.Config) { b.Operations = 1 }, `query a { __typename }`, `query a { __typename } query b { __typename }`, "defines 2 operations; at most 1"},
+		{"fragments", func(b *limits.Config) { b.Fragments = 1 }, `{ ...a } fragment a on Query { __typename }`, `{ ...a ...b } fragment a on Query { __typename } fragment b on Query { __typename }`, "defines 2 fragments; at most 1"},
+		{"variables", func(b *limits.Config) { b.Variables = 1 }, `query($a: Boolean = true) { __typename @include(if: $a) }`, `query($a: Int, $b: Int) { __typename }`, "defines 2 variables; at most 1"},
+		{"directives", func(b *limits.Config) { b.Directives = 1 }, `{ __typename @include(if: true) }`, `query @skip(if: false) { __typename @include(if: true) }`, "has 2 directives; at most 1"},
+		{"steps", func(b *limits.Config) { b.Steps = 6 }, `{ ...a } fragment a on Query { ...b } fragment b on Query { __typename }`, `{ ...a } fragment a on Query { ...b ...b } fragment b on Query { __typename }`, "is read in 8 steps or more"},
+		{"cost", func(b *limits.Config) { b.Cost = 7 }, `{ __type(name: "ID") { name } }`, `{ __type(name: "ID") { a: name b: name } }`, "the operation may cost 7, and could cost 8. Select fewer fields, or send several operations."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			bounds := limits.DefaultBounds()
+			bounds := limits.Defaults()
 			c.bounds(&bounds)
 			s := bounded(&service{}, bounds)
 			if c.name != "fields of all operations" {

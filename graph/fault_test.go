@@ -17,7 +17,7 @@ import (
 func requireMore(t *testing.T, a *answer) {
 	t.Helper()
 	require.Len(t, a.Errors, 20)
-	require.Equal(t, "There are more errors than these; mend them first.", a.Errors[19].Message)
+	require.Equal(t, "There are more errors. Fix these first.", a.Errors[19].Message)
 	require.Less(t, a.Body.Len(), 32<<10)
 }
 

@@ -11,7 +11,7 @@ import (
 	"portico/store/release"
 )
 
-// everyFile is the scope's coordinate for files that the catalog does not show.
+// everyFile is the coordinate whose scope allows to read files that the catalog does not use.
 const everyFile = "file that is not shown"
 
 func (r queryResolver) File(ctx context.Context, id string) (*catalog.File, error) {
@@ -38,7 +38,7 @@ func (r queryResolver) Files(ctx context.Context, filter *generated.FileFilter, 
 	return model.NewConnection(slice, slice.Items), nil
 }
 
-// filesFor are files by id, as far as this caller may see them.
+// filesFor returns files by id, without those that the client may not read.
 func (r *Resolver) filesFor(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	v, err := r.View(ctx)
 	if err != nil {

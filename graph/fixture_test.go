@@ -26,7 +26,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.APIMain(m) }
+func TestMain(m *testing.M) { storetest.SQLiteMain(m) }
 
 // noon is when these tests take place.
 var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)

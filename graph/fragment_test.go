@@ -107,9 +107,9 @@ func TestFragmentsCostWhatTheyHold(t *testing.T) {
 			stock { available } parent @include(if: $more) { children { files { file { href } } breadcrumbs { node { name } } } } children { sku breadcrumbs { node { uuid name } } files { attachedAt } } } } }`
 		failed := 0
 		for _, cost := range []int{100, 200, 400, 800, 1600} {
-			bounds := limits.DefaultBounds()
+			bounds := limits.Defaults()
 			bounds.Cost = cost
-			x := bothExecutors(t, s, transport.WithBounds(bounds))
+			x := bothExecutors(t, s, transport.WithLimits(bounds))
 			for n := 1; n < 14; n += 3 {
 				for _, more := range []bool{true, false} {
 					if x.same(t, query, variables{"n": n, "more": more}, func(r *http.Request) *http.Request { return by(r, admin()) }) > 0 {

@@ -32,16 +32,16 @@ func (r queryResolver) Gateways(ctx context.Context) ([]*model.Gateway, error) {
 
 func (r mutationResolver) GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*generated.GatewayUpdatePayload, error) {
 	input.Password = input.Password.Given()
-	asked := input // by which another use of an idempotency key is told; it shows no password
-	asked.IdempotencyKey = nil
-	ctx, err := opctx.BeginWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{asked, r.store.SecretFingerprint(input.Password)})
+	request := input // compared when the idempotency key is used again; has no password
+	request.IdempotencyKey = nil
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.gatewayUpdate", input.IdempotencyKey, []any{request, r.store.SecretFingerprint(input.Password)})
 	if err != nil {
 		return nil, err
 	}
 	input.Nulls = opctx.Nulls(ctx)
 	changed, err := r.store.UpdateGateway(ctx, auth.PrincipalFrom(ctx).Actor(), string(input.Slug), input.GatewayChange)
-	faults, err := userErrors(err)
-	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.GatewayUpdatePayload{Gateway: gatewayOf(changed), UserErrors: userErrs}, err
 }
 
 func gatewayOf(gateway *gateway.Gateway) *model.Gateway {

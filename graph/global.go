@@ -10,31 +10,33 @@ import (
 	"portico/store/release/segment"
 )
 
-// tooMany says that a list of arguments is over its bound.
+// tooMany is the error for a list that is longer than most.
 func tooMany(member string, n, most int) error {
 	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be at most %d, got %d", most, n)}
 }
 
+// outOfBounds is the error for a number that is not between least and most.
 func outOfBounds(member string, n, least, most int) error {
 	return &store.Error{Code: store.Unprocessable, Path: []string{member}, Detail: fmt.Sprintf("must be between %d and %d, got %d", least, most, n)}
 }
 
+// notID is the error for a text that is not an id.
 func notID(id string, path ...string) error {
-	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("is neither a global id nor one of the service's own: %q", id)}
+	return &store.Error{Code: store.Invalid, Path: path, Detail: fmt.Sprintf("must be a global id or a uuid, got %q", id)}
 }
 
-// nodesByID finds things of any type by global ids or the service's own, each
-// type in one batch, in the order of the ids; nil for what is not there.
+// nodesByID returns objects of any type by global or stored ids, in order; nil for unknown ids. It reads
+// all ids of a type at once.
 func (r *Resolver) nodesByID(ctx context.Context, ids []string) ([]model.Node, error) {
 	byType := map[string][]string{}
-	var kinds, own []string // kinds in the order of the ids, so that the same refusal is told each time
+	var kinds, storedIDs []string // kinds are in the order of the ids, so that the same request has the same error
 	for i, sent := range ids {
 		kind, id, ok := store.ParseGlobalID(sent)
 		if !ok {
 			if id, ok = store.CanonicalID(sent); !ok {
 				return nil, notID(sent, "ids", fmt.Sprint(i))
 			}
-			own = append(own, id)
+			storedIDs = append(storedIDs, id)
 			continue
 		}
 		if byType[kind] == nil {
@@ -48,7 +50,7 @@ func (r *Resolver) nodesByID(ctx context.Context, ids []string) ([]model.Node, e
 			return nil, err
 		}
 	}
-	owners, err := r.nodesByOwnID(ctx, own)
+	storedNodes, err := r.nodesByStoredID(ctx, storedIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -57,25 +59,23 @@ func (r *Resolver) nodesByID(ctx context.Context, ids []string) ([]model.Node, e
 		if kind, id, ok := store.ParseGlobalID(sent); ok {
 			list[i] = found[store.GlobalID(kind, id)]
 		} else {
-			list[i] = owners[store.LocalID(sent)]
+			list[i] = storedNodes[store.LocalID(sent)]
 		}
 	}
 	return list, nil
 }
 
-// typesOfOwnIDs are the types that an own id may name, in the order in which
-// they are looked up. Other types take a global id: an own id would otherwise
-// name a stock record once its product has left the catalog.
-func typesOfOwnIDs() []string {
+// storedIDTypes returns the types that are searched for a stored id, in order. Other types need a global
+// id: the stored id of a stock record is that of its product, which may have left the catalog.
+func storedIDTypes() []string {
 	return []string{store.TypeProduct, store.TypeHierarchy, store.TypeCatalogNode}
 }
 
-// nodesByOwnID finds things by own ids, each as the first type that has it. It
-// finds nothing of types that the token may not read, nor before a catalog is
-// published.
-func (r *Resolver) nodesByOwnID(ctx context.Context, ids []string) (map[string]model.Node, error) {
-	owners := map[string]model.Node{}
-	for _, kind := range typesOfOwnIDs() {
+// nodesByStoredID returns objects by stored ids, of the first type that has the id. It skips types that
+// the token may not read, and finds nothing before a catalog is published.
+func (r *Resolver) nodesByStoredID(ctx context.Context, ids []string) (map[string]model.Node, error) {
+	storedNodes := map[string]model.Node{}
+	for _, kind := range storedIDTypes() {
 		if len(ids) == 0 {
 			break
 		}
@@ -87,23 +87,24 @@ func (r *Resolver) nodesByOwnID(ctx context.Context, ids []string) (map[string]m
 		var left []string
 		for _, id := range ids {
 			if node := found[store.GlobalID(kind, id)]; node != nil {
-				owners[id] = node
+				storedNodes[id] = node
 			} else {
 				left = append(left, id)
 			}
 		}
 		ids = left
 	}
-	return owners, nil
+	return storedNodes, nil
 }
 
+// nodesOfType adds the objects of a type to into, by global id.
 func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	if kind == store.TypeStock {
 		if err := auth.Require(ctx, "Query.stock"); err != nil {
 			return err
 		}
 		byID, err := r.store.StocksByID(ctx, ids)
-		gather(model.Siblings[model.Stock](pick(ids, byID)), into)
+		addNodes(model.NewBatch[model.Stock](valuesByID(ids, byID)), into)
 		return err
 	}
 	if kind == store.TypeRelease || kind == store.TypeJob {
@@ -125,26 +126,26 @@ func (r *Resolver) nodesOfType(ctx context.Context, kind string, ids []string, i
 	switch kind {
 	case store.TypeProduct:
 		byID, err := v.ProductsByID(ctx, ids)
-		gather(model.Siblings[model.Product](pick(ids, byID)), into)
+		addNodes(model.NewBatch[model.Product](valuesByID(ids, byID)), into)
 		return err
 	case store.TypeFile:
 		byID, err := r.filesFor(ctx, ids)
-		gather(pick(ids, byID), into)
+		addNodes(valuesByID(ids, byID), into)
 		return err
 	}
 	byID, err := v.NodesByID(ctx, ids)
-	for _, node := range model.Siblings[model.CatalogNode](pick(ids, byID)) {
-		// Under the type that was asked for, where the node is of that kind.
+	for _, node := range model.NewBatch[model.CatalogNode](valuesByID(ids, byID)) {
+		// Any node is a CatalogNode; only roots are a Hierarchy.
 		if kind == store.TypeCatalogNode {
 			into[store.GlobalID(kind, node.ID)] = node
 		} else if node.Kind == segment.KindHierarchy {
-			into[store.GlobalID(kind, node.ID)] = model.Siblings[model.Hierarchy]([]*segment.CatalogNode{node.CatalogNode})[0]
+			into[store.GlobalID(kind, node.ID)] = model.NewBatch[model.Hierarchy]([]*segment.CatalogNode{node.CatalogNode})[0]
 		}
 	}
 	return err
 }
 
-// publishedOfType finds releases and jobs, one by one: nobody asks for many.
+// publishedOfType adds releases and jobs. It reads them one by one, because clients request few.
 func (r *Resolver) publishedOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
 	for _, id := range ids {
 		var node model.Node
@@ -164,7 +165,7 @@ func (r *Resolver) publishedOfType(ctx context.Context, kind string, ids []strin
 	return nil
 }
 
-// nodeOrNil is nil as an interface too for what is not there.
+// nodeOrNil returns a nil interface for a nil pointer.
 func nodeOrNil[T any, P interface {
 	*T
 	model.Node
@@ -181,16 +182,15 @@ func (r *Resolver) promotionsOfType(ctx context.Context, kind string, ids []stri
 	}
 	if kind == store.TypePromotion {
 		byID, err := r.store.PromotionsByID(ctx, ids)
-		gather(pick(ids, byID), into)
+		addNodes(valuesByID(ids, byID), into)
 		return err
 	}
 	byID, err := r.store.PromotionCodesByID(ctx, ids)
-	gather(pick(ids, byID), into)
+	addNodes(valuesByID(ids, byID), into)
 	return err
 }
 
-// authoredLists are the lists that the types of what is authored come in, by
-// their coordinates.
+// authoredLists maps authored types to the coordinate whose scope they need.
 var authoredLists = map[string]string{
 	store.TypeCatalog: "Query.catalogs", store.TypeCatalogRule: "Query.catalogRules",
 	store.TypeAuthoredHierarchy: "Query.authoredHierarchies", store.TypeAuthoredNode: "Query.authoredNodes",
@@ -200,23 +200,24 @@ func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string
 	switch kind {
 	case store.TypeCatalog:
 		byID, err := r.store.CatalogsByID(ctx, ids)
-		gather(pick(ids, byID), into)
+		addNodes(valuesByID(ids, byID), into)
 		return err
 	case store.TypeCatalogRule:
 		byID, err := r.store.CatalogRulesByID(ctx, ids)
-		gather(pick(ids, byID), into)
+		addNodes(valuesByID(ids, byID), into)
 		return err
 	case store.TypeAuthoredHierarchy:
 		byID, err := r.store.AuthoredHierarchiesByID(ctx, ids)
-		gather(pick(ids, byID), into)
+		addNodes(valuesByID(ids, byID), into)
 		return err
 	}
 	byID, err := r.store.AuthoredNodesByID(ctx, ids)
-	gather(model.Siblings[model.AuthoredNode](pick(ids, byID)), into)
+	addNodes(model.NewBatch[model.AuthoredNode](valuesByID(ids, byID)), into)
 	return err
 }
 
-func gather[T model.Node](list []T, into map[string]model.Node) {
+// addNodes adds nodes to into, by global id.
+func addNodes[T model.Node](list []T, into map[string]model.Node) {
 	for _, node := range list {
 		into[node.GlobalID()] = node
 	}

@@ -36,8 +36,8 @@ func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.H
 	}
 	hierarchy, err := r.store.CreateHierarchy(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID),
 		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description})
-	faults, err := userErrors(err)
-	return &generated.HierarchyCreatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.HierarchyCreatePayload{Hierarchy: hierarchy, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.HierarchyUpdateInput) (*generated.HierarchyUpdatePayload, error) {
@@ -47,8 +47,8 @@ func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.H
 	}
 	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
 		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description})
-	faults, err := userErrors(err)
-	return &generated.HierarchyUpdatePayload{Hierarchy: hierarchy, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.HierarchyUpdatePayload{Hierarchy: hierarchy, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) HierarchyDelete(ctx context.Context, input generated.HierarchyDeleteInput) (*generated.HierarchyDeletePayload, error) {
@@ -57,6 +57,6 @@ func (r mutationResolver) HierarchyDelete(ctx context.Context, input generated.H
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeAuthoredHierarchy, id, r.store.DeleteHierarchy(ctx, auth.PrincipalFrom(ctx).Actor(), id))
-	return &generated.HierarchyDeletePayload{DeletedID: gone, UserErrors: faults}, err
+	gone, userErrs, err := deletion(store.TypeAuthoredHierarchy, id, r.store.DeleteHierarchy(ctx, auth.PrincipalFrom(ctx).Actor(), id))
+	return &generated.HierarchyDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }

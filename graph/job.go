@@ -43,16 +43,14 @@ func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCanc
 	}
 	ctx = opctx.WithKey(ctx, coordinate, input.IdempotencyKey, input)
 	job, err := r.store.CancelJob(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID))
-	faults, err := userErrors(err)
-	return &generated.JobCancelPayload{Job: jobOf(job), UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.JobCancelPayload{Job: jobOf(job), UserErrors: userErrs}, err
 }
 
-// coordinateOf is where the table of scopes has who may see and cancel jobs of
-// a kind.
+// coordinateOf returns the coordinate whose scope allows to see and cancel jobs of a kind.
 func coordinateOf(kind job.JobKind) string { return "job " + string(kind) }
 
-// jobFor finds a job for those who may see its kind, and requires the scope of
-// the coordinate for one that is not there.
+// jobFor returns a job if the client may see its kind. An unknown job needs the scope of the coordinate.
 func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*job.Job, error) {
 	required := auth.Require(ctx, coordinate)
 	if required != nil && !slices.ContainsFunc(job.JobKinds(), func(kind job.JobKind) bool { return auth.Require(ctx, coordinateOf(kind)) == nil }) {
@@ -71,6 +69,7 @@ func (r *Resolver) jobFor(ctx context.Context, coordinate, id string) (*job.Job,
 	return job, nil
 }
 
+// jobOf returns a job for the schema. nil stays nil.
 func jobOf(job *job.Job) *model.Job {
 	if job == nil {
 		return nil

@@ -55,7 +55,7 @@ func TestDocumentsThatWouldCostTooMuch(t *testing.T) {
 		{"10,000 ids", `{ nodes(ids: [` + strings.Repeat(`"a" `, 10_000) + `]) { id } }`, nil, store.Unprocessable, "at most 100, got 10000"},
 		{"100,000 ids in a variable", `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables{"ids": repeated("a", 100_000)}, store.Unprocessable, "at most 100, got 100000"},
 		{"4,000 times the same argument", `{ products(` + strings.Repeat(`first: 1 `, 4_000) + `) { totalCount } }`, nil, store.Invalid, ""},
-		{"2,000 directives", `{ settings { pageLength ` + strings.Repeat(`@include(if: true) `, 2_000) + ` } }`, nil, store.Unprocessable, "holds 2000 directives; at most 500"},
+		{"2,000 directives", `{ settings { pageLength ` + strings.Repeat(`@include(if: true) `, 2_000) + ` } }`, nil, store.Unprocessable, "has 2000 directives; at most 500"},
 		{"3,000 variables", `query(` + many(3_000, ` $v#: Int`) + `) ` + core, nil, store.Unprocessable, "defines 3000 variables; at most 250"},
 		{"20,000 operations", many(20_000, ` query q# { __typename }`), nil, store.Unprocessable, "is 548890 bytes long; at most 262144"},
 		{"a number of 100,000 digits", `{ products(first: ` + strings.Repeat("9", 100_000) + `) { totalCount } }`, nil, store.Invalid, ""},

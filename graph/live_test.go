@@ -97,7 +97,7 @@ func newStreams(t *testing.T, change func(*transport.StreamConfig), options ...t
 	require.NoError(t, err)
 	l.token = "Bearer " + issued.AccessToken
 
-	live.Count = func(change int) { l.open.Add(int64(change)) }
+	live.CountSubscriptions = func(change int) { l.open.Add(int64(change)) }
 	change(&live)
 	handler := transport.NewHandler(graph.NewResolver(s, graph.WithTokens(tokens)), slog.New(slog.DiscardHandler), append(options, transport.WithStreams(live))...)
 	listener, server := newPipes(), &http.Server{Handler: tokens.Middleware(opctx.Middleware(handler))}
@@ -194,11 +194,11 @@ func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutin
 		change func(*transport.StreamConfig)
 		see    func(*testing.T, *streams)
 	}{
-		"a WebSocket that does not begin": {func(live *transport.StreamConfig) { live.Begin = 20 * time.Millisecond }, func(t *testing.T, l *streams) {
+		"a WebSocket that does not begin": {func(live *transport.StreamConfig) { live.InitTimeout = 20 * time.Millisecond }, func(t *testing.T, l *streams) {
 			_, _, err := l.dial(t).Read(t.Context())
 			require.EqualValues(t, 4408, websocket.CloseStatus(err), "%v", err)
 		}},
-		"a client that answers no ping": {func(live *transport.StreamConfig) { live.Ping = 200 * time.Millisecond }, func(t *testing.T, l *streams) {
+		"a client that answers no ping": {func(live *transport.StreamConfig) { live.PingInterval = 200 * time.Millisecond }, func(t *testing.T, l *streams) {
 			mute, alive := l.socket(t), l.socket(t)
 			subscribe(t, mute, "1", anvils)
 			subscribe(t, alive, "1", anvils)
@@ -220,7 +220,7 @@ func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutin
 			<-gone
 			require.EqualValues(t, 1, l.open.Load(), "who answers stays")
 		}},
-		"a message that is never whole": {func(live *transport.StreamConfig) { live.Ping = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
+		"a message that is never whole": {func(live *transport.StreamConfig) { live.PingInterval = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
 			conn := l.socket(t)
 			writer, err := conn.Writer(t.Context(), websocket.MessageText)
 			require.NoError(t, err)
@@ -229,13 +229,15 @@ func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutin
 				_, _, err = conn.Read(t.Context())
 			}
 		}},
-		"events that are not read": {func(live *transport.StreamConfig) { live.Within, live.Ping = 50*time.Millisecond, 20*time.Millisecond }, func(t *testing.T, l *streams) {
+		"events that are not read": {func(live *transport.StreamConfig) {
+			live.WriteTimeout, live.PingInterval = 50*time.Millisecond, 20*time.Millisecond
+		}, func(t *testing.T, l *streams) {
 			_, events := l.events(t, http.MethodPost, anvils)
 			require.Equal(t, "event: next", line(t, events))
 			require.EqualValues(t, 1, l.open.Load())
 			storetest.Eventually(t, 0, l.open.Load)
 		}},
-		"a WebSocket that is not read": {func(live *transport.StreamConfig) { live.Within = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
+		"a WebSocket that is not read": {func(live *transport.StreamConfig) { live.WriteTimeout = 50 * time.Millisecond }, func(t *testing.T, l *streams) {
 			conn := l.socket(t)
 			subscribe(t, conn, "1", anvils)
 			storetest.Eventually(t, 0, l.open.Load)
@@ -260,7 +262,7 @@ func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutin
 // An operation that does not begin is told as its transport has it.
 func TestStreamsThatDoNotBegin(t *testing.T) {
 	t.Parallel()
-	l := newStreams(t, func(live *transport.StreamConfig) { live.Client, live.Connection = 1, 1 })
+	l := newStreams(t, func(live *transport.StreamConfig) { live.PerClient, live.PerConnection = 1, 1 })
 	conn := l.socket(t)
 	for _, faulty := range []string{`subscription { nothing }`, `{`, `subscription { stockChanged { available } }`} {
 		subscribe(t, conn, "1", faulty) // the id is free again each time, and no more is said of it

@@ -19,7 +19,7 @@ func (r queryResolver) CatalogNode(ctx context.Context, id string) (*model.Catal
 		return nil, err
 	}
 	node, err := v.Node(ctx, store.LocalID(id))
-	return orNull(alone[model.CatalogNode](node, err))
+	return orNull(singleRow[model.CatalogNode](node, err))
 }
 
 func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
@@ -40,7 +40,7 @@ func (r queryResolver) Hierarchy(ctx context.Context, id string) (*model.Hierarc
 		return nil, err
 	}
 	root, err := v.Hierarchy(ctx, store.LocalID(id))
-	return orNull(alone[model.Hierarchy](root, err))
+	return orNull(singleRow[model.Hierarchy](root, err))
 }
 
 func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.HierarchyConnection, error) {
@@ -56,20 +56,20 @@ func (r queryResolver) Hierarchies(ctx context.Context, filter *model.CatalogNod
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, model.Siblings[model.Hierarchy](slice.Items)), nil
+	return model.NewConnection(slice, model.NewBatch[model.Hierarchy](slice.Items)), nil
 }
 
-// nodeQuery are the arguments of a list of nodes.
+// nodeQuery has the arguments of a list of nodes.
 type nodeQuery struct {
 	filter *model.CatalogNodeFilter
 	order  *model.ListOrder
 	page   store.Page
 }
 
-// key is the same for siblings that were asked alike.
+// key returns the arguments as text, for the name of an edge.
 func (q nodeQuery) key() string { return argumentsKey(q.filter, q.order, q.page) }
 
-// query is the list in the store's words, of what is wanted besides.
+// query returns the store's query for the nodes within a parent or hierarchy.
 func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
 	filter, err := q.filter.Filter()
 	if within.ParentID != "" && filter.ParentID != "" && filter.ParentID != within.ParentID {
@@ -79,13 +79,13 @@ func (q nodeQuery) query(within release.NodeFilter) (release.NodeQuery, error) {
 	return release.NodeQuery{Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
-// readNodes is a page of nodes, as siblings.
+// readNodes returns a page of nodes.
 func readNodes(ctx context.Context, v *release.View, query release.NodeQuery) (*model.CatalogNodeConnection, error) {
 	slice, err := v.Nodes(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, model.Siblings[model.CatalogNode](slice.Items)), nil
+	return model.NewConnection(slice, model.NewBatch[model.CatalogNode](slice.Items)), nil
 }
 
 func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error) {
@@ -94,7 +94,7 @@ func (r catalogNodeResolver) Hierarchy(ctx context.Context, obj *model.CatalogNo
 		return nil, err
 	}
 	root, err := v.Node(ctx, obj.HierarchyID)
-	return alone[model.Hierarchy](root, err)
+	return singleRow[model.Hierarchy](root, err)
 }
 
 func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error) {
@@ -103,15 +103,14 @@ func (r catalogNodeResolver) Parent(ctx context.Context, obj *model.CatalogNode)
 		return nil, err
 	}
 	parent, err := v.Node(ctx, obj.ParentID)
-	return alone[model.CatalogNode](parent, err)
+	return singleRow[model.CatalogNode](parent, err)
 }
 
 func (r catalogNodeResolver) Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error) {
-	return model.Load(ctx, obj.Sibling, "breadcrumbs", r.Resolver, (*Resolver).breadcrumbsOf)
+	return model.Load(ctx, obj.BatchRow, "breadcrumbs", r.Resolver, (*Resolver).breadcrumbsOf)
 }
 
-// breadcrumbsOf are the ways to nodes, which share the steps that they have in
-// common.
+// breadcrumbsOf returns the breadcrumbs of nodes.
 func (r *Resolver) breadcrumbsOf(ctx context.Context, all []*model.CatalogNode) ([][]*model.Breadcrumb, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -124,17 +123,17 @@ func (r *Resolver) breadcrumbsOf(ctx context.Context, all []*model.CatalogNode) 
 	}
 	crumbs := make([][]*model.Breadcrumb, len(all))
 	for i, node := range all {
-		crumbs[i] = pick(node.Ancestors, steps)
+		crumbs[i] = valuesByID(node.Ancestors, steps)
 	}
 	return crumbs, err
 }
 
 func (r catalogNodeResolver) Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj, obj.BatchRow, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
 func (r catalogNodeResolver) CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error) {
-	curated, err := model.Load(ctx, obj.Sibling, "curatedProducts", r.Resolver, (*Resolver).curatedProducts)
+	curated, err := model.Load(ctx, obj.BatchRow, "curatedProducts", r.Resolver, (*Resolver).curatedProducts)
 	return opctx.Spend(ctx, "curatedProducts", curated, err)
 }
 
@@ -145,24 +144,26 @@ func (r *Resolver) curatedProducts(ctx context.Context, all []*model.CatalogNode
 	}
 	ids := keysOf(all, (*model.CatalogNode).NodeID)
 	curated, err := v.CuratedByNode(ctx, unique(ids))
-	return model.SiblingLists[model.Product](model.ValuesByKey(ids, curated)), err
+	return model.NewBatchOfLists[model.Product](model.ValuesByKey(ids, curated)), err
 }
 
-// childrenOf are the nodes right below one, and nodesIn all of a hierarchy.
+// childrenOf is the filter for the direct children of a node.
 func childrenOf(id string) release.NodeFilter { return release.NodeFilter{ParentID: id} }
+
+// nodesIn is the filter for all nodes of a hierarchy.
 func nodesIn(id string) release.NodeFilter {
 	return release.NodeFilter{Kind: segment.KindNode, HierarchyID: id}
 }
 
-// nodesOf lists the nodes of sibling nodes or hierarchies, which become
-// siblings of each other, whichever one they came with.
-func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, place model.Sibling[T], of func(id string) release.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
+// nodesOf lists the nodes below a node or hierarchy, loaded for all rows of its batch. They are one batch
+// too. A page after or before a cursor is loaded for this row only.
+func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, row model.BatchRow[T], filterOf func(id string) release.NodeFilter, q nodeQuery) (*model.CatalogNodeConnection, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if q.page.After != nil || q.page.Before != nil {
-		query, err := q.query(of(node.NodeID()))
+		query, err := q.query(filterOf(node.NodeID()))
 		if err != nil {
 			return nil, err
 		}
@@ -175,13 +176,13 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 		}
 		return page, nil
 	}
-	edge := fmt.Sprintf("nodes %v %s", of("*"), q.key())
-	return model.Load(ctx, place, edge, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
+	edge := fmt.Sprintf("nodes %v %s", filterOf("*"), q.key())
+	return model.Load(ctx, row, edge, v, func(v *release.View, ctx context.Context, all []T) ([]*model.CatalogNodeConnection, error) {
 		slices := make([]*store.Slice[*segment.CatalogNode], len(all))
 		below := make([][]*segment.CatalogNode, len(all))
 		rows := 0
 		for i, node := range all {
-			query, err := q.query(of(node.NodeID()))
+			query, err := q.query(filterOf(node.NodeID()))
 			if err != nil {
 				return nil, err
 			}
@@ -195,7 +196,7 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 			return nil, err
 		}
 		connections := make([]*model.CatalogNodeConnection, len(all))
-		for i, rows := range model.SiblingLists[model.CatalogNode](below) {
+		for i, rows := range model.NewBatchOfLists[model.CatalogNode](below) {
 			connections[i] = model.NewConnection(slices[i], rows)
 		}
 		return connections, nil
@@ -203,16 +204,16 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 }
 
 func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.Sibling, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
 }
 
-// productsOfSiblings lists the products of a node with those of its siblings;
-// only what follows a cursor is asked of one node alone.
-func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, place model.Sibling[T], q productQuery) (*model.ProductConnection, error) {
+// productsOfSiblings lists the products of a node, loaded for all rows of its batch. A page after or
+// before a cursor is loaded for this row only.
+func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *Resolver, node T, row model.BatchRow[T], q productQuery) (*model.ProductConnection, error) {
 	if q.page.After != nil || q.page.Before != nil {
 		return r.productsOf(ctx, node.NodeID(), q)
 	}
-	return model.Load(ctx, place, "products"+q.key(), r, func(r *Resolver, ctx context.Context, all []T) ([]*model.ProductConnection, error) {
+	return model.Load(ctx, row, "products"+q.key(), r, func(r *Resolver, ctx context.Context, all []T) ([]*model.ProductConnection, error) {
 		ids := keysOf(all, T.NodeID)
 		pages, err := r.productsOfNodes(ctx, unique(ids), q)
 		return model.ValuesByKey(ids, pages), err
@@ -220,18 +221,18 @@ func productsOfSiblings[T interface{ NodeID() string }](ctx context.Context, r *
 }
 
 func (r hierarchyResolver) Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj, obj.BatchRow, childrenOf, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
 func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
-	return nodesOf(ctx, r.Resolver, obj, obj.Sibling, nodesIn, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
+	return nodesOf(ctx, r.Resolver, obj, obj.BatchRow, nodesIn, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
 func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.Sibling, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
 }
 
-// Node finds anything by its id, global or the service's own.
+// Node returns an object by its global id or its stored id.
 func (r queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
 	if err := auth.Require(ctx, "Query.node"); err != nil {
 		return nil, err
@@ -248,7 +249,7 @@ func (r queryResolver) Node(ctx context.Context, id string) (model.Node, error) 
 	return list[0], nil
 }
 
-// maxNodes bounds what one call of nodes asks for.
+// maxNodes is the largest number of ids of Query.nodes.
 const maxNodes = store.MaxPageLength
 
 func (r queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, error) {

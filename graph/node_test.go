@@ -88,7 +88,7 @@ func nodeLists() []scenario {
 func anythingByID() []scenario {
 	product, node, hierarchy, file, stock := global("Product", "anvil"), global("CatalogNode", "tools"), global("Hierarchy", "workshop"), global("File", "photo-1"), global("Stock", "anvil")
 	members := `{ __typename id ... on Product { sku mainImage { id } } ... on CatalogNode { name } ... on Hierarchy { name } ... on File { fileName } ... on Stock { total } }`
-	garbage := []string{"is neither a global id nor one of the service's own"}
+	garbage := []string{"must be a global id or a uuid"}
 	return []scenario{
 		{name: "a product", query: `{ node(id: ` + product + `) ` + members + ` }`, data: `{"node":{"__typename":"Product","id":` + product + `,"sku":"ANVIL","mainImage":{"id":` + file + `}}}`},
 		{name: "a node", query: `{ node(id: ` + node + `) ` + members + ` }`, data: `{"node":{"__typename":"CatalogNode","id":` + node + `,"name":"Tools"}}`},

@@ -67,7 +67,7 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 			{name: "unknown", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "unknown, by GET", method: "GET", target: get("extensions", hashed(query)), code: store.NotFound, holds: []string{missing}, headers: map[string]string{"Cache-Control": "no-store"}},
 			{name: "unknown, the modern media type", body: `{"extensions":` + hashed(query) + `}`, accept: modern, code: store.NotFound, holds: []string{missing}},
-			{name: "another's hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(other)), code: store.Invalid, holds: []string{"is not the one that is named"}},
+			{name: "another's hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(other)), code: store.Invalid, holds: []string{"does not match its hash or id"}},
 			{name: "no hash", body: fmt.Sprintf(`{"query":%q,"extensions":{"persistedQuery":{"version":2,"sha256Hash":"x"}}}`, query), code: store.Invalid, holds: []string{`{\"version\": 1`}},
 			{name: "nothing was kept", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "what cannot run is not kept", body: fmt.Sprintf(`{"query":"{ nothing }","extensions":%s}`, hashed("{ nothing }")), code: store.Invalid},
@@ -117,7 +117,7 @@ func TestTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	const query, other = `{ settings { pageLength } }`, `query other { settings { currency } }`
 	trusting := func(t *testing.T, s *service, format string, mode document.TrustMode) (*service, *outcomes) {
-		manifest, err := document.ReadManifest([]byte(manifests[format]), mode, limits.DefaultBounds())
+		manifest, err := document.ReadManifest([]byte(manifests[format]), mode, limits.Defaults())
 		require.NoError(t, err)
 		return naming(s, transport.WithManifest(manifest))
 	}
@@ -163,17 +163,17 @@ func TestTrustedDocuments(t *testing.T) {
 func TestAManifestHoldsWhatCanRun(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
-		``:                     "it must be",
-		`[]`:                   "it must be",
-		`{}`:                   "it must be",
-		`{"a": 1}`:             "it must be",
+		``:                     "must be",
+		`[]`:                   "must be",
+		`{}`:                   "must be",
+		`{"a": 1}`:             "must be",
 		`{"a": "{ nothing }"}`: `the document "a" cannot run`,
 		`{"a": "{ settings "}`: `the document "a" cannot run`,
 		`{"format": "apollo-persisted-query-manifest", "version": 2}`:                                                  "version 2",
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"body": "{ __typename }"}]}`:      "no id",
 		`{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "b", "body": "{ nope }"}]}`: `the document "b" cannot run`,
 	} {
-		_, err := document.ReadManifest([]byte(text), document.TrustEnforce, limits.DefaultBounds())
+		_, err := document.ReadManifest([]byte(text), document.TrustEnforce, limits.Defaults())
 		require.ErrorContains(t, err, says, text)
 	}
 }

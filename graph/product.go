@@ -32,7 +32,7 @@ func (r queryResolver) Product(ctx context.Context, id, sku, slug *string) (*mod
 	}
 	key.ID = store.LocalID(key.ID)
 	product, err := v.Product(ctx, key)
-	return orNull(alone[model.Product](product, err))
+	return orNull(singleRow[model.Product](product, err))
 }
 
 func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
@@ -42,32 +42,33 @@ func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter
 	return r.productsOf(ctx, "", productQuery{filter, orderBy, pageOf(first, after, last, before, offset), includeChildren})
 }
 
-// productQuery are the arguments of a list of products.
+// productQuery has the arguments of a list of products.
 type productQuery struct {
 	filter   *model.ProductFilter
 	order    *model.ListOrder
 	page     store.Page
-	unlisted *bool // of all products: those that no node lists too; nil where the filter decides (store.View.NamesSKU)
+	unlisted *bool // include products without a node; nil if View.NamesSKU decides
 }
 
-// key is the same for siblings that were asked alike.
+// key returns the arguments as text, for the name of an edge.
 func (q productQuery) key() string { return argumentsKey(q.filter, q.order, q.page) }
 
+// argumentsKey returns arguments as JSON.
 func argumentsKey(arguments ...any) string {
 	text, err := json.Marshal(arguments)
 	if err != nil {
-		panic(err) // arguments came as JSON
+		panic(err) // impossible: arguments are decoded JSON
 	}
 	return string(text)
 }
 
-// query is the list in the store's words.
+// query returns the store's query.
 func (q productQuery) query(nodeID string) (release.ProductQuery, error) {
 	filter, err := q.filter.Filter()
 	return release.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
-// productsOf lists the products of a node, or all for none.
+// productsOf lists the products of a node, or all products if nodeID is empty.
 func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery) (*model.ProductConnection, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -86,14 +87,14 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 	if err != nil {
 		return nil, err
 	}
-	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.Siblings[model.Product](slice.Items))}
+	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.NewBatch[model.Product](slice.Items))}
 	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, facet release.FacetQuery) (map[string][]release.FacetValue, error) {
 		facet.List.Unlisted = query.Unlisted
 		return v.FacetOfNodes(ctx, ids, facet)
 	})[nodeID], nil
 }
 
-// productsOfNodes lists the products of sibling nodes.
+// productsOfNodes lists the products of several nodes.
 func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q productQuery) (map[string]*model.ProductConnection, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -110,20 +111,21 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	return connectionsOf(nodeIDs, lists, q, v.FacetOfNodes), nil
 }
 
-// productsOfEdge lists what a product refers to with what its siblings do;
-// only what follows a cursor is asked of one product alone.
+// productsOfEdge lists the products of an edge, loaded for all rows of the product's batch. A page after
+// or before a cursor is loaded for this product only.
 func (r *Resolver) productsOfEdge(ctx context.Context, obj *model.Product, edge release.Edge, q productQuery) (*model.ProductConnection, error) {
 	if q.page.After != nil || q.page.Before != nil {
 		pages, err := r.edgePages(ctx, []string{obj.ID()}, edge, q)
 		return pages[obj.ID()], err
 	}
-	return model.Load(ctx, obj.Sibling, string(edge)+q.key(), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.ProductConnection, error) {
+	return model.Load(ctx, obj.BatchRow, string(edge)+q.key(), r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.ProductConnection, error) {
 		ids := keysOf(all, (*model.Product).ProductID)
 		pages, err := r.edgePages(ctx, unique(ids), edge, q)
 		return model.ValuesByKey(ids, pages), err
 	})
 }
 
+// edgePages lists the products of an edge of several products.
 func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edge, q productQuery) (map[string]*model.ProductConnection, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -144,26 +146,22 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edg
 	}), nil
 }
 
-// connectionsOf are pages of products, which all become siblings of each other,
-// whichever list they came with.
+// connectionsOf returns pages of products, whose rows are one batch.
 func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
 	items := make([][]*release.Product, len(ids))
 	for i, id := range ids {
 		items[i] = lists[id].Items
 	}
 	pages := make(map[string]*model.Connection[*model.Product], len(lists))
-	for i, rows := range model.SiblingLists[model.Product](items) {
+	for i, rows := range model.NewBatchOfLists[model.Product](items) {
 		pages[ids[i]] = model.NewConnection(lists[ids[i]], rows)
 	}
 	return model.NewProductConnections(pages, q.filter, q.page, count)
 }
 
-// The edges: each fetches for all siblings at once.
-
-// related follows an edge from products to other products, which become
-// siblings of each other.
+// related returns the products of an edge, loaded for all rows of the product's batch.
 func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string, ids func(*model.Product) []string) ([]*model.Product, error) {
-	list, err := model.Load(ctx, obj.Sibling, edge, r, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
+	list, err := model.Load(ctx, obj.BatchRow, edge, r, func(r *Resolver, ctx context.Context, all []*model.Product) ([][]*model.Product, error) {
 		rows := 0
 		for _, p := range all {
 			rows += len(ids(p))
@@ -172,7 +170,7 @@ func (r *Resolver) related(ctx context.Context, obj *model.Product, edge string,
 			return nil, err
 		}
 		products, err := r.ProductsByID(ctx, idsOf(all, ids))
-		return spread(all, ids, products), err
+		return valuesOfProducts(all, ids, products), err
 	})
 	return opctx.Spend(ctx, edge, list, err)
 }
@@ -181,35 +179,33 @@ func (r productResolver) Stock(ctx context.Context, obj *model.Product) (*model.
 	if err := auth.Require(ctx, "Product.stock"); err != nil {
 		return nil, err
 	}
-	return model.Load(ctx, obj.Sibling, "stock", r.Resolver, (*Resolver).stocksOfProducts)
+	return model.Load(ctx, obj.BatchRow, "stock", r.Resolver, (*Resolver).stocksOfProducts)
 }
 
 func (r *Resolver) stocksOfProducts(ctx context.Context, all []*model.Product) ([]*model.Stock, error) {
 	return r.stocksOf(ctx, keysOf(all, (*model.Product).ProductID))
 }
 
-// stocksOf are the stock records of products, in their order; nil for one
-// without.
+// stocksOf returns the stock records of products, in order; nil for a product without one.
 func (r *Resolver) stocksOf(ctx context.Context, productIDs []string) ([]*model.Stock, error) {
 	records, err := r.store.StockColumn(ctx, productIDs)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.Contains(records, nil) {
-		return model.Siblings[model.Stock](records), nil
+		return model.NewBatch[model.Stock](records), nil
 	}
-	there := model.Siblings[model.Stock](slices.DeleteFunc(slices.Clone(records), func(s *stock.Stock) bool { return s == nil }))
+	known := model.NewBatch[model.Stock](slices.DeleteFunc(slices.Clone(records), func(s *stock.Stock) bool { return s == nil }))
 	stocks := make([]*model.Stock, len(records))
 	for i, record := range records {
 		if record != nil {
-			stocks[i], there = there[0], there[1:]
+			stocks[i], known = known[0], known[1:]
 		}
 	}
 	return stocks, nil
 }
 
-// ProductsByID fetches products of the shopper's catalog, as siblings. It is
-// the batch behind the edges; REST, which holds a whole page, calls it once.
+// ProductsByID returns products of the shopper's catalog, by id. REST calls it too.
 func (r *Resolver) ProductsByID(ctx context.Context, ids []string) (map[string]*model.Product, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -217,13 +213,13 @@ func (r *Resolver) ProductsByID(ctx context.Context, ids []string) (map[string]*
 	}
 	found, err := v.ProductsByID(ctx, ids)
 	products := make(map[string]*model.Product, len(found))
-	for _, product := range model.Siblings[model.Product](pick(ids, found)) {
+	for _, product := range model.NewBatch[model.Product](valuesByID(ids, found)) {
 		products[product.ID()] = product
 	}
 	return products, err
 }
 
-// FilesByID fetches files of the shopper's catalog, likewise.
+// FilesByID returns files of the shopper's catalog, by id. REST calls it too.
 func (r *Resolver) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	v, err := r.View(ctx)
 	if err != nil {
@@ -232,7 +228,7 @@ func (r *Resolver) FilesByID(ctx context.Context, ids []string) (map[string]*cat
 	return v.FilesByID(ctx, ids)
 }
 
-// idsOf gathers what all siblings refer to, each id once.
+// idsOf returns the ids of all rows, each once.
 func idsOf[T any](all []T, ids func(T) []string) (list []string) {
 	seen := map[string]bool{}
 	for _, member := range all {
@@ -246,7 +242,7 @@ func idsOf[T any](all []T, ids func(T) []string) (list []string) {
 	return list
 }
 
-// keysOf is one key of each row.
+// keysOf returns the key of each row.
 func keysOf[T any](all []T, key func(T) string) []string {
 	keys := make([]string, len(all))
 	for i, row := range all {
@@ -255,18 +251,19 @@ func keysOf[T any](all []T, key func(T) string) []string {
 	return keys
 }
 
-// unique are the ids, each once, without empty ones.
+// unique returns the ids, each once, without empty ones.
 func unique(ids []string) []string { return idsOf(ids, one) }
 
-// spread gives each sibling what it refers to.
-func spread[V any](all []*model.Product, ids func(*model.Product) []string, byID map[string]V) [][]V {
+// valuesOfProducts returns the values of each product's ids.
+func valuesOfProducts[V any](all []*model.Product, ids func(*model.Product) []string, byID map[string]V) [][]V {
 	lists := make([][]V, len(all))
 	for i, p := range all {
-		lists[i] = pick(ids(p), byID)
+		lists[i] = valuesByID(ids(p), byID)
 	}
 	return lists
 }
 
+// one returns a list of one id, or none if it is empty.
 func one(id string) []string {
 	if id == "" {
 		return nil
@@ -274,6 +271,7 @@ func one(id string) []string {
 	return []string{id}
 }
 
+// firstItem returns the first element, or nil.
 func firstItem[T any](list []*T) *T {
 	if len(list) == 0 {
 		return nil

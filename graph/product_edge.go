@@ -21,20 +21,20 @@ func (r productResolver) Parent(ctx context.Context, obj *model.Product) (*model
 	return firstItem(parents), err
 }
 
-// maxOptions bounds the options of one choice.
+// maxOptions is the largest number of options of Product.childByOptions.
 const maxOptions = 100
 
 func (r productResolver) ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error) {
 	if len(optionIds) == 0 || len(optionIds) > maxOptions {
 		return nil, &store.Error{Code: store.Unprocessable, Path: []string{"option_ids"},
-			Detail: fmt.Sprintf("must hold 1 to %d option ids, got %d", maxOptions, len(optionIds))}
+			Detail: fmt.Sprintf("must have 1 to %d option ids, got %d", maxOptions, len(optionIds))}
 	}
 	children, err := r.related(ctx, obj, "childByOptions "+strings.Join(optionIds, " "), func(p *model.Product) []string { return one(p.ChildID(optionIds)) })
 	return firstItem(children), err
 }
 
 func (r productResolver) Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error) {
-	return model.Load(ctx, obj.Sibling, "translations", r.Resolver, (*Resolver).translations)
+	return model.Load(ctx, obj.BatchRow, "translations", r.Resolver, (*Resolver).translations)
 }
 
 func (r *Resolver) translations(ctx context.Context, all []*model.Product) ([][]*release.ProductTranslation, error) {
@@ -64,7 +64,7 @@ func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *m
 }
 
 func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error) {
-	return model.Load(ctx, obj.Sibling, "mainImage", r.Resolver, (*Resolver).mainImages)
+	return model.Load(ctx, obj.BatchRow, "mainImage", r.Resolver, (*Resolver).mainImages)
 }
 
 func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*catalog.File, error) {
@@ -74,7 +74,7 @@ func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*cat
 }
 
 func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {
-	files, err := model.Load(ctx, obj.Sibling, "files", r.Resolver, (*Resolver).attachedFiles)
+	files, err := model.Load(ctx, obj.BatchRow, "files", r.Resolver, (*Resolver).attachedFiles)
 	return opctx.Spend(ctx, "files", files, err)
 }
 
@@ -125,7 +125,7 @@ func (r productResolver) Nodes(ctx context.Context, obj *model.Product) ([]*mode
 }
 
 func (r *Resolver) nodesOfProduct(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
-	return model.Load(ctx, obj.Sibling, "nodes", r, (*Resolver).nodesOfProducts)
+	return model.Load(ctx, obj.BatchRow, "nodes", r, (*Resolver).nodesOfProducts)
 }
 
 func (r *Resolver) nodesOfProducts(ctx context.Context, all []*model.Product) ([][]*model.CatalogNode, error) {
@@ -136,14 +136,14 @@ func (r *Resolver) nodesOfProducts(ctx context.Context, all []*model.Product) ([
 	ids := idsOf(all, func(p *model.Product) []string { return p.NodeIDs() })
 	found, err := v.NodesByID(ctx, ids)
 	nodes := make(map[string]*model.CatalogNode, len(ids))
-	for _, node := range model.Siblings[model.CatalogNode](pick(ids, found)) {
+	for _, node := range model.NewBatch[model.CatalogNode](valuesByID(ids, found)) {
 		nodes[node.ID] = node
 	}
-	return spread(all, func(p *model.Product) []string { return p.NodeIDs() }, nodes), err
+	return valuesOfProducts(all, func(p *model.Product) []string { return p.NodeIDs() }, nodes), err
 }
 
 func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error) {
-	trails, err := model.Load(ctx, obj.Sibling, "breadcrumbs", r.Resolver, (*Resolver).breadcrumbTrails)
+	trails, err := model.Load(ctx, obj.BatchRow, "breadcrumbs", r.Resolver, (*Resolver).breadcrumbTrails)
 	return opctx.Spend(ctx, "breadcrumbs", trails, err)
 }
 

@@ -34,8 +34,7 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 	return model.NewConnection(slice, slice.Items), nil
 }
 
-// MinCartValue and MaxDiscountValue read nothing: a promotion has its amounts,
-// and they are but written for the shopper.
+// MinCartValue formats the amounts in the shopper's locale, as MaxDiscountValue does.
 func (r promotionResolver) MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
 	return r.store.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
 }
@@ -51,8 +50,8 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	}
 	input.TargetCatalogs = localIDs(input.TargetCatalogs)
 	promotion, err := r.store.CreatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
-	faults, err := userErrors(err)
-	return &generated.PromotionCreatePayload{Promotion: promotion, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.PromotionCreatePayload{Promotion: promotion, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
@@ -65,8 +64,8 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 	if err != nil {
 		update = &promotion.PromotionUpdate{}
 	}
-	faults, err := userErrors(err)
-	payload := &generated.PromotionUpdatePayload{CodesDeleted: update.CodesDeleted, UserErrors: faults}
+	userErrs, err := userErrors(err)
+	payload := &generated.PromotionUpdatePayload{CodesDeleted: update.CodesDeleted, UserErrors: userErrs}
 	if input.DryRun {
 		payload.Preview = update.Promotion
 	} else {
@@ -81,16 +80,15 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	done, err := r.store.DeletePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), id, input.DryRun)
-	gone, faults, err := deletion(store.TypePromotion, id, err)
+	deleted, err := r.store.DeletePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), id, input.DryRun)
+	gone, userErrs, err := deletion(store.TypePromotion, id, err)
 	if input.DryRun {
 		gone = nil
 	}
-	return &generated.PromotionDeletePayload{DeletedID: gone, CodesDeleted: done.CodesDeleted, UsagesKept: done.UsagesKept, UserErrors: faults}, err
+	return &generated.PromotionDeletePayload{DeletedID: gone, CodesDeleted: deleted.CodesDeleted, UsagesKept: deleted.UsagesKept, UserErrors: userErrs}, err
 }
 
-// Amount takes digits as they are: the store tells which are no amount, with
-// all else that is wrong.
+// Amount sets the digits unchecked: the store reports invalid amounts with all other errors.
 func (moneyInputResolver) Amount(_ context.Context, obj *rule.GivenAmount, data string) error {
 	obj.SetDigits(data)
 	return nil

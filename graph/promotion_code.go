@@ -38,12 +38,12 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	p, made, err := r.store.CreatePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), valuesOf(input.Codes), input.ConsumeUnit)
-	faults, err := userErrors(err)
-	if made == nil {
-		made = []*code.PromotionCode{}
+	p, codes, err := r.store.CreatePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), valuesOf(input.Codes), input.ConsumeUnit)
+	userErrs, err := userErrors(err)
+	if codes == nil {
+		codes = []*code.PromotionCode{}
 	}
-	return &generated.PromotionCodesCreatePayload{Promotion: p, Codes: made, UserErrors: faults}, err
+	return &generated.PromotionCodesCreatePayload{Promotion: p, Codes: codes, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input generated.PromotionCodesDeleteInput) (*generated.PromotionCodesDeletePayload, error) {
@@ -52,11 +52,11 @@ func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input genera
 		return nil, err
 	}
 	deleted, err := r.store.DeletePromotionCodes(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.PromotionID), input.Codes)
-	faults, err := userErrors(err)
-	return &generated.PromotionCodesDeletePayload{Deleted: deleted, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.PromotionCodesDeletePayload{Deleted: deleted, UserErrors: userErrs}, err
 }
 
-// User is a list in GraphQL, and in REST a text, too.
+// User sets the users, which REST accepts as a string too.
 func (promotionCodeInputResolver) User(_ context.Context, obj *code.NewCode, data []string) error {
 	obj.User = code.CodeUsers(data)
 	return nil

@@ -39,7 +39,7 @@ func TestErrorsAboutGatewaysNameTheSchema(t *testing.T) {
 		"a literal member":        {`mutation { gatewayUpdate(input: {slug: MANUAL, %: 1}) { userErrors { message } } }`, nil, []string{`is not defined by type "GatewayUpdateInput"`}},
 		"a literal of another":    {`mutation { gatewayUpdate(input: {slug: MANUAL, enabled: "%"}) { userErrors { message } } }`, nil, []string{`input.enabled: Boolean cannot represent a non boolean value`}},
 		"a word of messages":      {`query field { gateways { type query } }`, nil, []string{`Cannot query field "…" on type "Gateway".`}},
-		"a member of the input":   {input, variables{"input": map[string]any{"slug": "MANUAL", "%": 1}}, []string{"$input.…", "no member of GatewayUpdateInput"}},
+		"a member of the input":   {input, variables{"input": map[string]any{"slug": "MANUAL", "%": 1}}, []string{"$input.…", "not a member of GatewayUpdateInput"}},
 		"a value of the input":    {input, variables{"input": map[string]any{"slug": "MANUAL", "enabled": "%"}}, []string{"$input.enabled must be a Boolean, got a string"}},
 		"a slug of the input":     {input, variables{"input": map[string]any{"slug": "%"}}, []string{"$input.slug must be a GatewaySlug"}},
 		"a secret that is none":   {input, variables{"input": map[string]any{"slug": "MANUAL", "password": []any{"%"}}}, []string{"secret"}},

@@ -27,8 +27,8 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 		return nil, err
 	}
 	job, err := r.store.PublishLater(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.CatalogID), input.Serve)
-	faults, err := userErrors(err)
-	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generated.CatalogReleaseServeInput) (*generated.CatalogReleaseServePayload, error) {
@@ -37,6 +37,6 @@ func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generat
 		return nil, err
 	}
 	release, err := r.store.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID))
-	faults, err := userErrors(err)
-	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: userErrs}, err
 }

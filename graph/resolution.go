@@ -11,21 +11,20 @@ import (
 	"portico/store/release/routing"
 )
 
-// CatalogResolution explains this shopper's catalog by the operation's own
-// view, or another one's.
+// CatalogResolution explains which catalog this or another shopper sees, and why.
 func (r queryResolver) CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error) {
-	if err := mayAsk(ctx, context, at); err != nil {
+	if err := requireResolution(ctx, context, at); err != nil {
 		return nil, err
 	}
-	explained, err := r.explained(ctx, context, at)
+	resolution, err := r.resolution(ctx, context, at)
 	if err != nil {
 		return nil, err
 	}
-	return model.NewCatalogResolution(explained, auth.Require(ctx, "CatalogCandidate.ruleName") == nil), nil
+	return model.NewCatalogResolution(resolution, auth.Require(ctx, "CatalogCandidate.ruleName") == nil), nil
 }
 
-// mayAsk requires the scopes of the arguments that are there.
-func mayAsk(ctx context.Context, context *model.ShopperContextInput, at *time.Time) error {
+// requireResolution requires the scopes of the given arguments.
+func requireResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) error {
 	needed := []string{"Query.catalogResolution"}
 	if at != nil {
 		needed = append(needed, "Query.catalogResolution(at:)")
@@ -47,7 +46,8 @@ func mayAsk(ctx context.Context, context *model.ShopperContextInput, at *time.Ti
 	return nil
 }
 
-func (r *Resolver) explained(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*routing.CatalogResolution, error) {
+// resolution returns the resolution of the operation's view, or of other arguments.
+func (r *Resolver) resolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*routing.CatalogResolution, error) {
 	if context != nil {
 		shopper, err := context.Shopper()
 		if err != nil {
@@ -60,7 +60,7 @@ func (r *Resolver) explained(ctx context.Context, context *model.ShopperContextI
 		if err == nil {
 			return v.Resolution(), nil
 		}
-		if !store.HasCode(err, store.NotFound) || opctx.Shopper(ctx).ReleaseID != "" { // else nothing is published
+		if !store.HasCode(err, store.NotFound) || opctx.Shopper(ctx).ReleaseID != "" { // otherwise nothing is published
 			return nil, err
 		}
 	}

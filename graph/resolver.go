@@ -1,6 +1,6 @@
-// Package graph answers the schema's fields: hand-written resolvers, one file
-// a noun, over the store. REST calls the same methods, so what may be done and
-// what is valid is decided here and below, never in the executor.
+// Package graph has the resolvers of the schema, one file for each resource; REST calls them too.
+// Resolver implements generated.ResolverRoot over the store. The package must not import the executor or
+// transports.
 package graph
 
 import (
@@ -15,24 +15,23 @@ import (
 	"portico/store/shop"
 )
 
-// Resolver answers everything from one store.
+// Resolver resolves all fields from one store.
 type Resolver struct {
 	store     *shop.Store
-	Tokens    *auth.Service // mints shoppers' tokens; nil where nobody can
-	codeLimit auth.Limit    // of tries at promotion codes
+	Tokens    *auth.Service // issues shoppers' tokens; may be nil
+	codeLimit auth.Limit    // of checks and redemptions of promotion codes
 }
 
-// Option adds to the resolvers.
+// Option configures NewResolver.
 type Option func(*Resolver)
 
-// WithTokens has shoppers' tokens be minted by a service.
+// WithTokens sets the service that issues shoppers' tokens.
 func WithTokens(tokens *auth.Service) Option { return func(r *Resolver) { r.Tokens = tokens } }
 
-// WithCodeLimit limits how often promotion codes can be tried, so that they
-// cannot be guessed. Every check and every redemption counts.
+// WithCodeLimit limits checks and redemptions of promotion codes, so that nobody can guess codes.
 func WithCodeLimit(limit auth.Limit) Option { return func(r *Resolver) { r.codeLimit = limit } }
 
-// NewResolver makes the resolvers of both surfaces.
+// NewResolver returns the resolvers of a store.
 func NewResolver(s *shop.Store, options ...Option) *Resolver {
 	r := &Resolver{store: s, codeLimit: func(context.Context, string) error { return nil }}
 	for _, option := range options {
@@ -120,12 +119,12 @@ func (r *Resolver) PromotionCodeInput() generated.PromotionCodeInputResolver {
 	return promotionCodeInputResolver{}
 }
 
-// pageOf gathers the arguments that every connection takes.
+// pageOf returns the pagination arguments of a connection.
 func pageOf(first *int, after *string, last *int, before *string, offset *int) store.Page {
 	return store.Page{First: first, After: after, Last: last, Before: before, Offset: offset}
 }
 
-// orNull is null in place of what is not there.
+// orNull returns nil in place of a NOT_FOUND error.
 func orNull[T any](value *T, err error) (*T, error) {
 	if store.HasCode(err, store.NotFound) {
 		return nil, nil
@@ -133,18 +132,17 @@ func orNull[T any](value *T, err error) (*T, error) {
 	return value, err
 }
 
-// deletion is the payload of a mutation that removes something: its global id
-// when it is gone, else what is to be mended.
+// deletion returns the payload of a mutation that deletes a resource: its global id, or user errors.
 func deletion(kind, id string, err error) (*string, []*model.UserError, error) {
-	faults, err := userErrors(err)
-	if err != nil || len(faults) > 0 {
-		return nil, faults, err
+	userErrs, err := userErrors(err)
+	if err != nil || len(userErrs) > 0 {
+		return nil, userErrs, err
 	}
 	global := store.GlobalID(kind, id)
-	return &global, faults, nil
+	return &global, userErrs, nil
 }
 
-// localIDs are the service's own ids behind global ones; nil stays nil.
+// localIDs converts global ids to stored ones. nil stays nil.
 func localIDs(ids []string) []string {
 	if ids == nil {
 		return nil
@@ -156,7 +154,7 @@ func localIDs(ids []string) []string {
 	return local
 }
 
-// valuesOf are what pointers of an input point to; nil stays nil.
+// valuesOf returns what a list of pointers points to. nil stays nil.
 func valuesOf[T any](list []*T) []T {
 	if list == nil {
 		return nil
@@ -168,8 +166,7 @@ func valuesOf[T any](list []*T) []T {
 	return copied
 }
 
-// userErrors tells apart what the caller can mend, which goes into the
-// payload, from what ends the operation.
+// userErrors returns the errors that the caller can correct, for the payload, or err if it has any other.
 func userErrors(err error) ([]*model.UserError, error) {
 	list := []*model.UserError{}
 	if err == nil {
@@ -186,16 +183,16 @@ func userErrors(err error) ([]*model.UserError, error) {
 	return list, nil
 }
 
-// alone is one row with no siblings.
-func alone[T, S any, P model.Row[T, S]](value S, err error) (*T, error) {
+// singleRow returns a batch of one row.
+func singleRow[T, S any, P model.Row[T, S]](value S, err error) (*T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return model.Siblings[T, S, P]([]S{value})[0], nil
+	return model.NewBatch[T, S, P]([]S{value})[0], nil
 }
 
-// pick takes rows by id, in the order of the ids; what is missing is left out.
-func pick[T any](ids []string, byID map[string]T) []T {
+// valuesByID returns the values of ids, in order, without missing ones.
+func valuesByID[T any](ids []string, byID map[string]T) []T {
 	list := make([]T, 0, len(ids))
 	for _, id := range ids {
 		if value, ok := byID[id]; ok {

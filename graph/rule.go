@@ -37,9 +37,9 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 	catalogID := store.LocalID(input.CatalogID)
 	rule, err := r.store.CreateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.RuleChange{
 		Name: &input.Name, CatalogID: &catalogID, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
-		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)})
-	faults, err := userErrors(err)
-	return &generated.CatalogRuleCreatePayload{CatalogRule: rule, UserErrors: faults}, err
+		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: valuesOf(input.Schedules)})
+	userErrs, err := userErrors(err)
+	return &generated.CatalogRuleCreatePayload{CatalogRule: rule, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated.CatalogRuleUpdateInput) (*generated.CatalogRuleUpdatePayload, error) {
@@ -48,14 +48,14 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 		return nil, err
 	}
 	change := catalog.RuleChange{Nulls: opctx.Nulls(ctx), Name: input.Name, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
-		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: schedules(input.Schedules)}
+		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: valuesOf(input.Schedules)}
 	if input.CatalogID != nil {
 		catalogID := store.LocalID(*input.CatalogID)
 		change.CatalogID = &catalogID
 	}
 	rule, err := r.store.UpdateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), change)
-	faults, err := userErrors(err)
-	return &generated.CatalogRuleUpdatePayload{CatalogRule: rule, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.CatalogRuleUpdatePayload{CatalogRule: rule, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated.CatalogRuleDeleteInput) (*generated.CatalogRuleDeletePayload, error) {
@@ -64,18 +64,6 @@ func (r mutationResolver) CatalogRuleDelete(ctx context.Context, input generated
 		return nil, err
 	}
 	id := store.LocalID(input.ID)
-	gone, faults, err := deletion(store.TypeCatalogRule, id, r.store.DeleteCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), id))
-	return &generated.CatalogRuleDeletePayload{DeletedID: gone, UserErrors: faults}, err
-}
-
-// schedules are those of an input; nil stays nil.
-func schedules(list []*catalog.Schedule) []catalog.Schedule {
-	if list == nil {
-		return nil
-	}
-	values := make([]catalog.Schedule, len(list))
-	for i, schedule := range list {
-		values[i] = *schedule
-	}
-	return values
+	gone, userErrs, err := deletion(store.TypeCatalogRule, id, r.store.DeleteCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), id))
+	return &generated.CatalogRuleDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }

@@ -24,6 +24,6 @@ func (r mutationResolver) SettingsUpdate(ctx context.Context, input model.Settin
 	}
 	input.Nulls = opctx.Nulls(ctx)
 	settings, err := r.store.UpdateSettings(ctx, auth.PrincipalFrom(ctx).Actor(), input.SettingsChange)
-	faults, err := userErrors(err)
-	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: faults}, err
+	userErrs, err := userErrors(err)
+	return &generated.SettingsUpdatePayload{Settings: settings, UserErrors: userErrs}, err
 }

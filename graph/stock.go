@@ -3,7 +3,6 @@ package graph
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -18,7 +17,7 @@ func (r queryResolver) Stock(ctx context.Context, productID string) (*model.Stoc
 		return nil, err
 	}
 	stock, err := r.store.Stock(ctx, store.LocalID(productID))
-	return orNull(alone[model.Stock](stock, err))
+	return orNull(singleRow[model.Stock](stock, err))
 }
 
 func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error) {
@@ -29,12 +28,11 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ord
 	if err != nil {
 		return nil, err
 	}
-	connection := model.NewConnection(slice, model.Siblings[model.Stock](slice.Items))
+	connection := model.NewConnection(slice, model.NewBatch[model.Stock](slice.Items))
 	return &model.StockConnection{Connection: connection, Times: r.stockTimes}, nil
 }
 
-// StockPage is Stocks for REST, which shows everything of a page but the
-// cursors of its rows.
+// StockPage is Stocks for REST, without cursors.
 func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*stock.StockPage, error) {
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
@@ -42,7 +40,7 @@ func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orde
 	return r.store.StockPage(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
 }
 
-// maxStocks bounds what one call of stocksById asks for.
+// maxStocks is the largest number of ids of Query.stocksById and Subscription.stockChanged.
 const maxStocks = store.MaxPageLength
 
 func (r queryResolver) StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error) {
@@ -54,27 +52,19 @@ func (r queryResolver) StocksByID(ctx context.Context, productIds []string) ([]*
 	}
 	ids := idsOf(productIds, func(id string) []string { return one(store.LocalID(id)) })
 	found, err := r.store.StocksByID(ctx, ids)
-	return model.Siblings[model.Stock](pick(ids, found)), err
+	return model.NewBatch[model.Stock](valuesByID(ids, found)), err
 }
 
 func (r queryResolver) stockTimes(ctx context.Context) (*model.StockTimestamps, error) {
 	created, updated, err := r.store.StockTimes(ctx)
-	return &model.StockTimestamps{CreatedAt: knownTime(created), UpdatedAt: knownTime(updated)}, err
-}
-
-// knownTime is a time, or nil for the zero time.
-func knownTime(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
+	return &model.StockTimestamps{CreatedAt: model.NonZeroTime(created), UpdatedAt: model.NonZeroTime(updated)}, err
 }
 
 func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Product, error) {
 	if err := auth.Require(ctx, "Query.product"); err != nil {
 		return nil, err
 	}
-	return model.Load(ctx, obj.Sibling, "product", r.Resolver, (*Resolver).productsOfStocks)
+	return model.Load(ctx, obj.BatchRow, "product", r.Resolver, (*Resolver).productsOfStocks)
 }
 
 func (r *Resolver) productsOfStocks(ctx context.Context, all []*model.Stock) ([]*model.Product, error) {
@@ -90,13 +80,13 @@ func (r stockResolver) Transactions(ctx context.Context, obj *model.Stock, first
 	if first < store.MinPageLength || first > store.MaxPageLength {
 		return nil, outOfBounds("first", first, store.MinPageLength, store.MaxPageLength)
 	}
-	edge := fmt.Sprint("transactions", first) // siblings ask alike
-	lines, err := model.Load(ctx, obj.Sibling, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.StockTransaction, error) {
+	edge := fmt.Sprint("transactions", first)
+	entries, err := model.Load(ctx, obj.BatchRow, edge, r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Stock) ([][]*stock.StockTransaction, error) {
 		ids := keysOf(all, (*model.Stock).OfProduct)
-		lines, err := r.store.StockTransactionsByProduct(ctx, unique(ids), first)
-		return model.ValuesByKey(ids, lines), err
+		entries, err := r.store.StockTransactionsByProduct(ctx, unique(ids), first)
+		return model.ValuesByKey(ids, entries), err
 	})
-	return model.Siblings[model.StockTransaction](lines), err
+	return model.NewBatch[model.StockTransaction](entries), err
 }
 
 func (r mutationResolver) StockCreate(ctx context.Context, input generated.StockCreateInput) (*generated.StockCreatePayload, error) {
@@ -105,12 +95,12 @@ func (r mutationResolver) StockCreate(ctx context.Context, input generated.Stock
 		return nil, err
 	}
 	stored, err := r.store.CreateStock(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ProductID), input.Quantity)
-	faults, err := userErrors(err)
-	payload := &generated.StockCreatePayload{UserErrors: faults, Warnings: []*model.Warning{}}
+	userErrs, err := userErrors(err)
+	payload := &generated.StockCreatePayload{UserErrors: userErrs, Warnings: []*model.Warning{}}
 	if stored == nil {
 		return payload, err
 	}
-	payload.Stock = model.Siblings[model.Stock]([]*stock.Stock{stored})[0]
+	payload.Stock = model.NewBatch[model.Stock]([]*stock.Stock{stored})[0]
 	known, err := r.store.ProductExists(ctx, stored.ProductID)
 	if err == nil && !known {
 		payload.Warnings = append(payload.Warnings, &model.Warning{UserError: model.UserError{Error: &store.Error{Path: []string{"product_id"},
@@ -125,8 +115,8 @@ func (r mutationResolver) StockDelete(ctx context.Context, input generated.Stock
 		return nil, err
 	}
 	id := store.LocalID(input.ProductID)
-	gone, faults, err := deletion(store.TypeStock, id, r.store.DeleteStock(ctx, auth.PrincipalFrom(ctx).Actor(), id))
-	return &generated.StockDeletePayload{DeletedID: gone, UserErrors: faults}, err
+	gone, userErrs, err := deletion(store.TypeStock, id, r.store.DeleteStock(ctx, auth.PrincipalFrom(ctx).Actor(), id))
+	return &generated.StockDeletePayload{DeletedID: gone, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) StockTransact(ctx context.Context, input generated.StockTransactInput) (*generated.StockTransactPayload, error) {
@@ -138,11 +128,12 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	for i := range changes {
 		changes[i].ProductID = store.LocalID(changes[i].ProductID)
 	}
-	made, err := r.store.TransactStock(ctx, auth.PrincipalFrom(ctx).Actor(), changes)
-	faults, err := userErrors(err)
-	return &generated.StockTransactPayload{Transactions: written(made), UserErrors: faults}, err
+	entries, err := r.store.TransactStock(ctx, auth.PrincipalFrom(ctx).Actor(), changes)
+	userErrs, err := userErrors(err)
+	return &generated.StockTransactPayload{Transactions: transactionRows(entries), UserErrors: userErrs}, err
 }
 
+// deref returns the text, or "" for nil.
 func deref(text *string) string {
 	if text == nil {
 		return ""

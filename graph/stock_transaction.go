@@ -18,19 +18,19 @@ func (r queryResolver) StockTransactions(ctx context.Context, productID string, 
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, model.Siblings[model.StockTransaction](slice.Items)), nil
+	return model.NewConnection(slice, model.NewBatch[model.StockTransaction](slice.Items)), nil
 }
 
 func (r queryResolver) StockTransaction(ctx context.Context, productID, id string) (*model.StockTransaction, error) {
 	if err := auth.Require(ctx, "Query.stockTransaction"); err != nil {
 		return nil, err
 	}
-	line, err := r.store.StockTransaction(ctx, store.LocalID(productID), id)
-	return orNull(alone[model.StockTransaction](line, err))
+	entry, err := r.store.StockTransaction(ctx, store.LocalID(productID), id)
+	return orNull(singleRow[model.StockTransaction](entry, err))
 }
 
-// Stock is one record for all lines of a product, however they were read: what
-// a cache keeps under its id never differs within an answer.
+// Stock returns the same record for all transactions of a product, so that client caches get one value
+// for its id.
 func (r transactionResolver) Stock(ctx context.Context, obj *model.StockTransaction) (*model.Stock, error) {
 	if obj.Stock != nil {
 		return obj.Stock, nil
@@ -38,26 +38,26 @@ func (r transactionResolver) Stock(ctx context.Context, obj *model.StockTransact
 	if err := auth.Require(ctx, "StockTransaction.stock"); err != nil {
 		return nil, err
 	}
-	return model.Load(ctx, obj.Sibling, "stock", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.StockTransaction) ([]*model.Stock, error) {
+	return model.Load(ctx, obj.BatchRow, "stock", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.StockTransaction) ([]*model.Stock, error) {
 		return r.stocksOf(ctx, keysOf(all, func(l *model.StockTransaction) string { return l.ProductID }))
 	})
 }
 
-// written are the lines that a mutation wrote, with the balances that all its
-// changes left: each product's is that of its last line.
-func written(made []*stock.StockTransaction) []*model.StockTransaction {
+// transactionRows returns the transactions that a mutation wrote. The stock of each product is that of
+// its last transaction.
+func transactionRows(entries []*stock.StockTransaction) []*model.StockTransaction {
 	last := map[string]*stock.Stock{}
-	for _, line := range made {
-		last[line.ProductID] = line.Stock
+	for _, entry := range entries {
+		last[entry.ProductID] = entry.Stock
 	}
-	ids := idsOf(made, func(l *stock.StockTransaction) []string { return one(l.ProductID) })
+	ids := idsOf(entries, func(l *stock.StockTransaction) []string { return one(l.ProductID) })
 	stocks := map[string]*model.Stock{}
-	for _, stock := range model.Siblings[model.Stock](pick(ids, last)) {
+	for _, stock := range model.NewBatch[model.Stock](valuesByID(ids, last)) {
 		stocks[stock.ProductID] = stock
 	}
-	lines := model.Siblings[model.StockTransaction](made)
-	for _, line := range lines {
-		line.Stock = stocks[line.ProductID]
+	rows := model.NewBatch[model.StockTransaction](entries)
+	for _, row := range rows {
+		row.Stock = stocks[row.ProductID]
 	}
-	return lines
+	return rows
 }

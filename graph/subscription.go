@@ -12,11 +12,10 @@ import (
 	"portico/store/stock"
 )
 
-// A subscription's channel is read by whoever sends its events, one at a time.
-// Each goroutine here ends with the subscription's context, and holds no more
-// than the newest state: what is offered is looked at again whenever it changed
-// while nobody took it.
+// Each subscription has a goroutine that ends with its context. It holds only the newest state: if the
+// state changes before the transport has received an event, the goroutine replaces the event.
 
+// StockChanged sends a stock record when it changes.
 func (r subscriptionResolver) StockChanged(ctx context.Context, productIds []string) (<-chan *model.Stock, error) {
 	if err := auth.Require(ctx, "Subscription.stockChanged"); err != nil {
 		return nil, err
@@ -33,15 +32,15 @@ func (r subscriptionResolver) StockChanged(ctx context.Context, productIds []str
 		defer close(events)
 		defer watcher.Close()
 		for {
-			var offer chan *model.Stock // nil, which nobody takes from, while there is nothing
+			var offer chan *model.Stock // nil blocks, if there is nothing to send
 			var row *model.Stock
-			stored, took := watcher.Newest()
+			stored, ack := watcher.Newest()
 			if stored != nil {
-				offer, row = events, model.Siblings[model.Stock]([]*stock.Stock{stored})[0]
+				offer, row = events, model.NewBatch[model.Stock]([]*stock.Stock{stored})[0]
 			}
 			select {
 			case offer <- row:
-				took()
+				ack()
 			case <-watcher.Changed():
 			case <-ctx.Done():
 				return
@@ -85,7 +84,7 @@ func (r subscriptionResolver) JobProgress(ctx context.Context, id string) (<-cha
 	return events, nil
 }
 
-// offerOnce offers one event, the last.
+// offerOnce sends one event and closes the channel.
 func offerOnce[T any](ctx context.Context, events chan<- T, event T) {
 	defer close(events)
 	select {
@@ -98,7 +97,7 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *seg
 	if err := auth.Require(ctx, "Subscription.catalogPublished"); err != nil {
 		return nil, err
 	}
-	if _, err := r.seen(ctx); err != nil {
+	if _, err := r.shownRelease(ctx); err != nil {
 		return nil, err
 	}
 	changed, end := r.store.WatchCatalogs()
@@ -106,17 +105,17 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *seg
 	go func() {
 		defer close(events)
 		defer end()
-		var told *segment.Release
+		var sent *segment.Release
 		for {
 			var offer chan *segment.Release
-			seen, err := r.seen(ctx)
-			if err == nil && seen.release != nil && !seen.release.Same(told) {
+			shown, err := r.shownRelease(ctx)
+			if err == nil && shown.release != nil && !shown.release.Same(sent) {
 				offer = events
 			}
-			next := time.NewTimer(seen.lasts)
+			next := time.NewTimer(shown.validFor)
 			select {
-			case offer <- seen.release:
-				told = seen.release
+			case offer <- shown.release:
+				sent = shown.release
 			case <-changed:
 			case <-next.C:
 			case <-ctx.Done():
@@ -129,29 +128,27 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *seg
 	return events, nil
 }
 
-// shownRelease is the release that a shopper sees, and for how long the clock leaves it
-// so.
+// shownRelease is the release that a shopper sees, and when to look again.
 type shownRelease struct {
-	release *segment.Release // nil while nothing is published
-	lasts   time.Duration
+	release  *segment.Release // nil if nothing is published
+	validFor time.Duration
 }
 
-// Bounds of how long a release is believed to be seen unless something says
-// otherwise.
+// Limits of shownRelease.validFor. After an error it is minValid.
 const (
-	seenAtMost  = time.Hour
-	seenAtLeast = time.Second // after a failure too
+	maxValid = time.Hour
+	minValid = time.Second
 )
 
-// seen asks anew, whatever the operation was told before.
-func (r *Resolver) seen(ctx context.Context) (shownRelease, error) {
+// shownRelease reads the release that the shopper sees now, past the operation's view.
+func (r *Resolver) shownRelease(ctx context.Context) (shownRelease, error) {
 	resolution, err := r.store.CatalogResolution(ctx, opctx.Shopper(ctx), nil)
 	if err != nil {
-		return shownRelease{lasts: seenAtLeast}, err
+		return shownRelease{validFor: minValid}, err
 	}
-	now := shownRelease{resolution.Release, seenAtMost}
+	shown := shownRelease{resolution.Release, maxValid}
 	if until := resolution.ValidUntil; !until.IsZero() {
-		now.lasts = min(seenAtMost, max(seenAtLeast, until.Sub(resolution.At)))
+		shown.validFor = min(maxValid, max(minValid, until.Sub(resolution.At)))
 	}
-	return now, nil
+	return shown, nil
 }

@@ -99,7 +99,7 @@ func (l *streams) over(t *testing.T, transport string, sent map[string]any) (got
 func TestDocumentsAreNamedOverEveryTransport(t *testing.T) {
 	t.Parallel()
 	const trusted, sent, other = `{ settings { pageLength } }`, `{ settings { currency } }`, `{ settings { locale } }`
-	manifest, err := document.ReadManifest([]byte(manifests["Relay"]), document.TrustOff, limits.DefaultBounds())
+	manifest, err := document.ReadManifest([]byte(manifests["Relay"]), document.TrustOff, limits.Defaults())
 	require.NoError(t, err)
 	extension := func(id string) map[string]any {
 		return map[string]any{"persistedQuery": map[string]any{"version": 1, "sha256Hash": id}}

@@ -59,7 +59,7 @@ func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 			{"TextFilter", "filter: {sku: $v}", `{}`, "filter.sku", "must have exactly one of eq and in", 0},
 			{"TextFilter", "filter: {sku: $v}", `{"eq": null}`, "filter.sku", "must have exactly one of eq and in", 0},
 			{"TextFilter", "filter: {sku: $v}", `"ANVIL"`, "v", "$v must be a TextFilter, got a string", 0},
-			{"ProductFilter", "filter: $v", `{"and": [{"sku": {"eqq": "a"}}]}`, "v.and.0.sku.eqq", "is no member of TextFilter, which has eq, in", 0},
+			{"ProductFilter", "filter: $v", `{"and": [{"sku": {"eqq": "a"}}]}`, "v.and.0.sku.eqq", "is not a member of TextFilter, which has eq, in", 0},
 			{"ProductFilter", "filter: $v", `{"and": {"sku": {"eq": "ANVIL"}}}`, "", "", 1},
 			{"ProductFilter", "filter: $v", `{"and": null, "id": {"in": null}, "search": null, "bounds": {"id": null}}`, "", "", 8},
 			{"ProductFilter", "filter: $v", `{"search": 5}`, "v.search", "must be a String, got a number", 0},
@@ -122,7 +122,7 @@ func TestVariablesAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := serve(nil).send(t, by(newRaw(t, body), admin()))
 			require.Equal(t, unprocessable, a.codes(), "%.300s", a.Body)
-			require.Regexp(t, `^The request (holds|nests) .*\d+.*; at most \d+ are allowed: `, a.Errors[0].Message)
+			require.Regexp(t, `^The request (has|nests) .*\d+.*; at most \d+ are allowed: `, a.Errors[0].Message)
 		})
 	}
 	a := serve(nil).send(t, by(newRaw(t, `{"query":"{ __typename }","x":"`+strings.Repeat(`,[{\"\\`, 100_000)+`"}`), admin()))

@@ -13,7 +13,6 @@ import (
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/store"
-	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -110,7 +109,7 @@ func TestAnOperationPaysForWhatItReads(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := open(t, e, largeShop(), func(c *shop.Config) { c.NoCache = true })
-		bounds := limits.DefaultBounds()
+		bounds := limits.Defaults()
 		bounds.Cost = 4000
 		tight := bounded(s, bounds)
 		few := tight.post(t, `{ products(first: 20, filter: {search: "thing"}) { nodes { description } } }`, nil)
@@ -129,10 +128,10 @@ func TestAnOperationPaysForWhatItReads(t *testing.T) {
 func TestARequestOutsideOfGraphQLHasAnAllowanceToo(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, store.Charge(t.Context(), 1<<40))
-	ctx := opctx.WithShopper(t.Context(), release.ShopperContext{})
+	ctx := opctx.With(t.Context(), &opctx.Operation{})
 	require.NoError(t, store.Charge(ctx, 15_000_000))
 	err := store.Charge(ctx, 1_000_000)
 	require.True(t, store.HasCode(err, store.Unprocessable), err)
 	require.ErrorContains(t, err, "more than 15,360,000 bytes")
-	require.NoError(t, store.Charge(opctx.WithShopper(ctx, release.ShopperContext{}), 1), "another operation has its own")
+	require.NoError(t, store.Charge(opctx.With(ctx, &opctx.Operation{}), 1), "another operation has its own")
 }

@@ -27,7 +27,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.APIMain(m) }
+func TestMain(m *testing.M) { storetest.SQLiteMain(m) }
 
 // testServer is both surfaces over one store, asked as a client with every scope.
 type testServer struct {

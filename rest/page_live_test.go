@@ -103,6 +103,6 @@ func TestLinksDuringPublication(t *testing.T) {
 			importLines(t, s.store, strings.Replace(more, `"name":"Hammer"`, `"name":"Hammer `+strconv.Itoa(i)+`"`, 1))
 		}
 		require.NoError(t, s.store.Sweep(t.Context()))
-		runScenarios(t, s, []scenario{{name: "a cursor into a release that is gone", path: first.link("next"), status: 410, holds: []string{"page[after] points into a release", "start again without it"}}})
+		runScenarios(t, s, []scenario{{name: "a cursor into a release that is gone", path: first.link("next"), status: 410, holds: []string{"page[after] points into a release", "Start again without a cursor"}}})
 	})
 }

@@ -12,10 +12,10 @@ import (
 	"portico/store"
 )
 
-// pagination is the position of a page, for meta and links.
+// pagination describes a page: its position, for meta, and its links.
 type pagination struct {
 	limit, offset, rows, total int
-	keyed                      bool // links use cursors: sorted, or beyond the largest offset
+	useCursors                 bool // in links to the previous and the next page
 	info                       model.PageInfo
 	params                     *listParams
 }
@@ -27,16 +27,17 @@ func newPagination[T any](ctx context.Context, p *listParams, c *model.Connectio
 		return nil, err
 	}
 	g := &pagination{limit: c.Limit, offset: c.Offset, rows: len(c.Nodes), total: total, info: c.PageInfo, params: p}
-	return g.locate(), nil
+	return g.setPosition(), nil
 }
 
-// locate sets the offset from the cursor if it is unknown, and how links continue.
-func (g *pagination) locate() *pagination {
+// setPosition takes the offset from the cursor if the list does not know it. It decides whether links
+// use cursors: for sorted lists, requests with cursors, and pages beyond the largest offset.
+func (g *pagination) setPosition() *pagination {
 	p := g.params
 	if g.offset < 0 {
 		g.offset = max(0, p.position)
 	}
-	g.keyed = p.order != nil || p.after != nil || p.before != nil || g.offset+g.limit > store.MaxOffset
+	g.useCursors = p.order != nil || p.after != nil || p.before != nil || g.offset+g.limit > store.MaxOffset
 	return g
 }
 
@@ -57,71 +58,73 @@ func (g *pagination) appendMeta(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// The links, each the query string of a page, or empty where there is none.
+// The methods self to next return the query string of a page; empty if there is no such page.
 
 func (g *pagination) self() string {
 	switch {
 	case g.params.after != nil:
-		return g.at("page[after]", g.params.values.Get("page[after]"))
+		return g.pageQuery("page[after]", g.params.values.Get("page[after]"))
 	case g.params.before != nil:
-		return g.at("page[before]", g.params.values.Get("page[before]"))
+		return g.pageQuery("page[before]", g.params.values.Get("page[before]"))
 	}
-	return g.atOffset(g.offset)
+	return g.offsetQuery(g.offset)
 }
 
-func (g *pagination) first() string { return g.atOffset(0) }
+func (g *pagination) first() string { return g.offsetQuery(0) }
 
-func (g *pagination) last() string { return g.atLast(math.MaxInt) }
+func (g *pagination) last() string { return g.offsetOrLastQuery(math.MaxInt) }
 
-// atLast links the page at an offset, or the last page if that begins earlier. It
-// returns "" beyond the largest offset.
-func (g *pagination) atLast(offset int) string {
+// offsetOrLastQuery returns the query of the page at an offset, or of the last page if that begins
+// earlier. It is empty beyond the largest offset.
+func (g *pagination) offsetOrLastQuery(offset int) string {
 	offset = max(0, min(offset, max(0, g.pages()-1)*g.limit))
 	if offset > store.MaxOffset {
 		return ""
 	}
-	return g.atOffset(offset)
+	return g.offsetQuery(offset)
 }
 
 func (g *pagination) prev() string {
 	switch {
-	case !g.info.HasPreviousPage || g.offset == 0 && !g.keyed:
+	case !g.info.HasPreviousPage || g.offset == 0 && !g.useCursors:
 		return ""
-	case g.rows == 0: // past the end, without a row for a cursor
-		return g.atLast(g.offset - g.limit)
-	case !g.keyed || g.params.order == nil && g.offset <= store.MaxOffset:
-		return g.atOffset(max(0, g.offset-g.limit))
+	case g.rows == 0: // past the end: no row has a cursor
+		return g.offsetOrLastQuery(g.offset - g.limit)
+	case !g.useCursors || g.params.order == nil && g.offset <= store.MaxOffset:
+		return g.offsetQuery(max(0, g.offset-g.limit))
 	}
-	return g.at("page[before]", *g.info.StartCursor()+"."+strconv.Itoa(max(0, g.offset-g.limit)))
+	return g.pageQuery("page[before]", *g.info.StartCursor()+"."+strconv.Itoa(max(0, g.offset-g.limit)))
 }
 
 func (g *pagination) next() string {
 	switch {
 	case !g.info.HasNextPage || g.rows == 0:
 		return ""
-	case g.keyed:
-		return g.at("page[after]", *g.info.EndCursor()+"."+strconv.Itoa(g.offset+g.rows))
+	case g.useCursors:
+		return g.pageQuery("page[after]", *g.info.EndCursor()+"."+strconv.Itoa(g.offset+g.rows))
 	}
-	return g.atOffset(g.offset + g.limit)
+	return g.offsetQuery(g.offset + g.limit)
 }
 
-func (g *pagination) atOffset(offset int) string { return g.at("page[offset]", strconv.Itoa(offset)) }
+func (g *pagination) offsetQuery(offset int) string {
+	return g.pageQuery("page[offset]", strconv.Itoa(offset))
+}
 
-// at returns the query string of a page, with the list's other parameters.
-func (g *pagination) at(name, value string) string {
+// pageQuery returns a query string with a page parameter and the request's other parameters.
+func (g *pagination) pageQuery(name, value string) string {
 	var b strings.Builder
 	b.WriteString("?" + name + "=" + url.QueryEscape(value) + "&page[limit]=" + strconv.Itoa(g.limit))
-	for _, kept := range []string{"sort", "filter", "include"} {
-		for _, text := range g.params.values[kept] {
+	for _, param := range []string{"sort", "filter", "include"} {
+		for _, text := range g.params.values[param] {
 			if text != "" {
-				b.WriteString("&" + kept + "=" + url.QueryEscape(text))
+				b.WriteString("&" + param + "=" + url.QueryEscape(text))
 			}
 		}
 	}
 	return b.String()
 }
 
-// appendLinks appends the links of a page outside /catalog, which are query strings.
+// appendLinks appends the links of a page outside /catalog. They are query strings without a path.
 func appendLinks(dst []byte, g *pagination) []byte {
 	dst = append(dst, `"links":{`...)
 	for i, link := range []struct{ name, query string }{{"current", g.self()}, {"first", g.first()}, {"last", g.last()}, {"prev", g.prev()}, {"next", g.next()}} {

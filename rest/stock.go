@@ -45,7 +45,7 @@ var stockBuffers = sync.Pool{New: func() any { return new([]byte) }}
 func stockPagination(p *listParams, stocks *stock.StockPage) *pagination {
 	g := &pagination{limit: stocks.Limit, offset: stocks.Offset, rows: stocks.Len(), total: stocks.Total, params: p,
 		info: model.NewPageInfo(stocks.HasNext, stocks.HasPrevious, stocks.Len(), stocks.Cursor)}
-	return g.locate()
+	return g.setPosition()
 }
 
 // multiLocationHeader asks for stock by location. There is one, "default",

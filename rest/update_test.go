@@ -120,7 +120,8 @@ func TestMemberNamesAreCaseSensitive(t *testing.T) {
 						return code, text
 					}
 					code, text := send("absent", func(members map[string]any) { delete(members, name) })
-					for _, other := range []string{strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:], strings.ReplaceAll(name, "s", "ſ")} {
+					others := []string{strings.ToUpper(name), strings.ToUpper(name[:1]) + name[1:], strings.ReplaceAll(name, "s", "ſ")}
+					for _, other := range others[:storetest.QuickOrFull(1, len(others))] {
 						if other == name {
 							continue
 						}

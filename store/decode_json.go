@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -23,93 +22,11 @@ func DecodeJSON(raw []byte, into any) error {
 }
 
 // NormalizeIntegers rewrites numbers such as 2.0 as digits where shape has integers; nil if
-// nothing changes.
+// nothing changes. raw must be valid JSON.
 func NormalizeIntegers(raw []byte, shape reflect.Type) []byte {
-	w := &numberWalker{raw: raw, decoder: json.NewDecoder(bytes.NewReader(raw)), next: shape}
-	w.decoder.UseNumber()
-	for {
-		token, err := w.decoder.Token()
-		if err != nil { // the end; malformed JSON was rejected before
-			break
-		}
-		w.take(token)
-	}
-	if w.changed == nil {
-		return nil
-	}
-	return append(w.changed, raw[w.copied:]...)
-}
-
-// numberWalker walks a JSON value along its type.
-type numberWalker struct {
-	raw     []byte
-	decoder *json.Decoder
-	levels  []shapeLevel
-	next    reflect.Type // of the next value; nil if unknown
-
-	changed []byte // raw up to copied, with changes
-	copied  int
-}
-
-// shapeLevel is an object or array that encloses the current position.
-type shapeLevel struct {
-	shape    reflect.Type
-	object   bool
-	valueDue bool // a member's name was read
-}
-
-func (w *numberWalker) take(token json.Token) {
-	switch token := token.(type) {
-	case json.Delim:
-		if token == '{' || token == '[' {
-			w.levels = append(w.levels, shapeLevel{shape: indirect(w.next), object: token == '{'})
-			w.expect()
-			return
-		}
-		w.levels = w.levels[:len(w.levels)-1]
-	case string:
-		if top := w.top(); top != nil && top.object && !top.valueDue {
-			top.valueDue, w.next = true, nil
-			if top.shape != nil && (top.shape.Kind() == reflect.Struct || top.shape.Kind() == reflect.Map) {
-				w.next, _ = MemberType(top.shape, token)
-			}
-			return
-		}
-	case json.Number:
-		if shape := indirect(w.next); shape != nil && shape.Kind() >= reflect.Int && shape.Kind() <= reflect.Int64 {
-			w.rewrite(token.String())
-		}
-	}
-	if top := w.top(); top != nil {
-		top.valueDue = false
-		w.expect()
-	}
-}
-
-func (w *numberWalker) top() *shapeLevel {
-	if len(w.levels) == 0 {
-		return nil
-	}
-	return &w.levels[len(w.levels)-1]
-}
-
-// expect sets the type of an array's next element.
-func (w *numberWalker) expect() {
-	w.next = nil
-	if top := w.top(); !top.object && top.shape != nil && top.shape.Kind() == reflect.Slice {
-		w.next = top.shape.Elem()
-	}
-}
-
-// rewrite replaces the number just read by digits.
-func (w *numberWalker) rewrite(number string) {
-	digits, ok := integerDigits(number)
-	if !ok || digits == number {
-		return
-	}
-	end := int(w.decoder.InputOffset())
-	w.changed = append(append(w.changed, w.raw[w.copied:end-len(number)]...), digits...)
-	w.copied = end
+	s := &jsonScanner{raw: raw, integers: true}
+	s.value(shape, 0)
+	return s.result()
 }
 
 // indirect returns shape without pointers; nil if it implements json.Unmarshaler.

@@ -14,26 +14,43 @@ import (
 // result raw itself, if there are none. In invalid JSON, only the part before the error
 // is checked.
 func ExactMembers(raw []byte, shape reflect.Type) (exact []byte, changed bool) {
-	s := &memberScanner{raw: raw}
+	s := &jsonScanner{raw: raw}
 	s.value(shape, 0)
-	if s.exact == nil {
+	if exact = s.result(); exact == nil {
 		return raw, false
 	}
-	return s.exact, true
+	return exact, true
 }
 
-// memberScanner scans a JSON value along its type.
-type memberScanner struct {
-	raw   []byte
-	pos   int
-	exact []byte // copy of raw with changed names; nil if none changed
+// jsonScanner scans a JSON value along its type, and changes names or numbers.
+type jsonScanner struct {
+	raw      []byte
+	pos      int
+	integers bool // change the form of integers, else the case of names
+
+	changed []byte // raw up to copied, with changes; nil if none
+	copied  int
+}
+
+// replace replaces the bytes of raw between two positions.
+func (s *jsonScanner) replace(from, to int, text string) {
+	s.changed = append(append(s.changed, s.raw[s.copied:from]...), text...)
+	s.copied = to
+}
+
+// result returns raw with the changes; nil if there are none.
+func (s *jsonScanner) result() []byte {
+	if s.changed == nil {
+		return nil
+	}
+	return append(s.changed, s.raw[s.copied:]...)
 }
 
 // maxScanDepth is the depth limit of encoding/json.
 const maxScanDepth = 10_000
 
 // value reads one value. A nil shape has no members to check.
-func (s *memberScanner) value(shape reflect.Type, depth int) {
+func (s *jsonScanner) value(shape reflect.Type, depth int) {
 	s.space()
 	if s.pos >= len(s.raw) || depth > maxScanDepth {
 		s.pos = len(s.raw)
@@ -52,14 +69,21 @@ func (s *memberScanner) value(shape reflect.Type, depth int) {
 	case '"':
 		s.text()
 	default:
+		start := s.pos
 		for s.pos < len(s.raw) && !strings.ContainsRune(",]} \t\r\n", rune(s.raw[s.pos])) {
 			s.pos++
+		}
+		if s.integers && shape != nil && shape.Kind() >= reflect.Int && shape.Kind() <= reflect.Int64 {
+			number := string(s.raw[start:s.pos])
+			if digits, ok := integerDigits(number); ok && digits != number {
+				s.replace(start, s.pos, digits)
+			}
 		}
 	}
 }
 
 // object reads an object and changes names that match a member only by case.
-func (s *memberScanner) object(shape reflect.Type, depth int) {
+func (s *jsonScanner) object(shape reflect.Type, depth int) {
 	var members *structMembers
 	var element reflect.Type
 	switch {
@@ -75,11 +99,8 @@ func (s *memberScanner) object(shape reflect.Type, depth int) {
 		member := element
 		if members != nil {
 			known := false
-			if member, known = members.named(name); !known && members.matchesFolded(name) {
-				if s.exact == nil {
-					s.exact = bytes.Clone(s.raw)
-				}
-				s.exact[start+1] = '-' // no member's name begins with this
+			if member, known = members.named(name); !known && !s.integers && members.matchesFolded(name) {
+				s.replace(start+1, start+2, "-") // no member's name begins with this
 			}
 		}
 		s.space()
@@ -91,7 +112,7 @@ func (s *memberScanner) object(shape reflect.Type, depth int) {
 }
 
 // each reads the elements of an object or array up to its closing bracket.
-func (s *memberScanner) each(closing byte, element func()) {
+func (s *jsonScanner) each(closing byte, element func()) {
 	s.pos++
 	for {
 		s.space()
@@ -114,7 +135,7 @@ func (s *memberScanner) each(closing byte, element func()) {
 }
 
 // text reads a string and returns what is between its quotes; nil if it is not a string.
-func (s *memberScanner) text() []byte {
+func (s *jsonScanner) text() []byte {
 	if s.raw[s.pos] != '"' {
 		return nil
 	}
@@ -137,7 +158,7 @@ func (s *memberScanner) text() []byte {
 	}
 }
 
-func (s *memberScanner) space() {
+func (s *jsonScanner) space() {
 	for s.pos < len(s.raw) && (s.raw[s.pos] == ' ' || s.raw[s.pos] == '\n' || s.raw[s.pos] == '\t' || s.raw[s.pos] == '\r') {
 		s.pos++
 	}

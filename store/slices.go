@@ -37,3 +37,21 @@ func InBlocks[T any](values []T, most int, do func([]T) error) error {
 	}
 	return nil
 }
+
+// IndexBy returns values by their keys.
+func IndexBy[K comparable, V any](values []V, key func(V) K) map[K]V {
+	byKey := make(map[K]V, len(values))
+	for _, value := range values {
+		byKey[key(value)] = value
+	}
+	return byKey
+}
+
+// SetOf returns the set of values.
+func SetOf[T comparable](values []T) map[T]bool {
+	set := make(map[T]bool, len(values))
+	for _, value := range values {
+		set[value] = true
+	}
+	return set
+}

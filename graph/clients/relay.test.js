@@ -12,8 +12,8 @@ import { document, operation, plain, said, token, url } from './shop.js'
 
 const made = folder()
 
-// growing is the same lists as relay-compiler wants those that grow: as
-// fragments of their own, with the query that asks for a further page.
+// growing has the paged lists as relay-compiler needs them: as fragments, with the query for the next
+// page.
 const growing = `
   fragment Shop_products on CatalogNode
   @argumentDefinitions(first: { type: "Int!" }, after: { type: "String" }, filter: { type: "ProductFilter" }, orderBy: { type: "ProductOrder" })
@@ -40,15 +40,14 @@ const grown = {
   ShopStocksQuery: { query: 'ShopGrowingStocksQuery', fragment: 'Shop_stocks', list: 'stocks', holder: data => data, shown: stocks => ({ stocks }) }
 }
 
-// selected is what an operation selects of its list, for the list that grows.
+// selected returns what an operation selects of its list.
 function selected(name, list) {
   let selections
   visit(operation(name).document, { Field: field => { if (field.name.value === list) selections ??= field.selectionSet.selections } })
   return selections.map(print).join('\n')
 }
 
-// unmasked has a fragment's members where it is spread, so that they are shown
-// without another look into the store.
+// unmasked inlines a fragment's fields, so that they are readable without another read of the store.
 const card = document.definitions.find(definition => definition.kind === 'FragmentDefinition')
 const unmasked = text => print(visit(parse(text), {
   FragmentDefinition: fragment => fragment.name.value === card.name.value ? null : undefined,
@@ -76,7 +75,7 @@ suite(() => {
     await relay.fetchQuery(shop, artifact(name), variables, { networkCacheConfig: { force: true } }).toPromise()
     return kept(name, variables)
   }
-  // fragment is what usePaginationFragment shows of a list that grows.
+  // fragment returns what usePaginationFragment shows.
   const fragment = (name, variables) => {
     const { query, fragment, holder } = grown[name]
     return looked(shop.lookup(relay.getSelector(artifact(fragment), holder(kept(query, variables)))))
@@ -84,7 +83,7 @@ suite(() => {
   return {
     ask,
     kept,
-    // more does as loadNext of usePaginationFragment.
+    // more is loadNext of usePaginationFragment.
     more: async (name, { after, ...variables }) => {
       const { query, fragment: of, list } = grown[name]
       if (!shop.check(relay.createOperationDescriptor(artifact(query), variables)).status.startsWith('available')) await ask(query, variables)
@@ -100,7 +99,7 @@ suite(() => {
   }
 })
 
-// As useRefetchableFragment does: by the global id, with other variables.
+// Refetches like useRefetchableFragment: by the global id, with other variables.
 test('asks a list again in another order, beside the one it shows', async () => {
   const shop = environment(url, token)
   const ask = async (name, variables) => {

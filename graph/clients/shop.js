@@ -1,4 +1,4 @@
-// The server that the Go test started, and what a storefront asks of it.
+// The server that the Go test started, and the operations of a storefront.
 import { readFileSync } from 'node:fs'
 import { parse, print, visit } from 'graphql'
 
@@ -22,8 +22,7 @@ const has = (operation, name) => {
   return found
 }
 
-// operations are all there are: name, text with its fragments, document, and
-// the variables to ask it with.
+// operations has all operations: name, text with its fragments, document and variables.
 export const operations = document.definitions.filter(definition => definition.kind === 'OperationDefinition').map(operation => {
   const name = operation.name.value
   const definitions = [operation, ...fragments.filter(fragment => has(operation, fragment.name.value))]
@@ -33,7 +32,7 @@ export const operations = document.definitions.filter(definition => definition.k
 
 export const operation = name => operations.find(operation => operation.name === name)
 
-// said is what the server says, without a client in between.
+// said returns the response of the server, without a client.
 export async function said(text, variables) {
   const answer = await fetch(`${url}/graphql`, {
     method: 'POST',
@@ -45,11 +44,10 @@ export async function said(text, variables) {
   return data
 }
 
-// transact changes stock, as some other program does.
+// transact changes stock, as another program would.
 export const transact = text => said(`mutation { stockTransact(input: { changes: [${text}] }) { userErrors { message } } }`)
 
-// plain is what a client shows as JSON, without the type names that it asked
-// for by itself: those that the server was not asked for.
+// plain returns a client's data as JSON, without the __typename that the client added to the query.
 export function plain(shown, said) {
   if (Array.isArray(shown)) return shown.map((each, i) => plain(each, said?.[i]))
   if (shown === null || typeof shown !== 'object') return shown

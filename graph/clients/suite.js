@@ -1,13 +1,13 @@
-// What every client with a cache must do: show what the server said, and
-// nothing else, however its answers came together.
+// The tests of every client with a cache: it must show exactly the server's data, whichever responses
+// its cache was filled from.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operation, operations, plain, said, transact } from './shop.js'
 
 const same = (shown, said, message) => assert.deepEqual(plain(shown, said), said, message)
 
-// follow is the variables of every page of a list, in its order, and what the
-// whole list is: the first page's answer with the edges of all pages.
+// follow returns the variables of each page of a list, and the whole list: the first response with the
+// edges of all pages.
 async function follow({ text }, variables, list) {
   const pages = [variables]
   const whole = await said(text, variables)
@@ -21,13 +21,13 @@ async function follow({ text }, variables, list) {
   return { pages, whole }
 }
 
-// lists are those that grow by pages.
+// lists are the paged lists.
 const lists = [
   { name: 'ShopCategoryQuery', variables: { id: 'node-coffee', first: 3 }, list: data => data.catalogNode.products },
   { name: 'ShopStocksQuery', variables: { first: 4 }, list: data => data.stocks }
 ]
 
-// taking is a mutation by the client itself.
+// taking is a mutation that the client runs.
 export const taking = `mutation ShopTakeMutation {
   stockTransact(input: { changes: [{ productId: "prod-espresso", action: INCREMENT, quantity: 1 }, { productId: "prod-cappuccino", action: ALLOCATE, quantity: 1 }] }) {
     transactions { uuid stock { id total available allocated updatedAt } }
@@ -36,13 +36,13 @@ export const taking = `mutation ShopTakeMutation {
 }`
 
 /**
- * suite tests a client. It is told:
- *   make()                          a client with an empty cache
- *   client.ask(name, variables)     asks the server, and returns what is then shown
- *   client.kept(name, variables)    what is shown from the cache alone; throws where something is missing
- *   client.more(name, variables)    asks for a further page of a list, whose cursor is in variables
- *   client.grown(name, variables)   what is shown of a list with all pages asked for
- *   client.mutate(taking)           that mutation
+ * suite tests a client:
+ *   make()                          returns a client with an empty cache
+ *   client.ask(name, variables)     sends an operation and returns the data shown
+ *   client.kept(name, variables)    returns the data from the cache alone; throws if some is missing
+ *   client.more(name, variables)    loads the next page of a list; variables have the cursor
+ *   client.grown(name, variables)   returns a list with all loaded pages
+ *   client.mutate(taking)           runs the mutation
  */
 export function suite(make) {
   test('shows what the server said, at once and from the cache', async () => {

@@ -1,5 +1,5 @@
-// graphql-codegen and gql.tada: what they make compiles in strict TypeScript
-// with a front end's code on top (typed/), and asks what the operations ask.
+// graphql-codegen and gql.tada: their output compiles in strict TypeScript with the code of a front end
+// (typed/), and sends the same operations.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ made.write('codegen.json', JSON.stringify({
 }))
 made.run('graphql-codegen', '--config', 'codegen.json')
 
-// gql.tada reads documents where they stand in the code.
+// gql.tada reads documents from the code.
 const used = ({ definitions }) => definitions.length > 1 ? ', [ShopCard]' : ''
 made.write('operations.ts', [
   `import { initGraphQLTada } from 'gql.tada'`,

@@ -11,13 +11,10 @@ import (
 	"portico/store"
 )
 
-// The library's faults of values say what is wrong, and not which member of
-// which argument it is.
-
-// nameArguments names the arguments that validation found fault with, as
-// their locations have them, in words and in extensions.argument.
-func nameArguments(document *ast.QueryDocument, faults gqlerror.List) {
-	if !slices.ContainsFunc(faults, hasValueLocation) {
+// nameArguments adds the argument and member to the library's errors of values, in the message and in
+// extensions.argument. The library reports only their location.
+func nameArguments(document *ast.QueryDocument, errs gqlerror.List) {
+	if !slices.ContainsFunc(errs, hasValueLocation) {
 		return
 	}
 	at := valuePaths{}
@@ -32,31 +29,32 @@ func nameArguments(document *ast.QueryDocument, faults gqlerror.List) {
 		at.directives(fragment.Directives)
 		at.selections(fragment.SelectionSet)
 	}
-	for _, fault := range faults {
-		if path := at[locationOf(fault)]; path != nil && hasValueLocation(fault) {
-			NameArgument(fault, store.Invalid, path)
+	for _, err := range errs {
+		if path := at[locationOf(err)]; path != nil && hasValueLocation(err) {
+			NameArgument(err, store.Invalid, path)
 		}
 	}
 }
 
-func NameArgument(fault *gqlerror.Error, code store.Code, path []string) {
-	fault.Message = strings.Join(path, ".") + ": " + fault.Message
-	fault.Extensions = map[string]any{"code": code, "argument": path}
+// NameArgument adds the path of an argument to an error, and sets its code.
+func NameArgument(err *gqlerror.Error, code store.Code, path []string) {
+	err.Message = strings.Join(path, ".") + ": " + err.Message
+	err.Extensions = map[string]any{"code": code, "argument": path}
 }
 
-// hasValueLocation tells faults whose location is a value's.
-func hasValueLocation(fault *gqlerror.Error) bool {
-	return fault.Rule == "ValuesOfCorrectType" || fault.Rule == "UniqueInputFieldNames"
+// hasValueLocation reports whether the location of an error is that of a value.
+func hasValueLocation(err *gqlerror.Error) bool {
+	return err.Rule == "ValuesOfCorrectType" || err.Rule == "UniqueInputFieldNames"
 }
 
-func locationOf(fault *gqlerror.Error) gqlerror.Location {
-	if len(fault.Locations) == 0 {
+func locationOf(err *gqlerror.Error) gqlerror.Location {
+	if len(err.Locations) == 0 {
 		return gqlerror.Location{}
 	}
-	return fault.Locations[0]
+	return err.Locations[0]
 }
 
-// valuePaths are the paths of values, by where they are written.
+// valuePaths holds the paths of values by their locations in the document.
 type valuePaths map[gqlerror.Location][]string
 
 func (at valuePaths) add(position *ast.Position, path []string) {

@@ -3,7 +3,6 @@ package document
 import (
 	"container/list"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -12,31 +11,30 @@ import (
 	"portico/internal/heapsize"
 )
 
-// Bounds of the cache.
 const (
-	DefaultCacheBytes = 16 << 20 // of memory, for all entries
-	maxRequestBytes   = 16 << 10 // bytes of a request, to be cached as prepared
+	// DefaultCacheBytes is the default memory of a cache, 16 MiB.
+	DefaultCacheBytes = 16 << 20
+
+	maxRequestBytes = 16 << 10 // longer requests are not cached
 )
 
-// Cache keeps documents, the plans of their operations and the
-// prepared requests that run them, within one budget of bytes. Each entry is
-// charged the memory that it takes by itself, and evicted by itself: the least
-// recently used first. It is safe for concurrent use.
+// Cache holds documents, plans and prepared operations within one budget of bytes. It evicts the least
+// recently used entry first. It is safe for concurrent use.
 //
-// A plan refers to its document, and a request to its plan. So that evicting an
-// entry frees its memory, none may outlive its parent: whatever uses an entry
-// uses its parents too, which keeps them more recently used than it is.
+// A plan refers to its document, and a prepared operation to its plan. Evicting an entry frees memory
+// only if no other entry refers to it, so each use of an entry is also a use of its parents: children
+// are evicted first.
 type Cache struct {
 	mu      sync.Mutex
 	budget  int
 	bytes   int
 	order   *list.List // of *cacheEntry, the most recently used in front
 	entries map[cacheKey]*cacheEntry
-	hashes  map[string]*cacheEntry // documents that were sent with their hashes, by those
+	hashes  map[string]*cacheEntry // documents by hash, if a client sent it
 }
 
-// cacheKey is the text of a document; an operation and the values of its
-// conditions, for a plan; or a request as it was sent.
+// cacheKey is the text of a document, an operation and its condition values (a plan), or the bytes of
+// a request (a prepared operation).
 type cacheKey struct {
 	kind      entryKind
 	operation *ast.OperationDefinition
@@ -56,33 +54,20 @@ type cacheEntry struct {
 	value   any
 	parent  *cacheEntry // nil for a document
 	size    int
-	hash    string        // that a document was sent with; empty for none
-	element *list.Element // nil while the cache does not have it
+	hash    string        // of a document; empty if no client sent it
+	element *list.Element // nil if the entry is not in the cache
 }
 
-// entryOverhead is what an entry takes in memory beside its value: its place in
-// the order and in the map, which are larger than what they hold.
+// entryOverhead is the memory of an entry besides its value, in the list and the map. A map has about
+// twice the slots that it uses.
 const entryOverhead = int(unsafe.Sizeof(cacheEntry{})+unsafe.Sizeof(list.Element{})) + 2*int(unsafe.Sizeof(cacheKey{})+unsafe.Sizeof(&cacheEntry{}))
 
-// CachedDocument is a document that was parsed, measured and validated.
-type CachedDocument struct {
-	Document *ast.QueryDocument
-	Query    string
-	entry    *cacheEntry
-}
-
-// CachedPlan is a plan, which grows while it runs.
-type CachedPlan struct {
-	*plan.Plan
-	entry   *cacheEntry
-	charged atomic.Int64 // of what the plan takes
-}
-
+// NewCache returns a cache of at most budget bytes.
 func NewCache(budget int) *Cache {
 	return &Cache{budget: budget, order: list.New(), entries: map[cacheKey]*cacheEntry{}, hashes: map[string]*cacheEntry{}}
 }
 
-// document returns the document of a text; nil when it is not cached.
+// document returns the cached document of a text, or nil.
 func (c *Cache) document(query string) *CachedDocument {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,8 +75,7 @@ func (c *Cache) document(query string) *CachedDocument {
 	return found
 }
 
-// addDocument adds a document, and returns the one that is cached: another
-// request may have added it first.
+// addDocument adds a document and returns the cached one, which another request may have added first.
 func (c *Cache) addDocument(query string, document *ast.QueryDocument) *CachedDocument {
 	made := &CachedDocument{Document: document, Query: query}
 	size := int(unsafe.Sizeof(*made)) + heapsize.Round(len(query)) + documentMemory(query, document)
@@ -101,7 +85,7 @@ func (c *Cache) addDocument(query string, document *ast.QueryDocument) *CachedDo
 	return c.add(made.entry).(*CachedDocument)
 }
 
-// addHash has a document be found by its hash too, for as long as it is cached.
+// addHash makes byHash find a document while it is cached.
 func (c *Cache) addHash(document *CachedDocument, hash string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,10 +95,10 @@ func (c *Cache) addHash(document *CachedDocument, hash string) {
 	}
 }
 
-// hashOverhead is what a place among the names takes in memory, about.
+// hashOverhead is the memory of an entry of hashes, without the hash.
 const hashOverhead = 2 * int(unsafe.Sizeof("")+unsafe.Sizeof(&cacheEntry{}))
 
-// byHash returns the text of the document of a hash; empty for none.
+// byHash returns the text of the document with a hash, or "".
 func (c *Cache) byHash(hash string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,8 +108,8 @@ func (c *Cache) byHash(hash string) string {
 	return ""
 }
 
-// Plan returns the plan of a document's operation for some values of its
-// conditions, and compiles it when it is not cached; nil where compile is nil.
+// Plan returns the plan of an operation for the values of its conditions (@skip and @include). If it is
+// not cached, Plan calls compile, and returns nil if compile does.
 func (c *Cache) Plan(document *CachedDocument, operation *ast.OperationDefinition, values string, compile func() *plan.Plan) *CachedPlan {
 	key := cacheKey{planEntry, operation, values}
 	c.mu.Lock()
@@ -147,7 +131,7 @@ func (c *Cache) Plan(document *CachedDocument, operation *ast.OperationDefinitio
 	return c.add(made.entry).(*CachedPlan)
 }
 
-// Recharge charges a plan for what it has grown by.
+// Recharge charges a plan for the memory that it has grown by.
 func (c *Cache) Recharge(p *CachedPlan) {
 	size := int64(p.Size())
 	if p.charged.Load() == size {
@@ -161,15 +145,15 @@ func (c *Cache) Recharge(p *CachedPlan) {
 	}
 }
 
-// Request returns the request that was sent as these bytes: a body, or a query
-// string behind a question mark; nil when it is not cached.
+// Request returns the prepared operation of a request's bytes, or nil. The bytes are a body, or "?" and
+// a query string.
 func (c *Cache) Request(sent []byte) *PreparedOperation {
 	if len(sent) > maxRequestBytes {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	entry := c.entries[cacheKey{requestEntry, nil, string(sent)}] // which copies nothing
+	entry := c.entries[cacheKey{requestEntry, nil, string(sent)}] // the conversion does not allocate
 	if entry == nil {
 		return nil
 	}
@@ -177,7 +161,7 @@ func (c *Cache) Request(sent []byte) *PreparedOperation {
 	return entry.value.(*PreparedOperation)
 }
 
-// AddRequest adds a request.
+// AddRequest adds the prepared operation of a request.
 func (c *Cache) AddRequest(sent []byte, request *PreparedOperation) {
 	if len(sent) > maxRequestBytes {
 		return
@@ -188,7 +172,7 @@ func (c *Cache) AddRequest(sent []byte, request *PreparedOperation) {
 	c.add(&cacheEntry{key: cacheKey{requestEntry, nil, string(sent)}, value: request, parent: request.Plan.entry, size: size})
 }
 
-// find returns the value of a key; nil for none. It is used then.
+// find returns the value of a key, or nil, and counts as a use.
 func (c *Cache) find(key cacheKey) any {
 	entry := c.entries[key]
 	if entry == nil {
@@ -198,15 +182,15 @@ func (c *Cache) find(key cacheKey) any {
 	return entry.value
 }
 
-// touch says that an entry is used, and its parents after it.
+// touch makes an entry the most recently used one, and its parents more recent still.
 func (c *Cache) touch(entry *cacheEntry) {
 	for ; entry != nil; entry = entry.parent {
 		c.order.MoveToFront(entry.element)
 	}
 }
 
-// add adds an entry, unless its parent was evicted meanwhile or it is larger
-// than the budget, and returns the value that the key has by now.
+// add adds an entry and returns the value of its key, which may have been added before. It does not
+// cache an entry that is larger than the budget or whose parent was evicted.
 func (c *Cache) add(entry *cacheEntry) any {
 	if value := c.find(entry.key); value != nil {
 		return value
@@ -222,7 +206,7 @@ func (c *Cache) add(entry *cacheEntry) any {
 	return entry.value
 }
 
-// resize charges an entry for more bytes, if it is cached.
+// resize charges more bytes to an entry that is cached.
 func (c *Cache) resize(entry *cacheEntry, by int) {
 	if entry.element != nil {
 		entry.size += by
@@ -230,8 +214,7 @@ func (c *Cache) resize(entry *cacheEntry, by int) {
 	}
 }
 
-// grow adds to the bytes, and evicts what does not fit any more. Parents come
-// after their children in the order, so that a child is evicted first.
+// grow adds to the used bytes and evicts entries until they fit.
 func (c *Cache) grow(by int) {
 	for c.bytes += by; c.bytes > c.budget; {
 		c.evict(c.order.Back().Value.(*cacheEntry))
@@ -246,7 +229,7 @@ func (c *Cache) evict(entry *cacheEntry) {
 	c.bytes -= entry.size
 }
 
-// Stats returns how many entries and hashes the cache holds, and the bytes that it charges them.
+// Stats returns the number of entries and hashes, and the bytes that they are charged.
 func (c *Cache) Stats() (entries, hashes, bytes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

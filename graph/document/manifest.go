@@ -12,29 +12,27 @@ import (
 	"portico/store"
 )
 
-// TrustMode is what becomes of documents that a manifest does not have.
+// TrustMode is how to treat documents that are not in the manifest.
 type TrustMode string
 
-// They run; or run, and the log tells; or are refused before they are read.
 const (
-	TrustOff     TrustMode = "off"
-	TrustLog     TrustMode = "log"
-	TrustEnforce TrustMode = "enforce"
+	TrustOff     TrustMode = "off"     // run
+	TrustLog     TrustMode = "log"     // run and log
+	TrustEnforce TrustMode = "enforce" // reject before parsing
 )
 
-// Manifest is trusted documents by their ids, and the playground's examples
-// without. A nil one has none.
+// Manifest holds the trusted documents. A nil manifest is empty.
 type Manifest struct {
 	mode  TrustMode
 	byID  map[string]string
-	texts map[string]struct{}
+	texts map[string]struct{} // of all documents, with and without id
 }
 
-// apolloFormat is how Apollo's manifests begin; all others are a map.
+// apolloFormat is the member "format" of Apollo's manifests.
 const apolloFormat = "apollo-persisted-query-manifest"
 
-// ReadManifestFile is ReadManifest of a file; nil where none is named.
-func ReadManifestFile(path string, mode TrustMode, bounds limits.Bounds, examples ...string) (*Manifest, error) {
+// ReadManifestFile calls ReadManifest for a file. It returns nil if path is empty.
+func ReadManifestFile(path string, mode TrustMode, bounds limits.Config, examples ...string) (*Manifest, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -49,21 +47,19 @@ func ReadManifestFile(path string, mode TrustMode, bounds limits.Bounds, example
 	return manifest, nil
 }
 
-// ReadManifest reads trusted documents as build tools write them: a JSON
-// object of documents by their ids, as the compiler of Relay and GraphQL Code
-// Generator have it, or a manifest of Apollo's. Each document must be one that
-// would run: a manifest with others is no manifest. The examples are trusted too,
-// without an id, so that the playground works.
-func ReadManifest(text []byte, mode TrustMode, bounds limits.Bounds, examples ...string) (*Manifest, error) {
+// ReadManifest parses a manifest as build tools write it: a JSON object of documents by id (Relay,
+// GraphQL Code Generator) or Apollo's format. It fails if a document is not valid for the schema and
+// the bounds. The examples are trusted too, without an id, so that the playground works.
+func ReadManifest(text []byte, mode TrustMode, bounds limits.Config, examples ...string) (*Manifest, error) {
 	byID, err := manifestDocuments(text)
 	if err != nil {
 		return nil, err
 	}
 	m := &Manifest{mode: mode, byID: byID, texts: make(map[string]struct{}, len(byID))}
-	reader := NewProcessor(Config{Schema: Schema(), Bounds: bounds})
+	processor := NewProcessor(Config{Schema: Schema(), Limits: bounds})
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		if _, faults := reader.parse(byID[id]); len(faults) > 0 {
-			return nil, fmt.Errorf("the document %q cannot run: %w", id, faults[0])
+		if _, errs := processor.parse(byID[id]); len(errs) > 0 {
+			return nil, fmt.Errorf("the document %q cannot run: %w", id, errs[0])
 		}
 		m.texts[byID[id]] = struct{}{}
 	}
@@ -88,12 +84,12 @@ func manifestDocuments(text []byte) (map[string]string, error) {
 	if store.DecodeJSON(text, &apollo) != nil || string(apollo.Format) != `"`+apolloFormat+`"` {
 		var byID map[string]string
 		if json.Unmarshal(text, &byID) != nil || len(byID) == 0 {
-			return nil, errors.New(`it must be {"id": "document", …}, or a manifest of the format ` + apolloFormat)
+			return nil, errors.New(`must be {"id": "document", …}, or a manifest of the format ` + apolloFormat)
 		}
 		return byID, nil
 	}
 	if apollo.Version != 1 {
-		return nil, fmt.Errorf("version %d of the format %s is not known here, 1 is", apollo.Version, apolloFormat)
+		return nil, fmt.Errorf("version %d of the format %s is not supported; version 1 is", apollo.Version, apolloFormat)
 	}
 	byID := make(map[string]string, len(apollo.Operations))
 	for _, operation := range apollo.Operations {
@@ -105,7 +101,7 @@ func manifestDocuments(text []byte) (map[string]string, error) {
 	return byID, nil
 }
 
-// document is the document of an id.
+// document returns the document of an id.
 func (m *Manifest) document(id string) (document string, ok bool) {
 	if m == nil {
 		return "", false
@@ -114,7 +110,7 @@ func (m *Manifest) document(id string) (document string, ok bool) {
 	return document, ok
 }
 
-// trusts tells whether a document is trusted, byte by byte.
+// trusts reports whether the exact text of a document is trusted.
 func (m *Manifest) trusts(document string) bool {
 	if m == nil {
 		return false
@@ -123,8 +119,8 @@ func (m *Manifest) trusts(document string) bool {
 	return ok
 }
 
-// enforces tells whether nothing else runs.
+// enforces reports whether other documents are rejected.
 func (m *Manifest) enforces() bool { return m != nil && m.mode == TrustEnforce }
 
-// logs tells whether the log tells what else runs.
+// logs reports whether other documents are logged.
 func (m *Manifest) logs() bool { return m != nil && m.mode == TrustLog }

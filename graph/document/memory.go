@@ -9,8 +9,7 @@ import (
 	"portico/internal/heapsize"
 )
 
-// documentMemory returns the memory that a parsed document takes, in bytes,
-// without its text and the schema that it refers to.
+// documentMemory returns the memory of a parsed document in bytes, without its text and the schema.
 func documentMemory(text string, document *ast.QueryDocument) int {
 	s := memorySize{text: text}
 	s.node(unsafe.Sizeof(*document), document.Position, document.Comment)
@@ -34,13 +33,13 @@ func documentMemory(text string, document *ast.QueryDocument) int {
 	return s.bytes
 }
 
-// memorySize adds up what the nodes of a document take.
+// memorySize adds up the memory of a document's nodes.
 type memorySize struct {
 	text  string
 	bytes int
 }
 
-// node adds a node of a size. A position is part of a token that the parser read.
+// node adds a node. A position keeps the parser's whole token alive.
 func (s *memorySize) node(size uintptr, position *ast.Position, comment *ast.CommentGroup) {
 	s.bytes += heapsize.Round(int(size))
 	if position != nil {
@@ -55,11 +54,10 @@ func (s *memorySize) node(size uintptr, position *ast.Position, comment *ast.Com
 	}
 }
 
-// slice adds the array of a list of nodes, each of which is a pointer.
+// slice adds an array of pointers.
 func (s *memorySize) slice(capacity int) { s.bytes += heapsize.Slice(capacity, 8) }
 
-// string adds a string, unless it is part of the text, as all without escape
-// sequences are.
+// string adds a string, unless it shares the memory of the text: strings without escape sequences do.
 func (s *memorySize) string(value string) {
 	at, text := uintptr(unsafe.Pointer(unsafe.StringData(value))), uintptr(unsafe.Pointer(unsafe.StringData(s.text)))
 	if at < text || at >= text+uintptr(len(s.text)) {

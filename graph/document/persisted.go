@@ -13,32 +13,30 @@ import (
 	"portico/store"
 )
 
-// A request may name its document, and leave it out: by its SHA-256, once
-// somebody has sent both (automatic persisted queries, as Apollo's clients send
-// them), or by the id that a manifest of trusted documents has it under.
-
-// What became of a request's document, as metrics have it. A request that
-// names none is not counted where there is no manifest.
+// The outcomes of finding a request's document, as metrics name them. A request without hash and id is
+// counted only if there is a manifest.
 const (
-	OutcomeFound      = "found"      // it was named by its hash, and is known
-	OutcomeMissing    = "missing"    // it was named by its hash, and is to be sent
-	OutcomeSent       = "sent"       // it came with its hash
-	OutcomeMismatched = "mismatched" // it came with another's hash or id
-	OutcomeTrusted    = "trusted"    // the manifest has it
-	OutcomeUntrusted  = "untrusted"  // the manifest does not have it, and it ran
-	OutcomeRefused    = "refused"    // the manifest does not have it, and it did not run
+	OutcomeFound      = "found"      // sent as a hash, and cached
+	OutcomeMissing    = "missing"    // sent as a hash, not cached: the client must send the document
+	OutcomeSent       = "sent"       // sent with its hash
+	OutcomeMismatched = "mismatched" // sent with a wrong hash or id
+	OutcomeTrusted    = "trusted"    // in the manifest
+	OutcomeUntrusted  = "untrusted"  // not in the manifest, but run
+	OutcomeRefused    = "refused"    // not in the manifest, and rejected
 )
 
-// NotFoundMessage is what clients with automatic persisted queries wait for, word
-// by word, to send the document with its hash.
+// NotFoundMessage is the exact message upon which clients with automatic persisted queries send the
+// document with its hash.
 const NotFoundMessage = "PersistedQueryNotFound"
 
 const (
-	PersistedQueryExtension = "persistedQuery" // the extension that names a document
-	hashPrefix              = "sha256:"        // of an id that is a hash, as the specification of GraphQL over HTTP writes it
+	// PersistedQueryExtension is the request extension that has the hash or id of a document.
+	PersistedQueryExtension = "persistedQuery"
+
+	hashPrefix = "sha256:" // of an id that is a hash, by the GraphQL over HTTP specification
 )
 
-// documentID is what a request names its document by; empty for none.
+// documentID returns the hash or id in a request's extensions, or "".
 func documentID(params *graphql.RawParams) (string, *gqlerror.Error) {
 	sent := params.Extensions[PersistedQueryExtension]
 	if sent == nil {
@@ -52,26 +50,27 @@ func documentID(params *graphql.RawParams) (string, *gqlerror.Error) {
 	return strings.TrimPrefix(id, hashPrefix), nil
 }
 
-// PersistedQuery is a document's id in the form that documentID reads.
+// PersistedQuery returns the value of PersistedQueryExtension for a document id.
 func PersistedQuery(id string) map[string]any {
 	return map[string]any{"version": json.Number("1"), "sha256Hash": id}
 }
 
-// Hash is what a document is kept by.
+// Hash returns the SHA-256 of a document in hexadecimal.
 func Hash(query string) string {
 	sum := sha256.Sum256([]byte(query))
 	return hex.EncodeToString(sum[:])
 }
 
-// resolve finds the document of a request that names it, and holds it against
-// the manifest. outcome is empty for what is not counted; hash is what the
-// document is to be kept by.
-func (d *Processor) resolve(params *graphql.RawParams) (outcome, hash string, fault *gqlerror.Error) {
-	id, fault := documentID(params)
-	if fault != nil || id == "" && (d.Manifest == nil || params.Query == "") {
-		return "", "", fault
+// resolve sets params.Query to the document that a hash or id names: a hash is of a document that a
+// client sent before (automatic persisted queries), an id is one of the manifest. It checks the document
+// against the manifest. outcome is empty if the request is not counted, hash unless the document is to
+// be cached by it.
+func (p *Processor) resolve(params *graphql.RawParams) (outcome, hash string, err *gqlerror.Error) {
+	id, err := documentID(params)
+	if err != nil || id == "" && (p.Manifest == nil || params.Query == "") {
+		return "", "", err
 	}
-	if trusted, ok := d.Manifest.document(id); ok {
+	if trusted, ok := p.Manifest.document(id); ok {
 		if params.Query == "" {
 			params.Query = trusted
 		}
@@ -81,10 +80,10 @@ func (d *Processor) resolve(params *graphql.RawParams) (outcome, hash string, fa
 		return OutcomeMismatched, "", errMismatched()
 	}
 	if params.Query == "" {
-		if d.Manifest.enforces() {
+		if p.Manifest.enforces() {
 			return OutcomeRefused, "", errUntrusted()
 		}
-		if params.Query = d.Cache.byHash(id); params.Query == "" {
+		if params.Query = p.Cache.byHash(id); params.Query == "" {
 			return OutcomeMissing, "", &gqlerror.Error{Message: NotFoundMessage, Extensions: map[string]any{"code": store.NotFound}}
 		}
 		outcome = OutcomeFound
@@ -95,22 +94,22 @@ func (d *Processor) resolve(params *graphql.RawParams) (outcome, hash string, fa
 		outcome, hash = OutcomeSent, id
 	}
 	switch {
-	case d.Manifest.trusts(params.Query):
+	case p.Manifest.trusts(params.Query):
 		outcome = OutcomeTrusted
-	case d.Manifest.enforces():
+	case p.Manifest.enforces():
 		return OutcomeRefused, "", errUntrusted()
-	case d.Manifest.logs():
+	case p.Manifest.logs():
 		outcome = OutcomeUntrusted
 	}
 	return outcome, hash, nil
 }
 
 func errMismatched() *gqlerror.Error {
-	return &gqlerror.Error{Message: "The document is not the one that is named: the hash must be the SHA-256 of the document as it is sent, in lower-case hexadecimal digits; or send the hash alone.",
+	return &gqlerror.Error{Message: "The document does not match its hash or id. The hash must be the SHA-256 of the document as sent, in lower-case hexadecimal.",
 		Extensions: map[string]any{"code": store.Invalid}}
 }
 
 func errUntrusted() *gqlerror.Error {
-	return &gqlerror.Error{Message: "This server runs the documents of its manifest, and this is none of them: send one of those, by its id or as it is written there, or have this one added to the manifest.",
+	return &gqlerror.Error{Message: "The document is not in the manifest of trusted documents. Send the id or the exact text of a trusted document, or add this one to the manifest.",
 		Extensions: map[string]any{"code": store.Forbidden}}
 }

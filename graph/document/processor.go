@@ -1,3 +1,6 @@
+// Package document parses, validates and caches GraphQL documents, and resolves persisted and trusted ones.
+// Processor prepares the operation of a request, Cache holds documents with their plans, and Manifest
+// holds the trusted documents. The package must not import resolvers, the executor or transports.
 package document
 
 import (
@@ -18,19 +21,18 @@ import (
 // Config configures a Processor.
 type Config struct {
 	Schema   *ast.Schema
-	Bounds   limits.Bounds
+	Limits   limits.Config
 	Cache    *Cache               // nil for none
 	Manifest *Manifest            // nil for none
-	Count    func(outcome string) // of documents that are sent by hash or id, or compared with the manifest
+	Count    func(outcome string) // called with an Outcome* for each persisted or trusted document; may be nil
 	Log      *slog.Logger         // nil for none
 }
 
-// Processor parses, limits and validates documents, and finds persisted and trusted ones. It is safe
-// for concurrent use.
+// Processor turns requests into validated operations. It is safe for concurrent use.
 type Processor struct {
 	Config
 	costs   *limits.CostEstimator
-	reading chan struct{} // holds an element for each document that is being read
+	parsing chan struct{} // semaphore: one element for each document that is parsed now
 }
 
 // NewProcessor returns a processor.
@@ -44,104 +46,83 @@ func NewProcessor(config Config) *Processor {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Processor{config, limits.NewCostEstimator(config.Schema, config.Bounds), make(chan struct{}, runtime.GOMAXPROCS(0))}
+	return &Processor{config, limits.NewCostEstimator(config.Schema, config.Limits), make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
-// Operation is an operation that is ready to run.
-type Operation struct {
-	*CachedDocument
-	Definition *ast.OperationDefinition // nil where the document has none of that name
-	Allowance  limits.Allowance
-	Cost       *limits.Cost // what it could cost; nil until that is known
-	Outcome    string       // of naming the document; empty where that is not counted
-}
-
-// IsSubscription tells whether the operation is a subscription.
-func (p *Operation) IsSubscription() bool {
-	return p.Definition != nil && p.Definition.Operation == ast.Subscription
-}
-
-// Prepare makes the request ready to run, its document and its variables as
-// the schema has them, or tells why it cannot run.
-func (d *Processor) Prepare(params *graphql.RawParams) (*Operation, gqlerror.List) {
-	outcome, hash, fault := d.resolve(params)
-	d.CountOutcome(outcome)
-	if fault != nil {
-		return nil, errorList(fault)
+// Prepare parses and validates the document of a request, coerces the variables in params, and checks
+// the cost. If the document has no operation of the requested name, Definition is nil and the executor
+// reports it.
+func (p *Processor) Prepare(params *graphql.RawParams) (*Operation, gqlerror.List) {
+	outcome, hash, err := p.resolve(params)
+	p.CountOutcome(outcome)
+	if err != nil {
+		return nil, gqlerror.List{err}
 	}
-	cached := d.Cache.document(params.Query)
+	cached := p.Cache.document(params.Query)
 	if cached == nil {
-		document, faults := d.parse(params.Query)
-		if len(faults) > 0 {
-			return nil, faults
+		document, errs := p.parse(params.Query)
+		if len(errs) > 0 {
+			return nil, errs
 		}
-		if cached = d.Cache.addDocument(params.Query, document); outcome == OutcomeUntrusted {
-			d.Log.Warn("a document is not in the manifest", "sha256", Hash(params.Query), "operation", document.Operations[0].Name)
+		if cached = p.Cache.addDocument(params.Query, document); outcome == OutcomeUntrusted {
+			p.Log.Warn("a document is not in the manifest", "sha256", Hash(params.Query), "operation", document.Operations[0].Name)
 		}
 	}
 	if hash != "" {
-		d.Cache.addHash(cached, hash)
+		p.Cache.addHash(cached, hash)
 	}
-	asked := &Operation{CachedDocument: cached, Definition: cached.Document.Operations.ForName(params.OperationName), Outcome: outcome}
-	if asked.Definition == nil {
-		return asked, nil // the executor says so
+	op := &Operation{CachedDocument: cached, Definition: cached.Document.Operations.ForName(params.OperationName), Outcome: outcome}
+	if op.Definition == nil {
+		return op, nil
 	}
-	variables, faults := d.coerceVariables(asked.Definition, params.Variables)
-	if len(faults) > 0 {
-		return nil, faults
+	variables, errs := coerceVariables(p.Schema, op.Definition, params.Variables)
+	if len(errs) > 0 {
+		return nil, errs
 	}
 	params.Variables = variables
-	asked.Allowance, asked.Cost, fault = d.costs.Check(asked.Definition, variables)
-	return asked, errorList(fault)
+	if op.Allowance, op.Cost, err = p.costs.Check(op.Definition, variables); err != nil {
+		return op, gqlerror.List{err}
+	}
+	return op, nil
 }
 
-// CountOutcome counts what became of a request's document.
-func (d *Processor) CountOutcome(outcome string) {
+// CountOutcome counts the outcome of a request's document, unless it is empty.
+func (p *Processor) CountOutcome(outcome string) {
 	if outcome != "" {
-		d.Count(outcome)
+		p.Count(outcome)
 	}
 }
 
-// parse parses, measures and validates a document. As many documents are read at
-// once as there are processors: each takes one for some milliseconds, and more at
-// a time would only delay all other requests.
-func (d *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
-	d.reading <- struct{}{}
-	defer func() { <-d.reading }()
-	if fault := limits.CheckText(query, d.Bounds); fault != nil {
-		return nil, errorList(fault)
+// parse parses a document, and checks limits and validity. It parses at most GOMAXPROCS documents at
+// once: each needs a CPU for milliseconds, and more at once would only delay all other requests.
+func (p *Processor) parse(query string) (*ast.QueryDocument, gqlerror.List) {
+	p.parsing <- struct{}{}
+	defer func() { <-p.parsing }()
+	if err := limits.CheckText(query, p.Limits); err != nil {
+		return nil, gqlerror.List{err}
 	}
-	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, d.Bounds.Tokens)
+	document, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: query}, p.Limits.Tokens)
 	var malformed *gqlerror.Error
 	switch {
-	case errors.As(err, &malformed) && malformed.Locations == nil: // all but the bound on tokens tell where they are
-		return nil, errorList(limits.TooManyTokens(d.Bounds))
+	case errors.As(err, &malformed) && malformed.Locations == nil: // only the error of the token limit has no location
+		return nil, gqlerror.List{limits.TooManyTokens(p.Limits)}
 	case malformed != nil:
-		return nil, errorList(malformed)
+		return nil, gqlerror.List{malformed}
 	}
 	if len(document.Operations) == 0 {
 		return nil, gqlerror.List{{Message: `There is no operation provided: send it as the member "query", such as {"query": "{ settings { currency } }"}.`}}
 	}
-	if fault := limits.CheckDocument(document, d.Bounds); fault != nil {
-		return nil, errorList(fault)
+	if err := limits.CheckDocument(document, p.Limits); err != nil {
+		return nil, gqlerror.List{err}
 	}
-	return document, d.validate(document)
+	return document, p.validate(document)
 }
 
-// errorList is a list of one, or none.
-func errorList(fault *gqlerror.Error) gqlerror.List {
-	if fault == nil {
-		return nil
-	}
-	return gqlerror.List{fault}
-}
-
-// errStopWalk ends a walk that cannot be ended otherwise.
+// errStopWalk is the panic that ends the library's walk of a document.
 type errStopWalk struct{}
 
-// validate holds a document against the schema, and stops when it has found
-// as many faults as are told.
-func (d *Processor) validate(document *ast.QueryDocument) (faults gqlerror.List) {
+// validate validates a document against the schema. It stops at one error more than limits.MaxErrors.
+func (p *Processor) validate(document *ast.QueryDocument) (errs gqlerror.List) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			if _, stopped := reason.(errStopWalk); !stopped {
@@ -149,35 +130,35 @@ func (d *Processor) validate(document *ast.QueryDocument) (faults gqlerror.List)
 			}
 		}
 	}()
-	report := func(fault *gqlerror.Error) {
-		faults = append(faults, fault)
-		if len(faults) > limits.MaxErrors { // one more shows that there are more
+	report := func(err *gqlerror.Error) {
+		errs = append(errs, err)
+		if len(errs) > limits.MaxErrors { // one more shows that errors are left out
 			panic(errStopWalk{})
 		}
 	}
 	observers := &core.Events{}
 	for _, rule := range validationRules() {
 		rule.RuleFunc(observers, func(options ...core.ErrorOption) {
-			fault := &gqlerror.Error{Rule: rule.Name}
+			err := &gqlerror.Error{Rule: rule.Name}
 			for _, option := range options {
-				option(fault)
+				option(err)
 			}
-			report(fault)
+			report(err)
 		})
 	}
-	defer func() { nameArguments(document, faults) }()
-	core.Walk(d.Schema, document, observers)
-	if len(faults) > 0 {
-		return faults
+	defer func() { nameArguments(document, errs) }()
+	core.Walk(p.Schema, document, observers)
+	if len(errs) > 0 {
+		return errs
 	}
 	for _, operation := range document.Operations {
-		limits.CheckConflicts(d.Schema, operation, report)
+		limits.CheckConflicts(p.Schema, operation, report)
 	}
-	return faults
+	return errs
 }
 
-// validationRules are the specification's, in a settled order, but for the one
-// on fields that cannot be merged: that is conflicts.
+// validationRules returns the rules of the GraphQL specification in a fixed order, without the one on
+// conflicting fields: limits.CheckConflicts checks that faster.
 func validationRules() []core.Rule {
 	return []core.Rule{
 		rules.FieldsOnCorrectTypeRule,

@@ -16,14 +16,13 @@ import (
 	"portico/store"
 )
 
-// coerceVariables takes the values of an operation's variables as the specification
-// has it, which the library does not: an Int is a whole number and no string,
-// an enum is one of its values as they are written. Each fault names the
-// variable and the member, in words and in extensions.argument. What an
-// operation does not define is passed over.
-func (d *Processor) coerceVariables(operation *ast.OperationDefinition, given map[string]any) (map[string]any, gqlerror.List) {
-	c := &variableCoercer{schema: d.Schema}
-	taken := make(map[string]any, len(operation.VariableDefinitions))
+// coerceVariables coerces the values of an operation's variables by the specification, which is stricter
+// than the library: an Int is a whole number and not a string, an enum value is exactly one of its
+// names. Errors name the variable and the member, in the message and in extensions.argument. Variables
+// that the operation does not define are ignored.
+func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, given map[string]any) (map[string]any, gqlerror.List) {
+	c := &variableCoercer{schema: schema}
+	coerced := make(map[string]any, len(operation.VariableDefinitions))
 	for _, definition := range operation.VariableDefinitions {
 		at := valuePath{name: definition.Variable}
 		value, ok := given[definition.Variable]
@@ -31,7 +30,7 @@ func (d *Processor) coerceVariables(operation *ast.OperationDefinition, given ma
 		case ok && value == nil && definition.Type.NamedType == "Boolean" && !definition.Type.NonNull && slices.Contains(plan.ConditionVariables(operation), definition.Variable):
 			c.addError(&at, "must not be null: @skip or @include depends on it; send true or false, or leave it out")
 		case ok:
-			taken[definition.Variable] = c.value(&at, definition.Type, value)
+			coerced[definition.Variable] = c.value(&at, definition.Type, value)
 		case definition.Type.NonNull && definition.DefaultValue == nil:
 			c.addError(&at, "must be given: it is "+withArticle(definition.Type.String()))
 		}
@@ -39,16 +38,16 @@ func (d *Processor) coerceVariables(operation *ast.OperationDefinition, given ma
 			break
 		}
 	}
-	return taken, c.errs
+	return coerced, c.errs
 }
 
-// variableCoercer takes values, and collects what is wrong with them.
+// variableCoercer coerces values and collects errors.
 type variableCoercer struct {
 	schema *ast.Schema
 	errs   gqlerror.List
 }
 
-// valuePath is a place in a variable: its name, or an index or member below another.
+// valuePath is the path of a value: a variable's name, or an index or member below a parent.
 type valuePath struct {
 	name   string
 	parent *valuePath
@@ -82,7 +81,7 @@ func (c *variableCoercer) value(at *valuePath, of *ast.Type, value any) any {
 	}
 	if of.Elem != nil {
 		list, ok := value.([]any)
-		if !ok { // one value is a list of one
+		if !ok { // the specification coerces a single value to a list of one
 			return []any{c.value(at, of.Elem, value)}
 		}
 		for i, element := range list {
@@ -102,8 +101,7 @@ func (c *variableCoercer) value(at *valuePath, of *ast.Type, value any) any {
 	return c.scalar(at, of.NamedType, value)
 }
 
-// scalar takes a scalar of GraphQL's own; others look at their values
-// themselves.
+// scalar coerces a built-in scalar. Custom scalars check their values when they are unmarshalled.
 func (c *variableCoercer) scalar(at *valuePath, name string, value any) any {
 	switch name {
 	case "Int":
@@ -146,12 +144,12 @@ func (c *variableCoercer) scalar(at *valuePath, name string, value any) any {
 	return value
 }
 
-// wholeNumber reads 5, and 5.0 and 5e0, which are the same number.
+// wholeNumber parses 5, 5.0 and 5e0, which are the same number.
 func wholeNumber(number json.Number) (int64, bool) {
 	if n, err := number.Int64(); err == nil {
 		return n, true
 	}
-	if len(number) > 32 { // no whole number of 64 bits needs so many
+	if len(number) > 32 { // no 64-bit integer needs as many characters
 		return 0, false
 	}
 	if _, exponent, ok := strings.Cut(strings.ToLower(string(number)), "e"); ok && len(strings.TrimLeft(exponent, "+-")) > 2 {
@@ -183,7 +181,7 @@ func (c *variableCoercer) object(at *valuePath, definition *ast.Definition, valu
 		return value
 	}
 	for _, name := range unknownMembers(definition, object) {
-		c.addError(&valuePath{name, at}, "is no member of "+definition.Name+", which has "+memberNames(definition))
+		c.addError(&valuePath{name, at}, "is not a member of "+definition.Name+", which has "+memberNames(definition))
 	}
 	for _, member := range definition.Fields {
 		below := valuePath{member.Name, at}
@@ -198,8 +196,8 @@ func (c *variableCoercer) object(at *valuePath, definition *ast.Definition, valu
 	return object
 }
 
-// unknownMembers are those that the type has not, in a settled order.
-// __typename is let be: some clients send back what they were given.
+// unknownMembers returns the members that the type does not have, sorted, except __typename: some
+// clients send back objects that they received.
 func unknownMembers(definition *ast.Definition, object map[string]any) (names []string) {
 	for name := range object {
 		if definition.Fields.ForName(name) == nil && name != "__typename" {
@@ -225,7 +223,7 @@ func withArticle(name string) string {
 	return "a " + name
 }
 
-// jsonKind is what JSON calls a value; the value itself may be a secret.
+// jsonKind returns the JSON type of a value, for messages. The value itself may be a secret.
 func jsonKind(value any) string {
 	switch value.(type) {
 	case string:

@@ -9,39 +9,38 @@ import (
 	"portico/graph/document"
 )
 
-// costExtension is the member of a request's extensions that asks what its
-// operation costs, and the member of the answer's that tells it.
+// costExtension is the extension of a request that asks for the cost, and of a response that has it.
 const costExtension = "cost"
 
-// wantsCost tells whether a request asks for what it costs.
+// wantsCost reports whether a request asks for the cost.
 func wantsCost(params *graphql.RawParams) bool {
-	asked, _ := params.Extensions[costExtension].(bool)
-	return asked
+	wanted, _ := params.Extensions[costExtension].(bool)
+	return wanted
 }
 
-// costed is what an operation costs, for an answer's extensions; nil unless it was
-// asked for and is known.
-func CostExtensions(p *document.Operation, params *graphql.RawParams) map[string]any {
-	if p == nil || p.Cost == nil || !wantsCost(params) {
+// CostExtensions returns the extensions with the cost of an operation; nil unless the request asks for
+// it and it is known.
+func CostExtensions(op *document.Operation, params *graphql.RawParams) map[string]any {
+	if op == nil || op.Cost == nil || !wantsCost(params) {
 		return nil
 	}
-	return map[string]any{costExtension: *p.Cost}
+	return map[string]any{costExtension: *op.Cost}
 }
 
-// tellCost adds it to the extensions that an answer has.
-func AddCost(p *document.Operation, params *graphql.RawParams, response *graphql.Response) {
-	told := CostExtensions(p, params)
-	if told == nil {
+// AddCost adds CostExtensions to a response.
+func AddCost(op *document.Operation, params *graphql.RawParams, resp *graphql.Response) {
+	extensions := CostExtensions(op, params)
+	if extensions == nil {
 		return
 	}
-	maps.Copy(told, response.Extensions)
-	response.Extensions = told
+	maps.Copy(extensions, resp.Extensions)
+	resp.Extensions = extensions
 }
 
-// answerEnd is what stands behind the data of an answer without errors.
-func responseEnd(p *document.Operation, params *graphql.RawParams) string {
-	if CostExtensions(p, params) == nil {
-		return answerEnds
+// endWithCost returns the part of a response after the data, if it has no errors.
+func endWithCost(op *document.Operation, params *graphql.RawParams) string {
+	if CostExtensions(op, params) == nil {
+		return responseEnd
 	}
-	return `,"extensions":{"cost":{"requested":` + strconv.Itoa(p.Cost.Requested) + `,"limit":` + strconv.Itoa(p.Cost.Limit) + "}}" + answerEnds
+	return `,"extensions":{"cost":{"requested":` + strconv.Itoa(op.Cost.Requested) + `,"limit":` + strconv.Itoa(op.Cost.Limit) + "}}" + responseEnd
 }

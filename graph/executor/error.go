@@ -2,21 +2,26 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/graph/document"
+	"portico/graph/limits"
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/store"
 )
 
-// errorPresenter says errors in the caller's terms, with extensions.code from the
-// closed list. What is unexpected is logged here, once, and not shown.
+// errorPresenter returns errors with extensions.code and extensions.argument. It logs internal errors,
+// and hides their cause from the client.
 func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		if tooManyErrors(ctx) {
@@ -24,9 +29,9 @@ func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 		}
 		shown := graphql.DefaultErrorPresenter(ctx, err)
 		var own *gqlerror.Error
-		if errors.As(err, &own) && own.Unwrap() == nil { // the executor's own word on the request
+		if errors.As(err, &own) && own.Unwrap() == nil { // an error of the library about the request
 			shown.Message = shorten(shown.Message)
-			if _, told := own.Extensions["code"].(store.Code); !told {
+			if _, ok := own.Extensions["code"].(store.Code); !ok {
 				shown.Extensions = map[string]any{"code": store.Invalid}
 			}
 			return shown
@@ -46,24 +51,63 @@ func errorPresenter(log *slog.Logger) graphql.ErrorPresenterFunc {
 	}
 }
 
-// argumentIn is the argument that an error of a field is about: the rest of
-// its path, where that goes beyond the field. It leaves the field's own path
-// and place, which are those of the answer and the document.
-func argumentIn(ctx context.Context, fault *gqlerror.Error) (argument []string) {
+// argumentIn returns the argument path of a field's error: the part of the error's path below the field.
+// It sets the error's path and location to those of the field.
+func argumentIn(ctx context.Context, err *gqlerror.Error) (argument []string) {
 	field := graphql.GetFieldContext(ctx)
 	if field == nil {
 		return nil
 	}
 	path := field.Path()
-	if len(fault.Path) <= len(path) || !slices.Equal(fault.Path[:len(path)], path) {
+	if len(err.Path) <= len(path) || !slices.Equal(err.Path[:len(path)], path) {
 		return nil
 	}
-	for _, step := range fault.Path[len(path):] {
+	for _, step := range err.Path[len(path):] {
 		argument = append(argument, fmt.Sprint(step))
 	}
-	fault.Path = path
+	err.Path = path
 	if position := field.Field.Position; position != nil {
-		fault.Locations = []gqlerror.Location{{Line: position.Line, Column: position.Column}}
+		err.Locations = []gqlerror.Location{{Line: position.Line, Column: position.Column}}
 	}
 	return argument
+}
+
+const (
+	maxErrorBytes = 32 << 10 // of all errors of a response as JSON
+	maxMessage    = 1000     // bytes
+	moreErrors    = "There are more errors. Fix these first."
+)
+
+// LimitErrors shortens the errors of a response to limits.MaxErrors and 32 KiB. If it leaves out some,
+// the last error says so.
+func LimitErrors(errs gqlerror.List) gqlerror.List {
+	written := 0
+	for i, err := range errs {
+		err.Message = shorten(err.Message)
+		text, _ := json.Marshal(err)
+		written += len(text)
+		if written > maxErrorBytes-len(moreErrors)-100 || i == limits.MaxErrors-1 && len(errs) > limits.MaxErrors {
+			code := err.Extensions["code"]
+			return append(errs[:i:i], &gqlerror.Error{Message: moreErrors, Extensions: map[string]any{"code": code}})
+		}
+	}
+	return errs
+}
+
+// tooManyErrors counts an error of the operation. It reports whether the response has too many.
+func tooManyErrors(ctx context.Context) bool {
+	op := opctx.From(ctx)
+	return op != nil && op.CountError() > limits.MaxErrors+1 // one more shows that errors are left out
+}
+
+// shorten cuts a message to maxMessage bytes, between characters.
+func shorten(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	cut := maxMessage
+	for !utf8.RuneStart(message[cut]) {
+		cut--
+	}
+	return strings.Clone(message[:cut]) + "…"
 }

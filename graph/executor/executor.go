@@ -1,3 +1,6 @@
+// Package executor runs GraphQL operations: queries by compiled plans, everything else by gqlgen's
+// executor. Executor runs them, limits and caches their responses, and reports OperationStats. The
+// package must not import transports.
 package executor
 
 import (
@@ -6,8 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -18,55 +19,10 @@ import (
 	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/generated"
-	"portico/graph/limits"
 	"portico/graph/plan"
 	"portico/internal/responsecache"
 	"portico/store"
 )
-
-// Config configures an Executor. Functions may be nil, and are called concurrently.
-type Config struct {
-	Bounds            limits.Bounds
-	OpenIntrospection bool                 // without a token
-	DisablePlans      bool                 // gqlgen's executor runs everything
-	Responses         *responsecache.Cache // of whole responses; nil for none
-	Fragments         *responsecache.Cache // of fragments of responses; nil for none
-	Limiter           ConcurrencyLimiter   // nil for none
-
-	CountField        func(ctx context.Context, coordinate string)    // of each root field
-	CountExecutor     func(executor string)                           // of each query: plan or gqlgen
-	CountOperation    func(ctx context.Context, stats OperationStats) // when an operation ended or was rejected
-	CountSubscription func(ctx context.Context, stats OperationStats) // when a subscription began
-}
-
-// ConcurrencyLimiter bound how much is worked on at once. Each refuses what would have to
-// wait for too long; end gives a turn back.
-type ConcurrencyLimiter interface {
-	// SwitchToWrite has a request, which has a turn to read, wait for one to write.
-	SwitchToWrite(w http.ResponseWriter, r *http.Request) error
-
-	AcquireRead(ctx context.Context) (end func(), err error)
-	AcquireWrite(ctx context.Context) (end func(), err error)
-
-	// AcquireExpensive takes a turn among the few for operations that cost much or have a
-	// large answer; running says that part of the answer is in memory already. A
-	// request's ends with it, so that end does nothing.
-	AcquireExpensive(ctx context.Context, running bool) (end func(), err error)
-}
-
-// Executor runs operations: queries by plans, everything else by gqlgen's executor. Errors and
-// statistics are the same in both. It is safe for concurrent use.
-type Executor struct {
-	*executor.Executor // gqlgen's
-	Config
-	introspection introspection
-	resolver      *graph.Resolver
-	runner        *plan.Runner // nil if gqlgen's executor runs everything
-	schema        *ast.Schema
-	present       graphql.ErrorPresenterFunc
-	plans         *document.Cache
-	prepared      atomic.Uint64 // operations so far
-}
 
 // NewExecutor returns an executor that caches plans with their documents.
 func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.Cache) *Executor {
@@ -95,49 +51,38 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.
 	return e
 }
 
-// Schema returns the schema that operations are validated against.
-func (e *Executor) Schema() *ast.Schema { return e.schema }
-
-// The executors, as metrics name them.
-const (
-	byPlan   = "plan"
-	byGqlgen = "gqlgen"
-)
-
-// Prepare is a request as a plan runs it; nil for what is left to gqlgen's
-// executor.
-func (e *Executor) Prepare(asked *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
-	if e.runner == nil || asked.Definition == nil || asked.Definition.Operation != ast.Query {
+// Prepare returns a query with its plan, or nil if gqlgen's executor must run the operation.
+func (e *Executor) Prepare(op *document.Operation, params *graphql.RawParams) *document.PreparedOperation {
+	if e.runner == nil || op.Definition == nil || op.Definition.Operation != ast.Query {
 		return nil
 	}
 	variables := map[string]any{}
-	if len(asked.Definition.VariableDefinitions) > 0 {
+	if len(op.Definition.VariableDefinitions) > 0 {
 		var err error
-		if variables, err = validator.VariableValues(e.schema, asked.Definition, params.Variables); err != nil {
-			return nil // that executor says so
+		if variables, err = validator.VariableValues(e.schema, op.Definition, params.Variables); err != nil {
+			return nil // gqlgen's executor reports the error
 		}
 	}
-	cached := e.plans.Plan(asked.CachedDocument, asked.Definition, conditionValues(asked.Definition, variables), func() *plan.Plan {
-		return e.runner.Compile(asked.Definition, variables)
+	cached := e.plans.Plan(op.CachedDocument, op.Definition, conditionValues(op.Definition, variables), func() *plan.Plan {
+		return e.runner.Compile(op.Definition, variables)
 	})
 	if cached == nil {
 		return nil
 	}
-	q := &document.PreparedOperation{Operation: asked, ID: e.prepared.Add(1), Variables: variables, Plan: cached,
-		ResponseEnd: responseEnd(asked, params), CacheCoordinates: cacheCoordinates(cached.Plan)}
-	q.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
-	q.Params = graphql.RawParams{Query: asked.Query, Variables: variables}
+	query := &document.PreparedOperation{Operation: op, ID: e.prepared.Add(1), Variables: variables, Plan: cached,
+		ResponseEnd: endWithCost(op, params), CacheCoordinates: cacheCoordinates(cached.Plan)}
+	query.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
+	query.Params = graphql.RawParams{Query: op.Query, Variables: variables}
 	if params.OperationName != "" {
-		q.Params.OperationName = asked.Definition.Name
+		query.Params.OperationName = op.Definition.Name
 	}
 	if wantsCost(params) {
-		q.Params.Extensions = map[string]any{costExtension: true}
+		query.Params.Extensions = map[string]any{costExtension: true}
 	}
-	return q
+	return query
 }
 
-// conditionValues are the values of the variables that decide what an
-// operation selects: a digit for each.
+// conditionValues returns the values of the variables in @skip and @include, one digit each.
 func conditionValues(operation *ast.OperationDefinition, variables map[string]any) string {
 	names := plan.ConditionVariables(operation)
 	values := make([]byte, len(names))
@@ -150,112 +95,76 @@ func conditionValues(operation *ast.OperationDefinition, variables map[string]an
 	return string(values)
 }
 
-// StreamPlan is run for a stream. It is false for what gqlgen's executor has to
-// answer.
-func (e *Executor) StreamPlan(ctx context.Context, q *document.PreparedOperation, header http.Header) (*graphql.Response, bool) {
+// StreamPlan runs a query of a stream by its plan. It returns false if gqlgen's executor must run it.
+func (e *Executor) StreamPlan(ctx context.Context, query *document.PreparedOperation, header http.Header) (*graphql.Response, bool) {
 	buffer := GetBuffer()
-	body, found, faults, err := e.RunPlan(ctx, q, header, false, buffer)
+	body, found, errs, err := e.RunPlan(ctx, query, header, false, buffer)
 	defer func() { PutBuffer(buffer, body) }()
-	if fault := e.StoppedError(err); fault != nil {
-		return &graphql.Response{Errors: ErrorList(fault)}, true
+	if stopped := e.StoppedError(err); stopped != nil {
+		return &graphql.Response{Errors: ErrorList(stopped)}, true
 	}
 	if err != nil {
 		return nil, false
 	}
 	if found != nil {
-		return &graphql.Response{Data: ResponseData(q, found.Body)}, true
+		return &graphql.Response{Data: ResponseData(query, found.Body)}, true
 	}
-	return &graphql.Response{Data: bytes.Clone(ResponseData(q, body)), Errors: faults}, true
+	return &graphql.Response{Data: bytes.Clone(ResponseData(query, body)), Errors: errs}, true
 }
 
-// ResponseData returns the data of a response that was written for q.
-func ResponseData(q *document.PreparedOperation, body []byte) []byte {
-	return body[len(answerBegins) : len(body)-len(q.ResponseEnd)]
-}
-
-// RunPlan runs a query by its plan within its operation, and writes its answer
-// into a buffer, or finds one that is kept whole. A *plan.Stopped fails the
-// operation as a whole. After any other error gqlgen's executor has to answer: a
-// client has gone, a resolver panicked, or who asks may not introspect.
-func (e *Executor) RunPlan(ctx context.Context, q *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, faults gqlerror.List, err error) {
-	ctx, ran := store.StartStep(ctx, StepRun)
-	operation := &graphql.OperationContext{
-		RawQuery: q.Params.Query, OperationName: q.Params.OperationName, Variables: q.Variables, Headers: header,
-		Doc: q.Document, Operation: q.Definition,
+// RunPlan runs a query by its plan in the operation of ctx. It returns the response as body, which may
+// use the buffer, or a cached one. tagged means that the response gets an ETag. If err is a
+// *plan.Stopped, the operation failed as a whole. After any other err gqlgen's executor must run the
+// query: the client is gone, a resolver panicked, or introspection is not allowed.
+func (e *Executor) RunPlan(ctx context.Context, query *document.PreparedOperation, header http.Header, tagged bool, buffer *[]byte) (body []byte, found *responsecache.Response, errs gqlerror.List, err error) {
+	ctx, endStep := store.StartStep(ctx, StepRun)
+	opCtx := &graphql.OperationContext{
+		RawQuery: query.Params.Query, OperationName: query.Params.OperationName, Variables: query.Variables, Headers: header,
+		Doc: query.Document, Operation: query.Definition,
 		RecoverFunc: recovered, ResolverMiddleware: runField, RootResolverMiddleware: e.aroundRootFields,
 	}
 	err = ctx.Err()
-	if err == nil && q.Introspects {
-		if refusal := e.introspection.MutateOperationContext(ctx, operation); refusal != nil {
+	if err == nil && query.Introspects {
+		if refusal := e.introspection.MutateOperationContext(ctx, opCtx); refusal != nil {
 			err = refusal
 		}
 	}
 	if err != nil {
-		ran(err)
+		endStep(err)
 		return nil, nil, nil, err
 	}
-	ctx = graphql.WithOperationContext(ctx, operation)
+	ctx = graphql.WithOperationContext(ctx, opCtx)
 	ctx = graphql.WithResponseContext(ctx, e.present, recovered)
-	body, found, err = e.runOrCached(ctx, q, tagged, (*buffer)[:0])
-	e.plans.Recharge(q.Plan)
+	body, found, err = e.runOrCached(ctx, query, tagged, (*buffer)[:0])
+	e.plans.Recharge(query.Plan)
 	if err != nil {
-		ran(err)
+		endStep(err)
 		if e.StoppedError(err) != nil {
 			e.CountExecutor(byPlan)
 		}
 		return body, nil, nil, err
 	}
 	e.CountExecutor(byPlan)
-	faults = graphql.GetErrors(ctx)
-	ran(StepError(faults))
-	return body, found, faults, nil
+	errs = graphql.GetErrors(ctx)
+	endStep(StepError(errs))
+	return body, found, errs, nil
 }
 
-// runOrCached makes an answer in dst, or finds one that is kept whole. Where it is
-// tagged, it is one that could be kept, whether or not there is room for any.
-func (e *Executor) runOrCached(ctx context.Context, q *document.PreparedOperation, tagged bool, dst []byte) (body []byte, found *responsecache.Response, err error) {
-	if q.CacheCoordinates != nil && (tagged || e.Responses.Enabled()) {
-		body, found, ok, err := e.cachedResponse(ctx, q, dst)
+// runOrCached appends a response to dst, or returns a cached one. A tagged response is made in the way
+// of cacheable ones, even if the cache is disabled.
+func (e *Executor) runOrCached(ctx context.Context, query *document.PreparedOperation, tagged bool, dst []byte) (body []byte, found *responsecache.Response, err error) {
+	if query.CacheCoordinates != nil && (tagged || e.Responses.Enabled()) {
+		body, found, ok, err := e.cachedResponse(ctx, query, dst)
 		if ok || err != nil {
 			return body, found, err
 		}
 	}
-	if err := e.StartRun(ctx, q.Operation); err != nil {
+	if err := e.StartRun(ctx, query.Operation); err != nil {
 		return dst, nil, err
 	}
-	body, err = e.runner.Run(ctx, q.Plan.Plan, append(dst, answerBegins...))
-	return append(body, q.ResponseEnd...), nil, err
+	body, err = e.runner.Run(ctx, query.Plan.Plan, append(dst, responseStart...))
+	return append(body, query.ResponseEnd...), nil, err
 }
 
+// runField is a resolver middleware that does nothing: plans charge fields by themselves.
 func runField(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
-
-const (
-	answerBegins = `{"data":`
-	answerEnds   = "}\n"
-)
-
-// buffers are for answers while they are written.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
-
-// largeBuffers are for answers of more than limits.LargeResponse bytes, so that each takes one
-// buffer, and not several as it grows. Few are in use at once: expensive turns
-// see to it.
-var largeBuffers = sync.Pool{New: func() any { b := make([]byte, 0, largeBuffer); return &b }}
-
-// largeBuffer is the size of such a buffer in bytes: the default of
-// Bounds.AnswerBytes, and some for the last leaf.
-const largeBuffer = 8<<20 + 64<<10
-
-// GetBuffer returns a buffer for one response.
-func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
-
-// PutBuffer lets others use the buffer of an answer, and what it grew to.
-func PutBuffer(buffer *[]byte, body []byte) {
-	switch {
-	case cap(body) > limits.LargeResponse && cap(body) <= largeBuffer:
-		largeBuffers.Put(&body)
-	case cap(body) > cap(*buffer) && cap(body) <= limits.LargeResponse:
-		*buffer = body
-	}
-	buffers.Put(buffer)
-}

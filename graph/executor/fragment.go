@@ -12,27 +12,23 @@ import (
 	"portico/store/release"
 )
 
-// fragmentStore keep what was written of products, in the room of the answers. An
-// answer that is not kept is put together from them: another page of the same
-// products, or the same page of the next release, as far as that did not change
-// them. They hold what a product shows of itself, of its files and of the way to
-// it. What else it refers to, its stock and when it was published are written
-// into each answer.
+// fragmentStore caches the JSON of products, to compose responses that are not cached: another page of
+// the same products, or the same page of the next release. A fragment has a product's own fields, its
+// files and its breadcrumbs. Stock, other references and the time of publication are written anew.
 type fragmentStore struct {
-	room     *responsecache.Cache
+	cache    *responsecache.Cache
 	resolver *graph.Resolver
 }
 
-// edgeDigest is what is found at an edge of a product, as far as it is known.
+// edgeDigest returns the digest of an edge of a product; nil if not yet loaded.
 func edgeDigest(p *model.Product, edge string) *release.EdgeDigest {
 	if edge == "breadcrumbs" {
 		return p.EdgeDigests().Breadcrumbs.Load()
 	}
-	return p.EdgeDigests().Files.Load() // the main image is one of them
+	return p.EdgeDigests().Files.Load() // has the main image too
 }
 
-// Identity implements plan.Fragments. What is found at the edges is looked up
-// once for a product of a release, with that of its siblings.
+// Identity implements plan.Fragments. It loads the digests of edges for all siblings at once.
 func (f fragmentStore) Identity(ctx context.Context, row any, edges []string) (identity plan.Identity, known bool) {
 	p := row.(*model.Product)
 	identity, known = p.Identity()
@@ -44,13 +40,13 @@ func (f fragmentStore) Identity(ctx context.Context, row any, edges []string) (i
 	for _, edge := range edges {
 		at := edgeDigest(p, edge)
 		if at == nil {
-			survey := (*graph.Resolver).FileDigests
+			load := (*graph.Resolver).FileDigests
 			if edge == "breadcrumbs" {
-				survey = (*graph.Resolver).BreadcrumbDigests
+				load = (*graph.Resolver).BreadcrumbDigests
 			}
 			var err error
-			if at, err = model.Load(ctx, p.Sibling, "edgeDigest "+edge, f.resolver, survey); err != nil {
-				return identity, false // who writes the edge tells of it
+			if at, err = model.Load(ctx, p.BatchRow, "edgeDigest "+edge, f.resolver, load); err != nil {
+				return identity, false // the edge's resolver reports the error
 			}
 		}
 		all = append(all, at.Identity[:]...)
@@ -59,8 +55,7 @@ func (f fragmentStore) Identity(ctx context.Context, row any, edges []string) (i
 	return plan.Identity(sum[:16]), true
 }
 
-// Charge implements plan.Fragments: the edge costs what it costs when it is
-// followed.
+// Charge implements plan.Fragments. A cached edge costs as much as one that is read.
 func (f fragmentStore) Charge(ctx context.Context, row any, edge string) bool {
 	if edge == "mainImage" {
 		return true
@@ -70,12 +65,12 @@ func (f fragmentStore) Charge(ctx context.Context, row any, edge string) bool {
 }
 
 // Get implements plan.Fragments.
-func (f fragmentStore) Get(step uint64, of plan.Identity) *plan.CachedObject {
-	kept, _ := f.room.Fragment(step, of).(*plan.CachedObject)
-	return kept
+func (f fragmentStore) Get(fields uint64, id plan.Identity) *plan.CachedObject {
+	object, _ := f.cache.Fragment(fields, id).(*plan.CachedObject)
+	return object
 }
 
 // Put implements plan.Fragments.
-func (f fragmentStore) Put(step uint64, of plan.Identity, made *plan.CachedObject) {
-	f.room.SetFragment(step, of, made, made.Size())
+func (f fragmentStore) Put(fields uint64, id plan.Identity, object *plan.CachedObject) {
+	f.cache.SetFragment(fields, id, object, object.Size())
 }

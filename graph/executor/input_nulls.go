@@ -13,8 +13,8 @@ import (
 	"portico/store"
 )
 
-// withInputNulls is WithNulls for the input of a root field that updates. A new
-// resource has no value to clear, so null is the same as absent there.
+// withInputNulls calls opctx.WithNulls for the input of a mutation that updates. In other mutations null
+// is the same as absent.
 func withInputNulls(ctx context.Context) context.Context {
 	field := graphql.GetRootFieldContext(ctx).Field
 	if field.ObjectDefinition.Name != "Mutation" || !strings.HasSuffix(field.Name, "Update") {
@@ -27,11 +27,11 @@ func withInputNulls(ctx context.Context) context.Context {
 	return opctx.WithNulls(ctx, nullMembers(input.Value, graphql.GetOperationContext(ctx).Variables))
 }
 
-// nullMembers are the members of an input object that are null. A member whose
-// variable has no value is absent.
+// nullMembers returns the members of an input object that are null. A member whose variable has no
+// value is absent.
 func nullMembers(input *ast.Value, variables map[string]any) (nulls store.Nulls) {
 	add := func(name string) {
-		if name != "idempotencyKey" { // which is no member of the resource
+		if name != "idempotencyKey" { // not a member of the resource
 			nulls = append(nulls, snakeCase(name))
 		}
 	}
@@ -58,7 +58,7 @@ func nullMembers(input *ast.Value, variables map[string]any) (nulls store.Nulls)
 	return nulls
 }
 
-// snakeCase is a member's name in the spelling of store.Error paths.
+// snakeCase returns a member's name as in the paths of store.Error.
 func snakeCase(name string) string {
 	var b strings.Builder
 	for _, r := range name {

@@ -12,8 +12,8 @@ import (
 	"portico/store"
 )
 
-// introspection says who may ask for __schema and __type; __typename is for
-// everyone.
+// introspection restricts __schema and __type to clients with a token, unless open. It implements
+// graphql.OperationContextMutator.
 type introspection struct{ open bool }
 
 // ExtensionName implements graphql.HandlerExtension.
@@ -22,8 +22,8 @@ func (introspection) ExtensionName() string { return "Introspection" }
 // Validate implements graphql.HandlerExtension.
 func (introspection) Validate(graphql.ExecutableSchema) error { return nil }
 
-// MutateOperationContext refuses an operation that asks for the schema without
-// a good token.
+// MutateOperationContext implements graphql.OperationContextMutator. It rejects introspection without a
+// valid token.
 func (i introspection) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	failure := auth.Authenticated(ctx)
 	operation.DisableIntrospection = failure != nil && !i.open
@@ -31,19 +31,19 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 		return nil
 	}
 	if !operation.DisableIntrospection {
-		operation.ResolverMiddleware = untilGone // in place of chargeField
+		operation.ResolverMiddleware = checkClient
 		return nil
 	}
 	refusal := store.AsErrors(failure)[0]
 	return &gqlerror.Error{
-		Message:    "Introspection needs a token, of whatever scopes; the schema itself is at /schema.graphql for everyone. " + model.Message(refusal),
+		Message:    "Introspection needs a token, of any scope. The schema at /schema.graphql needs none. " + model.Message(refusal),
 		Extensions: map[string]any{"code": refusal.Code},
 	}
 }
 
-// untilGone ends an introspection with its client, field by field: no resolver
-// and no statement of ours is on its way, which would end by themselves.
-func untilGone(ctx context.Context, next graphql.Resolver) (any, error) {
+// checkClient runs a field of an introspection as chargeField does, unless the client is gone. It runs
+// no SQL that would notice that.
+func checkClient(ctx context.Context, next graphql.Resolver) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

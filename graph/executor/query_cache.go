@@ -8,24 +8,24 @@ import (
 	"portico/graph/document"
 )
 
-// preparedDocuments hands gqlgen's executor the document that was prepared for
-// the operation. It implements graphql.Cache.
+// preparedDocuments gives gqlgen's executor the document of WithPrepared, which is validated already.
+// It implements graphql.Cache.
 type preparedDocuments struct{}
 
 type preparedKey struct{}
 
-// WithPrepared is the context of an operation whose document was prepared.
-func WithPrepared(ctx context.Context, asked *document.Operation) context.Context {
-	return context.WithValue(ctx, preparedKey{}, asked)
+// WithPrepared returns a context with an operation for gqlgen's executor.
+func WithPrepared(ctx context.Context, op *document.Operation) context.Context {
+	return context.WithValue(ctx, preparedKey{}, op)
 }
 
 // Get implements graphql.Cache.
 func (preparedDocuments) Get(ctx context.Context, _ string) (*ast.QueryDocument, bool) {
-	asked, ok := ctx.Value(preparedKey{}).(*document.Operation)
+	op, ok := ctx.Value(preparedKey{}).(*document.Operation)
 	if !ok {
 		return nil, false
 	}
-	return asked.Document, true
+	return op.Document, true
 }
 
 // Add implements graphql.Cache.

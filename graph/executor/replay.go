@@ -2,14 +2,13 @@ package executor
 
 import (
 	"context"
-	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 
 	"portico/graph/opctx"
 )
 
-// recordReplay runs a root field, and records its response name if its write was replayed.
+// recordReplay runs a root field and records its response name if its write was replayed.
 func recordReplay(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	op := opctx.From(ctx)
 	if op == nil || op.Idempotency == nil {
@@ -17,7 +16,7 @@ func recordReplay(ctx context.Context, next graphql.RootResolver) graphql.Marsha
 	}
 	before := op.Idempotency.Replays()
 	value := next(ctx)
-	if op.Idempotency.Replays() > before { // mutations run one after the other
+	if op.Idempotency.Replays() > before { // root fields of a mutation run in order
 		op.Idempotency.AddReplayedField(graphql.GetRootFieldContext(ctx).Field.Alias)
 	}
 	return value
@@ -39,14 +38,4 @@ func addReplays(ctx context.Context, next graphql.ResponseHandler) *graphql.Resp
 	}
 	resp.Extensions["idempotentReplay"] = fields
 	return resp
-}
-
-// chargeField charges for a field that gqlgen's executor runs. Fields of introspection are free.
-func chargeField(ctx context.Context, next graphql.Resolver) (any, error) {
-	if op := opctx.From(ctx); op != nil && op.Budget != nil && !strings.HasPrefix(graphql.GetFieldContext(ctx).Object, "__") {
-		if err := op.Budget.ChargeField(); err != nil {
-			return nil, err
-		}
-	}
-	return next(ctx)
 }

@@ -18,18 +18,16 @@ import (
 	"portico/store/release"
 )
 
-// Answers that follow from a release are kept, in the room that REST keeps
-// its own in and by its promise: a key names all that an answer follows from
-// but the clock, which is in the answer, and whoever asks has been let in
-// before there is a key. What is live, stock, is left out of them, and written
-// into each answer.
+// Responses that depend on the release alone are cached, in the cache that REST uses too. The key is the
+// shopper's view and the prepared operation; the response itself has the times between which it is
+// valid. The client is authorized before a cached response is used. Stock is not cached: it is a hole
+// that each response fills.
 
-// cacheableFields are the fields of the query whose answers follow from the
-// release alone, for whoever may ask them.
+// cacheableFields are the root fields whose responses depend on the release alone.
 var cacheableFields = []string{"catalogNode", "catalogNodes", "hierarchy", "hierarchies", "product", "products"}
 
-// cacheCoordinates are the coordinates that are asked of the query, where its answer can
-// be kept; nil where it cannot.
+// cacheCoordinates returns the root fields that a client must be allowed to read; nil if the response of
+// the plan is not cacheable.
 func cacheCoordinates(plan *plan.Plan) (coordinates []string) {
 	for _, name := range plan.Roots() {
 		switch {
@@ -42,19 +40,17 @@ func cacheCoordinates(plan *plan.Plan) (coordinates []string) {
 	return coordinates
 }
 
-// dynamicPart is what is to be filled into a kept answer: the stock of products.
+// dynamicPart is what fills the holes of a cached response: the stock of products.
 type dynamicPart struct {
 	holes    *plan.Holes
-	products []*release.Product // of each hole, by their ids alone
+	products []*release.Product // of each hole, with nothing but ids
 }
 
-// errHasErrors says that an answer has errors, and is kept for nobody.
-var errHasErrors = errors.New("the answer has errors")
-
-// cachedResponse gives an answer that is kept, or makes one that will be. ok is
-// false for who is not allowed all of it, so that its errors are to be made.
-func (e *Executor) cachedResponse(ctx context.Context, q *document.PreparedOperation, dst []byte) (body []byte, found *responsecache.Response, ok bool, err error) {
-	for _, coordinate := range q.CacheCoordinates {
+// cachedResponse returns a cached response as found, or appends one with holes to dst and returns it as
+// body. If there is none, it runs the plan and caches the response. ok is false if the query must run
+// without the cache: the client may not read all fields, or another request's run had errors.
+func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedOperation, dst []byte) (body []byte, found *responsecache.Response, ok bool, err error) {
+	for _, coordinate := range query.CacheCoordinates {
 		if auth.Require(ctx, coordinate) != nil {
 			return dst, nil, false, nil
 		}
@@ -64,82 +60,83 @@ func (e *Executor) cachedResponse(ctx context.Context, q *document.PreparedOpera
 		return dst, nil, false, nil
 	}
 	var space [256]byte
-	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), q.ID))
-	var made *responseDraft
-	kept, err := e.Responses.Do(ctx, string(key), view.Now(), func() (*responsecache.Response, error) {
-		made, err = e.draft(ctx, q, dst)
+	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), query.ID))
+	var draft *responseDraft
+	cached, err := e.Responses.Do(ctx, string(key), view.Now(), func() (*responsecache.Response, error) {
+		draft, err = e.draft(ctx, query, dst)
 		if err != nil {
 			return nil, err
 		}
-		return made.cacheable(ctx, view)
+		return draft.cacheable(ctx, view)
 	})
 	switch {
-	case made != nil && made.body != nil && (err != nil || made.holes.Len() > 0): // by this request, which may tell errors
-		body, err = e.fill(ctx, q, made.body, &made.dynamicPart, made.buffer)
+	case draft != nil && draft.body != nil && (err != nil || draft.holes.Len() > 0): // this request ran it, so its errors are in ctx
+		body, err = e.fill(ctx, query, draft.body, &draft.dynamicPart, draft.buffer)
 		return body, nil, true, err
-	case errors.Is(err, errHasErrors), err != nil && ctx.Err() != nil:
-		return dst, nil, false, nil // another's errors
-	case err != nil && made != nil:
-		return made.buffer, nil, false, err
+	case errors.Is(err, ErrResponse), err != nil && ctx.Err() != nil:
+		return dst, nil, false, nil // errors of another request
+	case err != nil && draft != nil:
+		return draft.buffer, nil, false, err
 	case err != nil:
 		return dst, nil, false, err
 	}
-	if made == nil {
-		e.CountFields(ctx, q.CacheCoordinates)
+	if draft == nil {
+		e.CountFields(ctx, query.CacheCoordinates)
 	} else {
-		dst = made.buffer
+		dst = draft.buffer
 	}
-	if live, ok := kept.Attachment().(*dynamicPart); ok {
-		body, err = e.fill(ctx, q, kept.Body, live, dst)
+	if dynamic, ok := cached.Attachment().(*dynamicPart); ok {
+		body, err = e.fill(ctx, query, cached.Body, dynamic, dst)
 		return body, nil, true, err
 	}
-	return dst, kept, true, nil
+	return dst, cached, true, nil
 }
 
-// responseDraft is an answer as it is made, without its live parts.
+// responseDraft is a response with holes.
 type responseDraft struct {
-	body, buffer []byte // what stays, and where it was written
+	body, buffer []byte // the response, and the buffer that it was written to
 	dynamicPart
 }
 
-func (e *Executor) draft(ctx context.Context, q *document.PreparedOperation, dst []byte) (*responseDraft, error) {
-	if err := e.StartRun(ctx, q.Operation); err != nil {
+// draft runs the plan of a query, and leaves holes for what is not cacheable.
+func (e *Executor) draft(ctx context.Context, query *document.PreparedOperation, dst []byte) (*responseDraft, error) {
+	if err := e.StartRun(ctx, query.Operation); err != nil {
 		return nil, err
 	}
-	body, holes, err := e.runner.RunWithHoles(ctx, q.Plan.Plan, append(dst, answerBegins...))
+	body, holes, err := e.runner.RunWithHoles(ctx, query.Plan.Plan, append(dst, responseStart...))
 	if err != nil {
 		return &responseDraft{buffer: body[:0]}, err
 	}
-	made := &responseDraft{slices.Concat(body, []byte(q.ResponseEnd)), body[:0], dynamicPart{holes: holes}}
+	draft := &responseDraft{slices.Concat(body, []byte(query.ResponseEnd)), body[:0], dynamicPart{holes: holes}}
 	holes.Rows(func(row any) {
-		made.products = append(made.products, release.NamedProduct(row.(*model.Product).ID()))
+		draft.products = append(draft.products, release.NamedProduct(row.(*model.Product).ID()))
 	})
-	return made, nil
+	return draft, nil
 }
 
-// cacheable is the answer to be kept, for as long as it holds.
+// cacheable returns the response to cache. It is ErrResponse if the response has errors.
 func (d *responseDraft) cacheable(ctx context.Context, view *release.View) (*responsecache.Response, error) {
 	if graphql.GetErrors(ctx) != nil {
-		return nil, errHasErrors
+		return nil, ErrResponse
 	}
-	answer := responsecache.NewResponse(d.body, nil)
+	resp := responsecache.NewResponse(d.body, nil)
 	if d.holes.Len() > 0 {
-		answer.Attach(&d.dynamicPart, d.holes.Size()+d.productBytes())
+		resp.Attach(&d.dynamicPart, d.holes.Size()+d.productBytes())
 	}
-	return opctx.SetValidity(answer, view), nil
+	return opctx.SetValidity(resp, view), nil
 }
 
-// productBytes is what the products take in memory.
-func (l *dynamicPart) productBytes() int {
-	size := heapsize.Slice(cap(l.products), 8)
-	for _, product := range l.products {
+// productBytes returns the memory of the products.
+func (d *dynamicPart) productBytes() int {
+	size := heapsize.Slice(cap(d.products), 8)
+	for _, product := range d.products {
 		size += release.NamedProductBytes + heapsize.Round(len(product.ID()))
 	}
 	return size
 }
 
-// fill appends an answer with its live parts to dst.
-func (e *Executor) fill(ctx context.Context, q *document.PreparedOperation, body []byte, live *dynamicPart, dst []byte) ([]byte, error) {
-	rows := model.Siblings[model.Product](live.products)
-	return e.runner.Fill(ctx, q.Plan.Plan, body, live.holes, func(i int) any { return rows[i] }, dst)
+// fill appends a response to dst and fills its holes.
+func (e *Executor) fill(ctx context.Context, query *document.PreparedOperation, body []byte, dynamic *dynamicPart, dst []byte) ([]byte, error) {
+	rows := model.NewBatch[model.Product](dynamic.products)
+	return e.runner.Fill(ctx, query.Plan.Plan, body, dynamic.holes, func(i int) any { return rows[i] }, dst)
 }

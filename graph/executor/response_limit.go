@@ -17,22 +17,19 @@ import (
 	"portico/store"
 )
 
-// An answer is bounded in bytes while it is written, by whatever writes it:
-// plans by plan.Limit, gqlgen's executor by a limitedBuffer around its buffer.
-// Both stop with a *plan.Stopped, and the operation fails as a whole.
+// The size of a response is limited while it is written: plans use plan.Limit, gqlgen's executor a
+// limitedBuffer. Both stop with a *plan.Stopped, and the operation fails as a whole.
 
-// expensivePart is the part of Bounds.Cost from which on an operation needs an
-// expensive turn.
+// expensivePart: an operation that costs more than Limits.Cost/expensivePart needs an expensive slot.
 const expensivePart = 10
 
-// limit is what every run of a plan obeys.
+// limit returns the limit of every run of a plan.
 func (e *Executor) limit() plan.Limit {
-	return plan.Limit{Bytes: e.Bounds.AnswerBytes, Large: limits.LargeResponse, Reserve: e.reserve,
+	return plan.Limit{Bytes: e.Limits.AnswerBytes, Large: limits.LargeResponse, Reserve: e.reserve,
 		Buffer: func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] }}
 }
 
-// reserve takes an expensive turn for an operation that is running, unless it
-// has one. UNAVAILABLE without one.
+// reserve takes an expensive slot for a running operation, unless it has one. The error is UNAVAILABLE.
 func (e *Executor) reserve(ctx context.Context) error { return e.acquireExpensive(ctx, true) }
 
 func (e *Executor) acquireExpensive(ctx context.Context, running bool) error {
@@ -47,7 +44,7 @@ func (e *Executor) acquireExpensive(ctx context.Context, running bool) error {
 	return err
 }
 
-// ReleaseExpensive gives the expensive turn of an operation back.
+// ReleaseExpensive releases the expensive slot of an operation, if it has one.
 func ReleaseExpensive(ctx context.Context) {
 	if op := opctx.From(ctx); op != nil && op.ReleaseExpensive != nil {
 		op.ReleaseExpensive()
@@ -55,10 +52,9 @@ func ReleaseExpensive(ctx context.Context) {
 	}
 }
 
-// StartRun takes an expensive turn for an operation whose cost is high. The error is
-// a *plan.Stopped.
-func (e *Executor) StartRun(ctx context.Context, asked *document.Operation) error {
-	if asked.Cost == nil || asked.Cost.Requested <= e.Bounds.Cost/expensivePart {
+// StartRun takes an expensive slot for an operation of high cost. The error is a *plan.Stopped.
+func (e *Executor) StartRun(ctx context.Context, op *document.Operation) error {
+	if op.Cost == nil || op.Cost.Requested <= e.Limits.Cost/expensivePart {
 		return nil
 	}
 	if err := e.acquireExpensive(ctx, false); err != nil {
@@ -67,45 +63,42 @@ func (e *Executor) StartRun(ctx context.Context, asked *document.Operation) erro
 	return nil
 }
 
-// StoppedError is what a caller is told of an operation that was stopped; nil for any
-// other error.
+// StoppedError returns the client's error for a *plan.Stopped; nil for any other error.
 func (e *Executor) StoppedError(err error) *store.Error {
 	var stopped *plan.Stopped
 	switch {
 	case !errors.As(err, &stopped):
 		return nil
 	case errors.Is(err, plan.ErrTooLarge):
-		return limits.ResponseTooLarge(e.Bounds.AnswerBytes)
+		return limits.ResponseTooLarge(e.Limits.AnswerBytes)
 	}
 	return store.AsErrors(stopped.Err)[0]
 }
 
-// ErrorList is an error of the operation as a whole.
-func ErrorList(fault *store.Error) gqlerror.List {
-	return gqlerror.List{{Message: model.Message(fault), Extensions: map[string]any{"code": fault.Code}}}
+// ErrorList returns the errors of an operation that failed as a whole.
+func ErrorList(err *store.Error) gqlerror.List {
+	return gqlerror.List{{Message: model.Message(err), Extensions: map[string]any{"code": err.Code}}}
 }
 
-// respond calls one of the executor's response handlers; fault is why it was
-// stopped, if it was.
-func (e *Executor) RunHandler(ctx context.Context, responses graphql.ResponseHandler) (response *graphql.Response, fault *store.Error) {
+// RunHandler calls a response handler of gqlgen's executor. err is not nil if the operation was stopped.
+func (e *Executor) RunHandler(ctx context.Context, handler graphql.ResponseHandler) (resp *graphql.Response, err *store.Error) {
 	defer func() {
 		switch reason := recover().(type) {
 		case nil:
 		case *plan.Stopped:
-			fault = e.StoppedError(reason)
+			err = e.StoppedError(reason)
 		default:
 			panic(reason)
 		}
 	}()
-	response = responses(ctx)
-	if most := e.Bounds.AnswerBytes; most > 0 && response != nil && len(response.Data) > most { // by what is no root field: __typename, and names
+	resp = handler(ctx)
+	if most := e.Limits.AnswerBytes; most > 0 && resp != nil && len(resp.Data) > most { // with names and __typename, which no limitedBuffer counts
 		plan.Stop(plan.ErrTooLarge)
 	}
-	return response, nil
+	return resp, nil
 }
 
-// limitRootFields is aroundRootFields for the executor, which has what it returns
-// write itself.
+// limitRootFields is aroundRootFields for gqlgen's executor, which writes the returned value later.
 func (e *Executor) limitRootFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	value := e.aroundRootFields(ctx, next)
 	if value == graphql.Null || value == graphql.RequiredNull {
@@ -119,15 +112,15 @@ func (e *Executor) limitRootFields(ctx context.Context, next graphql.RootResolve
 	})
 }
 
-// writeEvent is an event of a subscription as it is sent.
+// writeEvent returns the JSON of a subscription's event.
 func (e *Executor) writeEvent(ctx context.Context, event graphql.Marshaler) []byte {
 	var b bytes.Buffer
 	event.MarshalGQL(&limitedBuffer{&b, e, ctx})
 	return b.Bytes()
 }
 
-// limitedBuffer is an answer while the executor's marshalers write it, which
-// know no errors: it stops them by a panic.
+// limitedBuffer is the buffer of a response of gqlgen's executor. Its marshalers ignore errors of
+// writing, so it stops them by a panic.
 type limitedBuffer struct {
 	*bytes.Buffer
 	exec *Executor
@@ -136,7 +129,7 @@ type limitedBuffer struct {
 
 func (b *limitedBuffer) grow(more int) {
 	bytes := b.Len() + more
-	if most := b.exec.Bounds.AnswerBytes; most > 0 && bytes > most {
+	if most := b.exec.Limits.AnswerBytes; most > 0 && bytes > most {
 		plan.Stop(plan.ErrTooLarge)
 	}
 	if bytes > limits.LargeResponse {

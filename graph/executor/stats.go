@@ -15,68 +15,60 @@ import (
 	"portico/store"
 )
 
-// OperationStats is an operation that has ended, or that was refused.
-type OperationStats struct {
-	Name    string        // as its document has it; empty for none
-	Kind    string        // query, mutation or subscription; empty for a document that was not one
-	Trusted bool          // the manifest has its document
-	Took    time.Duration // 0 for a subscription, which lasts as long as its client wants
-	Codes   []store.Code  // of its errors, each once
-}
-
-// The steps of an operation, as traces have them.
+// The steps of an operation, as traces name them.
 const (
-	StepPrepare = "graphql.prepare" // it is read, measured, validated and planned
+	StepPrepare = "graphql.prepare" // parse, validate and plan
 	StepRun     = "graphql.run"
 )
 
-// ErrResponse says of a step that its answer has errors, and not which.
-var ErrResponse = errors.New("the answer has errors")
+// ErrResponse is the error of a step whose response has errors.
+var ErrResponse = errors.New("the response has errors")
 
-func StepError(faults gqlerror.List) error {
-	if len(faults) > 0 {
+// StepError returns ErrResponse if there are errors.
+func StepError(errs gqlerror.List) error {
+	if len(errs) > 0 {
 		return ErrResponse
 	}
 	return nil
 }
 
-// CodeError is an error of which only its code is told.
+// CodeError returns an error with nothing but a code, for statistics.
 func CodeError(code store.Code) gqlerror.List {
 	return gqlerror.List{{Extensions: map[string]any{"code": code}}}
 }
 
-// of is what is told of an operation before it runs.
-func statsOf(p *document.Operation) (of OperationStats) {
-	if p == nil || p.CachedDocument == nil || p.Definition == nil {
+// statsOf returns the statistics of an operation that are known before it runs.
+func statsOf(op *document.Operation) OperationStats {
+	if op == nil || op.CachedDocument == nil || op.Definition == nil {
 		return OperationStats{}
 	}
-	return OperationStats{Name: p.Definition.Name, Kind: string(p.Definition.Operation), Trusted: p.Outcome == document.OutcomeTrusted}
+	return OperationStats{Name: op.Definition.Name, Kind: string(op.Definition.Operation), Trusted: op.Outcome == document.OutcomeTrusted}
 }
 
-// NameOperation has the logs of a request name its operation.
-func NameOperation(ctx context.Context, asked *document.Operation) {
-	if known := reqctx.From(ctx); known != nil {
-		known.OperationName = statsOf(asked).Name
+// NameOperation sets the operation name of a request's log entry.
+func NameOperation(ctx context.Context, op *document.Operation) {
+	if req := reqctx.From(ctx); req != nil {
+		req.OperationName = statsOf(op).Name
 	}
 }
 
-// RecordOperation tells of an operation that has ended with these errors.
-func (e *Executor) RecordOperation(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
+// RecordOperation reports an operation of a request that ended with these errors.
+func (e *Executor) RecordOperation(ctx context.Context, op *document.Operation, errs gqlerror.List) {
 	if e.CountOperation == nil {
 		return
 	}
-	ran := statsOf(asked)
-	if known := reqctx.From(ctx); known != nil {
-		ran.Took = time.Since(known.Start)
+	stats := statsOf(op)
+	if req := reqctx.From(ctx); req != nil {
+		stats.Took = time.Since(req.Start)
 	}
-	ran.Codes = codesOf(nil, faults)
-	e.CountOperation(ctx, ran)
+	stats.Codes = addCodes(nil, errs)
+	e.CountOperation(ctx, stats)
 }
 
-// codesOf adds the codes of errors that are not yet there.
-func codesOf(codes []store.Code, faults gqlerror.List) []store.Code {
-	for _, fault := range faults {
-		code, ok := fault.Extensions["code"].(store.Code)
+// addCodes adds the codes of errors that codes does not have.
+func addCodes(codes []store.Code, errs gqlerror.List) []store.Code {
+	for _, err := range errs {
+		code, ok := err.Extensions["code"].(store.Code)
 		if !ok {
 			code = store.Invalid
 		}
@@ -87,16 +79,16 @@ func codesOf(codes []store.Code, faults gqlerror.List) []store.Code {
 	return codes
 }
 
-// RecordRejected tells of an operation of a stream that did not begin.
-func (e *Executor) RecordRejected(ctx context.Context, asked *document.Operation, faults gqlerror.List) {
+// RecordRejected reports an operation of a stream that was rejected.
+func (e *Executor) RecordRejected(ctx context.Context, op *document.Operation, errs gqlerror.List) {
 	if e.CountOperation != nil {
-		ran := statsOf(asked)
-		ran.Codes = codesOf(nil, faults)
-		e.CountOperation(ctx, ran)
+		stats := statsOf(op)
+		stats.Codes = addCodes(nil, errs)
+		e.CountOperation(ctx, stats)
 	}
 }
 
-// StreamStats is an operation that came over a stream, until it ends.
+// StreamStats collects the statistics of an operation of a stream. It is safe for concurrent use.
 type StreamStats struct {
 	exec  *Executor
 	ctx   context.Context
@@ -106,33 +98,33 @@ type StreamStats struct {
 	OperationStats
 }
 
-// begin tells of an operation that begins on a stream.
-func (e *Executor) StartOperation(ctx context.Context, asked *document.Operation) *StreamStats {
-	l := &StreamStats{exec: e, ctx: ctx, start: time.Now(), OperationStats: statsOf(asked)}
-	if e.CountSubscription != nil && l.Kind == string(ast.Subscription) {
-		e.CountSubscription(ctx, l.OperationStats)
+// StartStream begins the statistics of an operation of a stream, and reports a new subscription.
+func (e *Executor) StartStream(ctx context.Context, op *document.Operation) *StreamStats {
+	s := &StreamStats{exec: e, ctx: ctx, start: time.Now(), OperationStats: statsOf(op)}
+	if e.CountSubscription != nil && s.Kind == string(ast.Subscription) {
+		e.CountSubscription(ctx, s.OperationStats)
 	}
-	return l
+	return s
 }
 
-// AddErrors notes the errors of an answer or event.
-func (l *StreamStats) AddErrors(faults gqlerror.List) {
-	if len(faults) > 0 {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.Codes = codesOf(l.Codes, faults)
+// AddErrors adds the errors of a response or event.
+func (s *StreamStats) AddErrors(errs gqlerror.List) {
+	if len(errs) > 0 {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.Codes = addCodes(s.Codes, errs)
 	}
 }
 
-// End tells that it has ended.
-func (l *StreamStats) End() {
-	if l.exec.CountOperation == nil {
+// End reports the operation. Call it once.
+func (s *StreamStats) End() {
+	if s.exec.CountOperation == nil {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.Kind != string(ast.Subscription) {
-		l.Took = time.Since(l.start)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.Kind != string(ast.Subscription) {
+		s.Took = time.Since(s.start)
 	}
-	l.exec.CountOperation(l.ctx, l.OperationStats)
+	s.exec.CountOperation(s.ctx, s.OperationStats)
 }

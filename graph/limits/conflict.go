@@ -7,17 +7,12 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// Fields of one name in one place of the answer become one field, so they
-// must ask for the same thing. The library compares them pair by pair and
-// tells of each pair: 990 of one name are 489,555 errors. Being the same is
-// an equivalence, so here each is compared with the first of its kind alone,
-// which is linear in the selections.
-
-// conflictChecker looks for fields that cannot be merged, in a document that is valid
-// otherwise.
+// conflictChecker finds fields with the same response name that cannot be merged, in an otherwise valid
+// document. The library compares all pairs: 990 fields of one name give 489,555 errors. Equality is
+// transitive, so conflictChecker compares each field only with the first of its name: linear time.
 type conflictChecker struct {
 	schema    *ast.Schema
-	report    func(*gqlerror.Error) // need not return
+	report    func(*gqlerror.Error) // may panic
 	conflicts int
 }
 
@@ -46,7 +41,7 @@ func collectFields(fields []*ast.Field, set ast.SelectionSet) []*ast.Field {
 	return fields
 }
 
-// subfields are the fields of several fields together.
+// subfields returns the fields below several fields.
 func subfields(fields []*ast.Field) (all []*ast.Field) {
 	for _, field := range fields {
 		all = collectFields(all, field.SelectionSet)
@@ -54,7 +49,7 @@ func subfields(fields []*ast.Field) (all []*ast.Field) {
 	return all
 }
 
-// groupBy sorts fields by a key, in the order in which the keys come.
+// groupBy groups fields by a key, in the order in which the keys first occur.
 func groupBy[K comparable](fields []*ast.Field, key func(*ast.Field) K) [][]*ast.Field {
 	var list [][]*ast.Field
 	place := map[K]int{}
@@ -73,9 +68,8 @@ func groupBy[K comparable](fields []*ast.Field, key func(*ast.Field) K) [][]*ast
 
 func responseName(field *ast.Field) string { return field.Alias }
 
-// checkSameFields holds that the fields of one name which can be of one object are one
-// field with the same arguments. Those of different object types never meet;
-// those of an interface meet all.
+// checkSameFields checks that fields of one response name are the same field with the same arguments, if
+// they can be on one object. Fields of different object types cannot; those of an interface always can.
 func (m *conflictChecker) checkSameFields(fields []*ast.Field) {
 	for _, named := range groupBy(fields, responseName) {
 		var ofAny, ofOne []*ast.Field
@@ -95,7 +89,7 @@ func (m *conflictChecker) checkSameFields(fields []*ast.Field) {
 	}
 }
 
-// checkGroup holds that fields are one.
+// checkGroup checks that fields are the same, and their subfields too.
 func (m *conflictChecker) checkGroup(group []*ast.Field) {
 	if len(group) < 2 && group[0].SelectionSet == nil {
 		return
@@ -113,8 +107,8 @@ func (m *conflictChecker) checkGroup(group []*ast.Field) {
 	}
 }
 
-// checkShapes holds that all fields of one name have answers of one shape, be they
-// of one object or not: a client reads them with one type.
+// checkShapes checks that all fields of one response name have values of the same shape, even on
+// different objects: a client decodes them with one type.
 func (m *conflictChecker) checkShapes(fields []*ast.Field) {
 	for _, named := range groupBy(fields, responseName) {
 		first, before := named[0], m.conflicts
@@ -147,8 +141,7 @@ func (m *conflictChecker) sameShape(a, b *ast.Type) bool {
 	return a.NamedType == b.NamedType || m.schema.Types[a.NamedType].IsCompositeType() && m.schema.Types[b.NamedType].IsCompositeType()
 }
 
-// sameArguments tells whether two fields are asked for in the same words, in
-// whatever order.
+// sameArguments reports whether two lists have the same arguments in any order.
 func sameArguments(a, b ast.ArgumentList) bool {
 	if len(a) != len(b) {
 		return false

@@ -16,7 +16,7 @@ import (
 
 const (
 	longTextBytes = 64 // bytes of a name or value that cost one more
-	EstimatedRows = 2  // of a list that tells no length; what it brings beyond is spent of the budget
+	EstimatedRows = 2  // of a list of unknown length; further rows are charged when the operation runs
 )
 
 // Cost is the cost of an operation before it runs, in the units of Bounds.Cost.
@@ -34,17 +34,17 @@ type Allowance struct {
 	FieldBytes int                // bytes of each field, if gqlgen's executor runs the operation
 }
 
-// CostEstimator knows how long the lists of introspection are on average, which
-// depends on the schema alone. They count half as much again: the library makes
-// them anew each time. Every second type has one within.
+// CostEstimator estimates the cost of operations. It knows the average lengths of the schema's lists in
+// introspection. They are raised by half, because the library builds them for each request.
 type CostEstimator struct {
-	bounds      Bounds
+	config      Config
 	schema      *ast.Schema
 	listLengths map[string]float64 // rows, by coordinate: __Schema.types
-	typeSize    map[string]float64 // of a type, which is 1 on average
+	typeSize    map[string]float64 // relative to the average type
 }
 
-func NewCostEstimator(schema *ast.Schema, bounds Bounds) *CostEstimator {
+// NewCostEstimator returns an estimator for a schema.
+func NewCostEstimator(schema *ast.Schema, config Config) *CostEstimator {
 	var types, fields, arguments, inputs, values, kinds float64
 	for _, definition := range schema.Types {
 		types++
@@ -59,36 +59,35 @@ func NewCostEstimator(schema *ast.Schema, bounds Bounds) *CostEstimator {
 			arguments += float64(len(field.Arguments))
 		}
 	}
-	heft := make(map[string]float64, len(schema.Types))
+	sizes := make(map[string]float64, len(schema.Types))
 	for name, definition := range schema.Types {
 		n := len(definition.EnumValues) + len(definition.Fields)
 		for _, field := range definition.Fields {
 			n += len(field.Arguments)
 		}
-		heft[name] = max(1, float64(n)*types/(fields+arguments+inputs+values))
+		sizes[name] = max(1, float64(n)*types/(fields+arguments+inputs+values))
 	}
-	return &CostEstimator{bounds, schema, map[string]float64{
+	return &CostEstimator{config, schema, map[string]float64{
 		"__Schema.types": 1.5 * types, "__Schema.directives": 1.5 * float64(len(schema.Directives)), "__Type.ofType": 0.5,
 		"__Type.fields": fields / types, "__Type.inputFields": inputs / types, "__Type.enumValues": values / types,
 		"__Type.interfaces": kinds / types, "__Type.possibleTypes": kinds / types,
 		"__Field.args": arguments / fields, "__Directive.args": 2,
-	}, heft}
+	}, sizes}
 }
 
-// Check refuses a validated operation whose answer would cost too much, with
-// these variables. What it lets pass has a budget for the lists whose length
-// nobody knows beforehand.
+// Check returns the estimated cost of a validated operation with its variables, and an error if that
+// exceeds the limit. Allowance is the budget for the lists of unknown length.
 func (p *CostEstimator) Check(operation *ast.OperationDefinition, variables map[string]any) (Allowance, *Cost, *gqlerror.Error) {
 	b := p.newOperationCost(operation, variables)
 	cost := int(math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)))
-	allowed := Allowance{RowCosts: b.unsized, NodeCost: b.meteredCost, Max: int64(p.bounds.Cost), Estimated: int64(cost)}
+	allowed := Allowance{RowCosts: b.unsized, NodeCost: b.meteredCost, Max: int64(p.config.Cost), Estimated: int64(cost)}
 	if b.byGqlgen {
-		allowed.Estimated, allowed.FieldBytes = 0, gqlgenField // its fields are charged as they are run
+		allowed.Estimated, allowed.FieldBytes = 0, gqlgenField // fields are charged when they run
 	}
-	if cost > p.bounds.Cost {
-		return allowed, &Cost{cost, p.bounds.Cost}, p.tooExpensive(operation, variables, cost)
+	if cost > p.config.Cost {
+		return allowed, &Cost{cost, p.config.Cost}, p.tooExpensive(operation, variables, cost)
 	}
-	return allowed, &Cost{cost, p.bounds.Cost}, nil
+	return allowed, &Cost{cost, p.config.Cost}, nil
 }
 
 func (p *CostEstimator) newOperationCost(operation *ast.OperationDefinition, variables map[string]any) *operationCost {
@@ -103,29 +102,26 @@ func (p *CostEstimator) newOperationCost(operation *ast.OperationDefinition, var
 	return b
 }
 
-// operationCost adds up what an operation costs: fields by the rows they are read for,
-// as far as page sizes and the lengths of lists tell, what its arguments
-// weigh, and what introspection lists.
+// operationCost estimates one operation: its fields for each row, by page sizes and list lengths, and its
+// arguments.
 type operationCost struct {
 	*CostEstimator
 	operation     *ast.OperationDefinition
 	variables     map[string]any
-	maxPage       float64            // rows that a page may have: the longest, or fewer to try whether they fit
+	maxPage       float64            // largest page size; largestPage tries smaller ones
 	byGqlgen      bool               // gqlgen's executor runs the operation
 	factor        float64            // of each field
-	valueWeight   float64            // what a value of an argument costs
-	variableCosts map[string]float64 // of variables
+	valueWeight   float64            // of each value of an argument
+	variableCosts map[string]float64 // by variable
 	fragments     map[string]fragmentCost
-	meteredCost   float64            // what a row of the metered lists costs, in all places where they are selected
-	unsized       map[string]float64 // what a row of a list that tells no length costs, by the field's name
+	meteredCost   float64            // of a row of each metered list, added up
+	unsized       map[string]float64 // of a row of a list of unknown length, by field name
 }
 
-// rowCost is what a selection costs: once, and for each row of the page that it
-// is selected of.
+// rowCost is the cost of a selection: once, and for each row of its page.
 type rowCost struct{ once, row float64 }
 
-// fragmentCost is what a fragment costs wherever it is spread, and what it adds
-// to bill.nodes.
+// fragmentCost is the cost of a fragment at each spread; metered is its part of meteredCost.
 type fragmentCost struct {
 	rowCost
 	metered float64
@@ -168,8 +164,8 @@ func (b *operationCost) selectionSet(set ast.SelectionSet) (cost rowCost) {
 	return cost
 }
 
-// selected is what a field costs: the rows of a connection are its edges and
-// nodes; what it tells of the whole list, facets and totals, is there once.
+// selected returns the cost of a field of a selection. Edges and nodes of a connection cost for each row,
+// other fields (facets, totals) once.
 func (b *operationCost) selected(field *ast.Field) rowCost {
 	cost := b.field(field)
 	if isConnection(field.ObjectDefinition) && (field.Name == "edges" || field.Name == "nodes") {
@@ -180,8 +176,7 @@ func (b *operationCost) selected(field *ast.Field) rowCost {
 
 func isConnection(of *ast.Definition) bool { return strings.HasSuffix(of.Name, "Connection") }
 
-// included tells whether the directives leave a selection in the answer. What
-// they leave out costs nothing but its validation.
+// included reports whether @skip and @include keep a selection.
 func (b *operationCost) included(directives ast.DirectiveList) bool {
 	for _, directive := range directives {
 		condition := directive.Arguments.ForName("if")
@@ -192,7 +187,7 @@ func (b *operationCost) included(directives ast.DirectiveList) bool {
 	return true
 }
 
-// boolean is "true" or "false", as it is written, or as a variable has it.
+// boolean returns "true" or "false" for a literal or a variable; "" if unknown.
 func (b *operationCost) boolean(value *ast.Value) string {
 	if value.Kind != ast.Variable {
 		return value.Raw
@@ -232,9 +227,9 @@ func (b *operationCost) field(field *ast.Field) float64 {
 	return min(maxSum, cost+below.forRows(1)*b.rows(field))
 }
 
-// rows is how many rows a field has.
+// rows returns the estimated number of rows of a field.
 func (b *operationCost) rows(field *ast.Field) float64 {
-	switch field.Name { // one type, which may be a heavy one
+	switch field.Name { // one type, by its size
 	case "__type":
 		return max(1, b.typeSize[b.text(field.Arguments.ForName("name"))])
 	case "queryType":
@@ -262,16 +257,16 @@ func (b *operationCost) rows(field *ast.Field) float64 {
 		}
 		return min(b.maxPage, store.DefaultPageLength)
 	}
-	for _, argument := range field.Arguments { // things by their ids
+	for _, argument := range field.Arguments { // resources by id
 		if field.Definition.Type.Elem != nil && argument.Value.ExpectedType.Elem != nil {
 			return min(b.maxPage, max(1, b.length(argument.Value)))
 		}
 	}
-	return 1 // one thing, or a page's rows, or what a row holds itself, such as tiers of a price
+	return 1 // an object, or a list that is part of its row, such as the tiers of a price
 }
 
-// isUnsized tells lists of things that have lists of their own, and are asked
-// here for all there are: the children of a product, the trails to its nodes.
+// isUnsized reports whether a field is a complete list of unknown length whose rows have lists: the
+// children of a product, its breadcrumb trails.
 func (b *operationCost) isUnsized(field *ast.Field) bool {
 	of := b.schema.Types[field.Definition.Type.Name()]
 	return field.Definition.Type.Elem != nil && len(field.Definition.Arguments) == 0 &&
@@ -283,7 +278,7 @@ func (b *operationCost) isNode(of *ast.Definition) bool {
 	return slices.Contains(of.Interfaces, "Node")
 }
 
-// text is a text that is written, or that a variable has.
+// text returns the string of a literal or a variable.
 func (b *operationCost) text(argument *ast.Argument) string {
 	if argument.Value.Kind != ast.Variable {
 		return argument.Value.Raw
@@ -297,7 +292,7 @@ func (b *operationCost) text(argument *ast.Argument) string {
 	return ""
 }
 
-// number is a number that is written, or that a variable has.
+// number returns the number of a literal or a variable.
 func (b *operationCost) number(value *ast.Value) (n float64, ok bool) {
 	text := value.Raw
 	if value.Kind == ast.Variable {
@@ -318,7 +313,7 @@ func (b *operationCost) number(value *ast.Value) (n float64, ok bool) {
 	return n, err == nil
 }
 
-// length is how many elements a list has.
+// length returns the number of elements of a list.
 func (b *operationCost) length(value *ast.Value) float64 {
 	if list, ok := b.variables[value.Raw].([]any); ok && value.Kind == ast.Variable {
 		return float64(len(list))
@@ -326,8 +321,8 @@ func (b *operationCost) length(value *ast.Value) float64 {
 	return float64(len(value.Children))
 }
 
-// argument is what an argument costs: its values, long texts being several,
-// and what some members of inputs make the store do.
+// argument returns the cost of an argument: its values, where long texts count as several, and
+// memberWeights.
 func (b *operationCost) argument(name string, value *ast.Value) float64 {
 	if value.Kind == ast.Variable {
 		known, ok := b.variableCosts[value.Raw]
@@ -350,7 +345,7 @@ func (b *operationCost) argument(name string, value *ast.Value) float64 {
 	return cost
 }
 
-// variableCost is what the value of a variable costs.
+// variableCost returns the cost of a variable's value.
 func (b *operationCost) variableCost(value any) (cost float64) {
 	switch value := value.(type) {
 	case string:

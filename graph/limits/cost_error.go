@@ -13,33 +13,32 @@ import (
 	"portico/store"
 )
 
-// tooExpensive says why an operation is not run: which list costs most of it, and
-// what page size fits.
+// tooExpensive returns the error of an operation that costs too much: it names the most expensive list
+// and a page size that fits.
 func (p *CostEstimator) tooExpensive(operation *ast.OperationDefinition, variables map[string]any, cost int) *gqlerror.Error {
-	way := "Select fewer fields, or send several operations."
+	hint := "Select fewer fields, or send several operations."
 	if fits := p.largestPage(operation, variables); fits > 0 {
-		way = fmt.Sprintf("It fits with pages of at most %d, such as first: %d in every list.", fits, fits)
+		hint = fmt.Sprintf("It fits with pages of at most %d, such as first: %d in every list.", fits, fits)
 	}
 	path := p.newOperationCost(operation, variables).describeCostliest(operation.SelectionSet)
 	return &gqlerror.Error{
 		Message: fmt.Sprintf("%s; the operation may cost %s, and could cost %s. %s",
-			path, FormatCount(float64(p.bounds.Cost)), FormatCount(float64(cost)), way),
+			path, FormatCount(float64(p.config.Cost)), FormatCount(float64(cost)), hint),
 		Extensions: map[string]any{"code": store.Unprocessable},
 	}
 }
 
-// largestPage is the longest page that all lists of an operation may have for
-// it to run; 0 where shorter pages are no help.
+// largestPage returns the largest page size for all lists of an operation within the limit; 0 if no page
+// size is.
 func (p *CostEstimator) largestPage(operation *ast.OperationDefinition, variables map[string]any) int {
 	return sort.Search(store.MaxPageLength, func(below int) bool {
 		b := p.newOperationCost(operation, variables)
 		b.maxPage = float64(below + 1)
-		return math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)) > float64(p.bounds.Cost)
+		return math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)) > float64(p.config.Cost)
 	}) % store.MaxPageLength
 }
 
-// describeCostliest describes the list that costs most: its path, and how many rows are
-// requested of it.
+// describeCostliest describes the list that costs most: its path and how many rows are requested.
 func (b *operationCost) describeCostliest(set ast.SelectionSet) string {
 	var path, longest, repeated []string
 	var pages, requested []string
@@ -61,7 +60,7 @@ func (b *operationCost) describeCostliest(set ast.SelectionSet) string {
 		}
 		coordinate := field.ObjectDefinition.Name + "." + field.Name
 		if _, listed := b.listLengths[coordinate]; listed || strings.HasPrefix(field.Name, "__") {
-			break // the schema decides how long its lists are
+			break // the schema decides their length
 		}
 		if n := b.rows(field); n > 1 && field.SelectionSet != nil && !slices.Contains(meteredLists, coordinate) {
 			rows *= n
@@ -78,8 +77,8 @@ func (b *operationCost) describeCostliest(set ast.SelectionSet) string {
 	return fmt.Sprintf("%s: %s rows requested by first: %s", strings.Join(longest, "."), FormatCount(most), strings.Join(requested, " x "))
 }
 
-// mostExpensive is the field of a selection that costs most with those of its name,
-// and how many they are; nil for none.
+// mostExpensive returns the field of a selection that costs most, with others of its name, and how many
+// they are; nil for none.
 func (b *operationCost) mostExpensive(set ast.SelectionSet) (heaviest *ast.Field, times int) {
 	costs, fields, count := map[string]float64{}, map[string]*ast.Field{}, map[string]int{}
 	var names []string
@@ -103,7 +102,7 @@ func (b *operationCost) mostExpensive(set ast.SelectionSet) (heaviest *ast.Field
 	return heaviest, times
 }
 
-// eachField yields the fields of a selection, those of its fragments too.
+// eachField yields the fields of a selection and its fragments.
 func (b *operationCost) eachField(set ast.SelectionSet, yield func(*ast.Field)) {
 	for _, selection := range set {
 		switch selection := selection.(type) {
@@ -123,7 +122,7 @@ func (b *operationCost) eachField(set ast.SelectionSet, yield func(*ast.Field)) 
 	}
 }
 
-// FormatCount writes a number with its thousands set apart: 60,000.
+// FormatCount formats a number with thousands separators: 60,000.
 func FormatCount(n float64) string {
 	text := fmt.Sprintf("%.0f", n)
 	for at := len(text) - 3; at > 0; at -= 3 {

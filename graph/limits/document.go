@@ -5,39 +5,38 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-const maxSum = 1 << 40 // sums and products stop here, before they overflow
+const maxSum = 1 << 40 // larger sums and products are cut, so that they do not overflow
 
-// documentLimits walks a document before it is validated: it knows no type, and the
-// document may be wrong in every way.
+// documentLimits measures a document before it is validated, so it may be invalid in every way.
 type documentLimits struct {
-	bounds    Bounds
+	config    Config
 	document  *ast.QueryDocument
 	defined   map[string]*ast.FragmentDefinition // the first of each name, as for validation
 	fragments map[string]*selectionSize
 	circular  bool
 }
 
-// CheckDocument refuses a document that would cost too much to validate.
-func CheckDocument(document *ast.QueryDocument, bounds Bounds) *gqlerror.Error {
-	m := &documentLimits{bounds: bounds, document: document,
+// CheckDocument returns an error for a document that would cost too much to validate.
+func CheckDocument(document *ast.QueryDocument, config Config) *gqlerror.Error {
+	m := &documentLimits{config: config, document: document,
 		defined: make(map[string]*ast.FragmentDefinition, len(document.Fragments)), fragments: map[string]*selectionSize{}}
-	if fault := m.checkCounts(); fault != nil {
-		return fault
+	if err := m.checkCounts(); err != nil {
+		return err
 	}
 	for _, fragment := range document.Fragments {
 		if m.defined[fragment.Name] == nil {
 			m.defined[fragment.Name] = fragment
 		}
 	}
-	for _, hold := range []func() *gqlerror.Error{m.checkSizes, m.checkSteps, m.checkResponseFields} {
-		if fault := hold(); fault != nil {
-			return fault
+	for _, check := range []func() *gqlerror.Error{m.checkSizes, m.checkSteps, m.checkResponseFields} {
+		if err := check(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// checkCounts holds what can be counted without following fragments.
+// checkCounts checks what can be counted without following fragments.
 func (m *documentLimits) checkCounts() *gqlerror.Error {
 	p := documentCounts{}
 	for _, operation := range m.document.Operations {
@@ -59,15 +58,15 @@ func (m *documentLimits) checkCounts() *gqlerror.Error {
 		p.selections(fragment.SelectionSet)
 	}
 	return checkAll(
-		limit{"defines %d operations", len(m.document.Operations), m.bounds.Operations, "send the one that is to run"},
-		limit{"defines %d fragments", len(m.document.Fragments), m.bounds.Fragments, "send those that the operation spreads, or several operations"},
-		limit{"defines %d variables", p.variables, m.bounds.Variables, "gather them in lists and inputs"},
-		limit{"holds %d directives", p.directives, m.bounds.Directives, "select less, or send several operations"},
-		limit{"holds a name of %d bytes", p.longestName, m.bounds.Name, "take a shorter one"},
+		limitCheck{"defines %d operations", len(m.document.Operations), m.config.Operations, "send only the one to run"},
+		limitCheck{"defines %d fragments", len(m.document.Fragments), m.config.Fragments, "send only those that the operation uses, or several operations"},
+		limitCheck{"defines %d variables", p.variables, m.config.Variables, "combine them in lists and inputs"},
+		limitCheck{"has %d directives", p.directives, m.config.Directives, "select less, or send several operations"},
+		limitCheck{"has a name of %d bytes", p.longestName, m.config.Name, "use a shorter one"},
 	)
 }
 
-// documentCounts are counts of a document as it is written.
+// documentCounts has counts of a document's text.
 type documentCounts struct{ variables, directives, longestName int }
 
 func (p *documentCounts) name(name string) { p.longestName = max(p.longestName, len(name)) }
@@ -126,11 +125,10 @@ func (p *documentCounts) selections(set ast.SelectionSet) {
 	}
 }
 
-// selectionSize is what a selection set comes to, each fragment counted wherever it
-// is spread.
+// selectionSize is the size of a selection set, with that of a fragment at each spread.
 type selectionSize struct {
 	depth, fields int
-	open          bool // it is being measured
+	open          bool // being measured, to detect circles
 }
 
 func (e *selectionSize) add(o selectionSize) {
@@ -138,25 +136,25 @@ func (e *selectionSize) add(o selectionSize) {
 	e.fields = min(maxSum, e.fields+o.fields)
 }
 
-func (e selectionSize) check(bounds Bounds) *gqlerror.Error {
+func (e selectionSize) check(config Config) *gqlerror.Error {
 	return checkAll(
-		limit{"nests fields %d deep", e.depth, bounds.Depth, "nest less"},
-		limit{"selects %d fields", e.fields, bounds.Fields, "select fewer, or send several operations"},
+		limitCheck{"nests fields %d deep", e.depth, config.Depth, "nest less"},
+		limitCheck{"selects %d fields", e.fields, config.Fields, "select fewer, or send several operations"},
 	)
 }
 
-// checkSizes holds depth and fields of whatever validation reads, used or not.
+// checkSizes checks depth and fields of all operations and fragments.
 func (m *documentLimits) checkSizes() *gqlerror.Error {
 	var all selectionSize
 	for _, operation := range m.document.Operations {
 		all.add(m.size(operation.SelectionSet))
 	}
 	for _, fragment := range m.document.Fragments {
-		if fault := m.fragmentSize(fragment.Name).check(m.bounds); fault != nil {
-			return fault
+		if err := m.fragmentSize(fragment.Name).check(m.config); err != nil {
+			return err
 		}
 	}
-	return all.check(m.bounds)
+	return all.check(m.config)
 }
 
 func (m *documentLimits) size(set ast.SelectionSet) (total selectionSize) {
@@ -174,8 +172,7 @@ func (m *documentLimits) size(set ast.SelectionSet) (total selectionSize) {
 	return total
 }
 
-// fragmentSize measures a fragment, once; one that spreads itself is left to
-// validation.
+// fragmentSize returns the size of a fragment. Validation reports a fragment that spreads itself.
 func (m *documentLimits) fragmentSize(name string) selectionSize {
 	if known := m.fragments[name]; known != nil {
 		m.circular = m.circular || known.open
@@ -190,9 +187,8 @@ func (m *documentLimits) fragmentSize(name string) selectionSize {
 	return *known
 }
 
-// checkSteps holds what validation reads. It walks each operation and each
-// fragment with all that they reach, each fragment once per walk: n fragments
-// in a chain are walked n²/2 times.
+// checkSteps checks how much validation reads. Validation walks each operation and each fragment with all
+// fragments that they reach: n fragments in a chain are n²/2 steps.
 func (m *documentLimits) checkSteps() *gqlerror.Error {
 	own := make(map[string]*readSteps, len(m.defined))
 	for name, fragment := range m.defined {
@@ -204,7 +200,7 @@ func (m *documentLimits) checkSteps() *gqlerror.Error {
 	reach = func(seen map[string]bool, of *readSteps) {
 		total += of.steps
 		for _, name := range of.spreads {
-			if next := own[name]; next != nil && !seen[name] && total <= m.bounds.Steps {
+			if next := own[name]; next != nil && !seen[name] && total <= m.config.Steps {
 				seen[name] = true
 				reach(seen, next)
 			}
@@ -220,10 +216,10 @@ func (m *documentLimits) checkSteps() *gqlerror.Error {
 		from.selections(fragment.SelectionSet)
 		reach(map[string]bool{}, from)
 	}
-	return limit{"is read in %d steps or more, by fragments that spread fragments", total, m.bounds.Steps, "spread fewer, or send several operations"}.check()
+	return limitCheck{"is read in %d steps or more, by fragments that spread fragments", total, m.config.Steps, "spread fewer, or send several operations"}.check()
 }
 
-// readSteps is what validation reads of a selection set itself.
+// readSteps counts what validation reads of a selection set, without its fragments.
 type readSteps struct {
 	steps   int
 	spreads []string
@@ -267,33 +263,33 @@ func (s *readSteps) value(value *ast.Value) {
 	}
 }
 
-// responseField is a field of the answer, or the answer itself: the selections of one
-// name in one place are merged, and compared for that.
+// responseField is a field of the response, or the response. Validation compares all selections of a
+// field with each other.
 type responseField struct {
 	selected  int
 	subfields map[string]*responseField
 }
 
-// checkResponseFields holds how many fields one place of the answer has, and how often
-// each of them is selected.
+// checkResponseFields checks how many fields an object of the response has, and how often each is
+// selected.
 func (m *documentLimits) checkResponseFields() *gqlerror.Error {
 	if m.circular {
-		return nil // validation will say so
+		return nil // validation reports it
 	}
 	repeats := 0
 	for _, operation := range m.document.Operations {
 		var root responseField
 		m.addFields(&root, operation.SelectionSet)
-		if fault := (limit{"selects %d fields at its root", len(root.subfields), m.bounds.RootFields, "select fewer, or send several operations"}).check(); fault != nil {
-			return fault
+		if err := (limitCheck{"selects %d fields at its root", len(root.subfields), m.config.RootFields, "select fewer, or send several operations"}).check(); err != nil {
+			return err
 		}
 		names, squares := root.count()
-		if fault := (limit{"selects %d fields of one object", names, m.bounds.Aliases, "select fewer, or send several operations"}).check(); fault != nil {
-			return fault
+		if err := (limitCheck{"selects %d fields of one object", names, m.config.Aliases, "select fewer, or send several operations"}).check(); err != nil {
+			return err
 		}
 		repeats += squares
 	}
-	return limit{"selects fields again and again: how often each is selected, squared, adds up to %d", repeats, m.bounds.Repeats, "select it once where it is needed"}.check()
+	return limitCheck{"selects the same fields repeatedly: the sum of the squares of how often each is selected is %d", repeats, m.config.Repeats, "select each field once"}.check()
 }
 
 func (m *documentLimits) addFields(at *responseField, set ast.SelectionSet) {
@@ -320,8 +316,8 @@ func (m *documentLimits) addFields(at *responseField, set ast.SelectionSet) {
 	}
 }
 
-// count is the most names in one place, and the sum of squares of how often
-// the repeated ones are selected.
+// count returns the largest number of fields in one object, and the sum of the squares of how often
+// repeated fields are selected.
 func (p *responseField) count() (names, squares int) {
 	names = len(p.subfields)
 	for _, below := range p.subfields {

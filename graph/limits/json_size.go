@@ -4,10 +4,10 @@ import (
 	"portico/store"
 )
 
-// CheckJSON refuses a request with too many JSON values or too deep nesting, before it is decoded:
-// a decoded value takes many times its length, and reading an input grows with the square of its
-// depth. It counts the separators outside of strings.
-func CheckJSON(text []byte, bounds Bounds) *store.Error {
+// CheckJSON returns an error for a request with too many JSON values or too deep nesting, before it is
+// decoded: decoded values take many times their length, and the time to read an input grows with the
+// square of its depth.
+func CheckJSON(text []byte, config Config) *store.Error {
 	values, depth, deepest, quoted := 0, 0, 0, false
 	for i := 0; i < len(text); i++ {
 		switch b := text[i]; {
@@ -26,12 +26,12 @@ func CheckJSON(text []byte, bounds Bounds) *store.Error {
 			depth--
 		}
 	}
-	for _, bound := range []limit{
-		{"holds %d values", values, bounds.Values, "send less at a time"},
-		{"nests lists and objects %d deep", deepest, bounds.Nesting, "nest less"},
+	for _, limit := range []limitCheck{
+		{"has %d values", values, config.Values, "send less at a time"},
+		{"nests lists and objects %d deep", deepest, config.Nesting, "nest less"},
 	} {
-		if bound.count > bound.max {
-			return &store.Error{Code: store.Unprocessable, Detail: bound.describe("The request")}
+		if limit.count > limit.max {
+			return &store.Error{Code: store.Unprocessable, Detail: limit.describe("The request")}
 		}
 	}
 	return nil

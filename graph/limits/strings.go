@@ -8,9 +8,8 @@ import (
 	"portico/store"
 )
 
-// checkLiterals refuses a document with a string that would not be kept as it
-// was sent: the parser writes U+FFFD for an escape that is half a surrogate
-// pair. In block strings and comments a backslash is itself.
+// checkLiterals returns an error for a string with an escape that is half a surrogate pair: the parser
+// would replace it by U+FFFD. Block strings and comments have no such escapes.
 func checkLiterals(document string) *gqlerror.Error {
 	if !strings.Contains(document, `\u`) {
 		return nil
@@ -41,7 +40,7 @@ func checkLiterals(document string) *gqlerror.Error {
 	return nil
 }
 
-// lineEnd is how long the rest of a line is.
+// lineEnd returns the length of the line at the start of text.
 func lineEnd(text string) int {
 	if end := strings.IndexAny(text, "\r\n"); end >= 0 {
 		return end
@@ -49,8 +48,8 @@ func lineEnd(text string) int {
 	return len(text)
 }
 
-// stringEnd is how long the string at the start of a text is, as far as its
-// line goes.
+// stringEnd returns the length of the string at the start of text, which ends with its line at the
+// latest.
 func stringEnd(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
@@ -65,7 +64,7 @@ func stringEnd(text string) int {
 	return len(text)
 }
 
-// blockEnd is how long the block string at the start of a text is.
+// blockEnd returns the length of the block string at the start of text.
 func blockEnd(text string) int {
 	for i := 3; i < len(text); i++ {
 		switch {

@@ -4,24 +4,21 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// The unit of cost is a plain field of one row of a response. BytesPerUnit is how
-// much work a unit stands for, in bytes allocated. A request may turn out four
-// times as expensive as estimated (TestNoDocumentCostsMoreThanItSays).
+// BytesPerUnit is the work of one unit of cost, in bytes allocated. A plain field of one row costs one
+// unit. A request may cost four times its estimate (TestNoDocumentCostsMoreThanItSays).
 const BytesPerUnit = 256
 
-// Weights that follow from the kind of a field, for each row that it is asked of.
 const (
-	plainWeight = 1 // a field that the row holds
+	plainWeight = 1 // a field that the row has, for each row
 	edgeWeight  = 6 // a field with arguments, or at the root: it reads from the store
 
-	gqlgenFactor = 3   // gqlgen's executor, for each field, as against a plan
+	gqlgenFactor = 3   // for each field that gqlgen's executor runs instead of a plan
 	gqlgenField  = 600 // bytes that gqlgen's executor allocates for a field
 )
 
-// fieldWeights are the fields that cost more than their kind, by coordinate.
-// About 8 is for a statement of its own, which is not cached.
+// fieldWeights has the weights of other fields by coordinate. An uncached SQL statement is about 8.
 var fieldWeights = map[string]float64{
-	"Query.node":                40, // looks for the service's own ids among all types
+	"Query.node":                40, // an id without a type is looked up in all types
 	"Query.nodes":               40,
 	"Query.stock":               12,
 	"Query.stocks":              16,
@@ -80,36 +77,31 @@ var fieldWeights = map[string]float64{
 	"Product.componentProductsConnection": 12,
 }
 
-// meteredLists are lists below a node. Menus ask for generous pages of them, level
-// by level, and a tree has far fewer nodes than that. So their rows are not
-// estimated by page size: an operation pays for those that there are, all of a
-// group of siblings at once and before anything below them is read.
+// meteredLists are lists below a node. Menus request large pages of them on each level, and trees have
+// far fewer nodes. So their cost is not estimated by page size: an operation pays for the actual rows of
+// a batch, before anything below them is read.
 var meteredLists = []string{"CatalogNode.children", "Hierarchy.children", "Hierarchy.allNodes"}
 
-// rowWeights are what each row of a list costs beside its fields, where that is
-// more than nothing.
+// rowWeights has the weight of each row of a list, besides its fields; 0 for other lists.
 var rowWeights = map[string]float64{
 	"Query.nodes": 8,
 }
 
-// memberWeights are what arguments and members of inputs cost beside their
-// values, for each field that takes them.
+// memberWeights has the weights of arguments and input members, besides their values.
 var memberWeights = map[string]float64{
 	"filter":  8,
 	"orderBy": 8,
 	"search":  16,
-	"gt":      24, "ge": 24, "lt": 24, "le": 24, // a search in a sorted list, and for ids one statement or two
+	"gt":      24, "ge": 24, "lt": 24, "le": 24, // a search in a sorted list; for ids one or two statements
 }
 
-// What each value of an argument costs. It is read again for each field that
-// takes it, but the input of a mutation once.
+// The weights of each value of an argument. A query reads it again for each row, a mutation once.
 const (
 	valueWeight    = 1. / 2
 	mutationWeight = 1. / 16
 )
 
-// fieldWeight is what a field costs for each row that it is asked of, without
-// its arguments and what it selects.
+// fieldWeight returns the weight of a field for each row, without its arguments and selection.
 func (p *CostEstimator) fieldWeight(object *ast.Definition, field *ast.FieldDefinition) float64 {
 	if weight, ok := fieldWeights[object.Name+"."+field.Name]; ok {
 		return weight

@@ -36,7 +36,7 @@ func TestWeightsNameExistingFields(t *testing.T) {
 // of its own has an entry.
 func TestFieldsThatReadFromTheDatabaseHaveAWeight(t *testing.T) {
 	t.Parallel()
-	estimator := NewCostEstimator(schema, DefaultBounds())
+	estimator := NewCostEstimator(schema, Defaults())
 	for _, definition := range schema.Types {
 		for _, field := range definition.Fields {
 			coordinate := definition.Name + "." + field.Name

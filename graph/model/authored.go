@@ -4,16 +4,16 @@ import (
 	"portico/store/catalog"
 )
 
-// AuthoredNode is a node as authored, in a group.
+// AuthoredNode is an authored node as a row of a response.
 type AuthoredNode struct {
 	*catalog.AuthoredNode
-	Sibling[*AuthoredNode]
+	BatchRow[*AuthoredNode]
 }
 
-// NodeID is the service's own id.
+// NodeID returns the stored id.
 func (n *AuthoredNode) NodeID() string { return n.ID }
 
-// Place implements Row.
-func (n *AuthoredNode) Place(of *catalog.AuthoredNode, place Sibling[*AuthoredNode]) {
-	n.AuthoredNode, n.Sibling = of, place
+// Init implements Row.
+func (n *AuthoredNode) Init(source *catalog.AuthoredNode, position BatchRow[*AuthoredNode]) {
+	n.AuthoredNode, n.BatchRow = source, position
 }

@@ -41,7 +41,7 @@ func orEmpty(text *string) string {
 	return *text
 }
 
-// CatalogResolution is the store's resolution, without what the caller may not see.
+// CatalogResolution is the store's resolution, without what the client may not see.
 type CatalogResolution struct {
 	*routing.CatalogResolution
 	Candidates []*CatalogCandidate
@@ -56,7 +56,7 @@ func NewCatalogResolution(x *routing.CatalogResolution, full bool) *CatalogResol
 	return r
 }
 
-// CatalogID is the chosen catalog's own id; nil when nothing is published.
+// CatalogID returns the id of the chosen catalog; nil if nothing is published.
 func (r *CatalogResolution) CatalogID() *string {
 	if r.Catalog == nil {
 		return nil
@@ -64,7 +64,7 @@ func (r *CatalogResolution) CatalogID() *string {
 	return &r.Catalog.ID
 }
 
-// CatalogName is the chosen catalog's name; nil when nothing is published.
+// CatalogName returns the name of the chosen catalog; nil if nothing is published.
 func (r *CatalogResolution) CatalogName() *string {
 	if r.Catalog == nil {
 		return nil
@@ -72,7 +72,7 @@ func (r *CatalogResolution) CatalogName() *string {
 	return &r.Catalog.Name
 }
 
-// ReleaseID is the release that is read; nil when nothing is published.
+// ReleaseID returns the id of the release; nil if nothing is published.
 func (r *CatalogResolution) ReleaseID() *string {
 	if r.Release == nil {
 		return nil
@@ -81,7 +81,7 @@ func (r *CatalogResolution) ReleaseID() *string {
 	return &id
 }
 
-// PublishedAt is the release's time; nil when nothing is published.
+// PublishedAt returns when the release was published; nil if nothing is.
 func (r *CatalogResolution) PublishedAt() *time.Time {
 	if r.Release == nil {
 		return nil
@@ -89,8 +89,7 @@ func (r *CatalogResolution) PublishedAt() *time.Time {
 	return &r.Release.PublishedAt
 }
 
-// Locales are the languages of the release's texts, the base language first;
-// empty when nothing is published.
+// Locales returns the languages of the release, the base language first; empty if nothing is published.
 func (r *CatalogResolution) Locales() []string {
 	if r.Release == nil {
 		return []string{}
@@ -111,7 +110,7 @@ func (r *CatalogResolution) Channels() []string {
 	return slices.Compact(channels)
 }
 
-// RuleID is the own id of the rule that decided; nil when none did.
+// RuleID returns the id of the rule that decided; nil for none.
 func (r *CatalogResolution) RuleID() *string {
 	if r.Rule == nil {
 		return nil
@@ -119,7 +118,7 @@ func (r *CatalogResolution) RuleID() *string {
 	return &r.Rule.ID
 }
 
-// RuleName is the name of the rule that decided; nil when none did.
+// RuleName returns the name of the rule that decided; nil for none.
 func (r *CatalogResolution) RuleName() *string {
 	if r.Rule == nil {
 		return nil
@@ -127,7 +126,7 @@ func (r *CatalogResolution) RuleName() *string {
 	return &r.Rule.Name
 }
 
-// TieBreak is what decided a tie; nil without one.
+// TieBreak returns what decided a tie; nil without one.
 func (r *CatalogResolution) TieBreak() *routing.TieBreak {
 	if r.CatalogResolution.TieBreak == "" {
 		return nil
@@ -135,19 +134,19 @@ func (r *CatalogResolution) TieBreak() *routing.TieBreak {
 	return &r.CatalogResolution.TieBreak
 }
 
-// CatalogCandidate is a rule compared with a shopper. Rules for others have no names.
+// CatalogCandidate is a rule compared with a shopper. Rules for other shoppers have no names.
 type CatalogCandidate struct {
 	*routing.RuleVerdict
 	named bool
 }
 
-// RuleID is the rule's own id, where it may be named.
+// RuleID returns the rule's id; nil if the client may not see it.
 func (c *CatalogCandidate) RuleID() *string { return c.name(c.Rule.ID) }
 
-// RuleName is the rule's name, where it may be named.
+// RuleName returns the rule's name; nil if the client may not see it.
 func (c *CatalogCandidate) RuleName() *string { return c.name(c.Rule.Name) }
 
-// CatalogID is the catalog that the rule leads to, where it may be named.
+// CatalogID returns the rule's catalog; nil if the client may not see it.
 func (c *CatalogCandidate) CatalogID() *string { return c.name(c.Rule.CatalogID) }
 
 func (c *CatalogCandidate) name(text string) *string {
@@ -157,7 +156,7 @@ func (c *CatalogCandidate) name(text string) *string {
 	return &text
 }
 
-// Dropped is why the rule could not be chosen; nil when it could.
+// Dropped returns why the rule was not chosen; nil if it was.
 func (c *CatalogCandidate) Dropped() *routing.RuleDrop {
 	if c.RuleVerdict.Dropped == "" {
 		return nil

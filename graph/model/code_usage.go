@@ -36,4 +36,4 @@ func (u *PromotionCodeUsage) PromotionGlobalID() *string {
 func (u *PromotionCodeUsage) ActorName() string { return string(u.Actor) }
 
 // ReleasedAt returns when its uses were returned, or nil.
-func (u *PromotionCodeUsage) ReleasedAt() *time.Time { return nonZeroTime(u.CodeUsage.ReleasedAt) }
+func (u *PromotionCodeUsage) ReleasedAt() *time.Time { return NonZeroTime(u.CodeUsage.ReleasedAt) }

@@ -13,8 +13,8 @@ import (
 type Connection[T any] struct {
 	Nodes    []T
 	PageInfo PageInfo
-	Limit    int // rows asked for
-	Offset   int // position of the first row, or -1 where paging by key does not know it
+	Limit    int // requested number of rows
+	Offset   int // position of the first row, or -1 if paging by key does not know it
 
 	cursor func(row int) string
 	total  func(context.Context) (int, error)

@@ -16,7 +16,7 @@ type Warning struct{ UserError }
 // UserErrorCode is the machine-readable kind of a UserError.
 type UserErrorCode string
 
-// The codes: those of the store, and what these are told apart by.
+// The codes of the store, and reasons that are more specific.
 const (
 	FaultInvalid         = UserErrorCode(store.Invalid)
 	FaultUnauthenticated = UserErrorCode(store.Unauthenticated)

@@ -23,7 +23,7 @@ type ProductEdge struct{ Edge[*Product] }
 // belongs to the edge, because the product is the same in all lists.
 func (e ProductEdge) Curated() bool { return e.Node.Curated }
 
-// Edges are the rows with their cursors.
+// Edges returns the rows with their cursors.
 func (c *ProductConnection) Edges() []ProductEdge {
 	edges := make([]ProductEdge, len(c.Nodes))
 	for i, edge := range c.Connection.Edges() {
@@ -32,39 +32,38 @@ func (c *ProductConnection) Edges() []ProductEdge {
 	return edges
 }
 
-// Facets is what the list can be narrowed by.
+// Facets returns the attributes that can filter the list further.
 func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
 
-// CountFacets counts the values of an attribute for the lists of several
-// nodes, which differ in nothing else.
+// CountFacets counts the values of an attribute in the lists of several nodes, by node id.
 type CountFacets func(ctx context.Context, nodeIDs []string, query release.FacetQuery) (map[string][]release.FacetValue, error)
 
-// NewProductConnections puts pages of products side by side, by the node they
-// are of, or "" for all products. filter and page are what all were asked by.
+// NewProductConnections returns the connections of pages by node id, or "" for all products. filter and
+// page are their arguments.
 func NewProductConnections(pages map[string]*Connection[*Product], filter *ProductFilter, page store.Page, count CountFacets) map[string]*ProductConnection {
 	lists := make([]facetedList, 0, len(pages))
 	for id := range pages {
 		lists = append(lists, facetedList{id, filter, page, count})
 	}
 	connections := make(map[string]*ProductConnection, len(pages))
-	for _, facets := range Siblings[ProductFacets](lists) {
+	for _, facets := range NewBatch[ProductFacets](lists) {
 		connections[facets.nodeID] = &ProductConnection{pages[facets.nodeID], facets}
 	}
 	return connections
 }
 
-// ProductFacets are the attributes of a list of products, counted when asked.
+// ProductFacets counts the attributes of a list of products.
 type ProductFacets struct {
 	facetedList
-	Sibling[*ProductFacets]
+	BatchRow[*ProductFacets]
 }
 
-// Seat implements Row.
-func (f *ProductFacets) Place(of facetedList, place Sibling[*ProductFacets]) {
-	f.facetedList, f.Sibling = of, place
+// Init implements Row.
+func (f *ProductFacets) Init(source facetedList, position BatchRow[*ProductFacets]) {
+	f.facetedList, f.BatchRow = source, position
 }
 
-// facetedList is a node's list of products, as it was asked for.
+// facetedList is a node's list of products with its arguments.
 type facetedList struct {
 	nodeID string
 	filter *ProductFilter
@@ -72,8 +71,8 @@ type facetedList struct {
 	count  CountFacets
 }
 
-// FacetValue is a value with its number of products and the filters that
-// choose it.
+// FacetValue is a value with its number of products. Filter selects only the value, Toggled adds it to the
+// selected values or removes it.
 type FacetValue struct {
 	Value           string
 	Count           int
@@ -81,14 +80,14 @@ type FacetValue struct {
 	Filter, Toggled *ProductFilterValues
 }
 
-// ProductFilterValues is a filter as it is answered. It has no member called
-// id, which caches would take for its own.
+// ProductFilterValues is a filter in a response. It has no member id, which client caches would take for
+// the object's id.
 type ProductFilterValues struct{ ProductFilter }
 
-// Ids are those that were asked for.
+// Ids returns the ids of the filter.
 func (f *ProductFilterValues) Ids() []string { return f.ids() }
 
-// Bounds and And are as they were asked, or null.
+// Bounds returns the bounds as JSON, or null.
 func (f *ProductFilterValues) Bounds() (json.RawMessage, error) {
 	if f.ProductFilter.Bounds == nil {
 		return nil, nil
@@ -96,7 +95,7 @@ func (f *ProductFilterValues) Bounds() (json.RawMessage, error) {
 	return json.Marshal(f.ProductFilter.Bounds)
 }
 
-// And is described with Bounds.
+// And returns the conditions as JSON, or null.
 func (f *ProductFilterValues) And() (json.RawMessage, error) {
 	if f.ProductFilter.And == nil {
 		return nil, nil
@@ -104,35 +103,34 @@ func (f *ProductFilterValues) And() (json.RawMessage, error) {
 	return json.Marshal(f.ProductFilter.And)
 }
 
-// Tags are the tags of the list's products.
+// Tags counts the tags of the list's products.
 func (f *ProductFacets) Tags(ctx context.Context, first int) ([]*FacetValue, error) {
 	return f.values(ctx, "tags", first)
 }
 
-// ProductTypes are their types.
+// ProductTypes counts the types of the list's products.
 func (f *ProductFacets) ProductTypes(ctx context.Context, first int) ([]*FacetValue, error) {
 	return f.values(ctx, "product_types", first)
 }
 
-// values counts an attribute for all siblings, leaving out the filter's own
-// condition on it.
+// values counts an attribute for all lists of the batch, without the filter's condition on it.
 func (f *ProductFacets) values(ctx context.Context, attribute string, first int) ([]*FacetValue, error) {
-	var asked ProductFilter
+	var filter ProductFilter
 	if f.filter != nil {
-		asked = *f.filter
+		filter = *f.filter
 	}
-	own := asked.text(attribute)
+	own := filter.text(attribute)
 	selected := (*own).values()
 	*own = nil
-	without, err := asked.Filter()
+	without, err := filter.Filter()
 	if err != nil {
 		return nil, err
 	}
 	query := release.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: release.ProductQuery{Filter: without, Page: f.page}}
-	counted, err := Load(ctx, f.Sibling, attribute+strconv.Itoa(first), f.count, func(count CountFacets, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
+	counted, err := Load(ctx, f.BatchRow, attribute+strconv.Itoa(first), f.count, func(count CountFacets, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
 		ids := make([]string, len(all))
-		for i, sibling := range all {
-			ids[i] = sibling.nodeID
+		for i, list := range all {
+			ids[i] = list.nodeID
 		}
 		byNode, err := count(ctx, ids, query)
 		return ValuesByKey(ids, byNode), err
@@ -144,14 +142,14 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int)
 	for i, c := range counted {
 		values[i] = &FacetValue{Value: c.Value, Count: c.Count, Selected: slices.Contains(selected, c.Value)}
 		*own = &TextFilter{Eq: &c.Value}
-		values[i].Filter = &ProductFilterValues{asked}
+		values[i].Filter = &ProductFilterValues{filter}
 		*own = toggled(selected, c.Value)
-		values[i].Toggled = &ProductFilterValues{asked}
+		values[i].Toggled = &ProductFilterValues{filter}
 	}
 	return values, nil
 }
 
-// values are those that a condition lets through; none for no condition.
+// values returns the values that a condition allows; nil without a condition.
 func (f *TextFilter) values() []string {
 	switch {
 	case f == nil:
@@ -162,8 +160,7 @@ func (f *TextFilter) values() []string {
 	return f.In
 }
 
-// toggled is the condition with a value added to the selected ones, or taken
-// away; nil when none is left.
+// toggled returns a condition with a value added to the selected ones, or removed; nil if none is left.
 func toggled(selected []string, value string) *TextFilter {
 	left := slices.DeleteFunc(slices.Clone(selected), func(other string) bool { return other == value })
 	if len(left) == len(selected) {

@@ -144,7 +144,7 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 	if f == nil {
 		return filter, nil
 	}
-	asked := f.ids() // null is as absent
+	asked := f.ids() // null is the same as absent
 	if f.ID != nil && f.ID.In != nil && f.Ids != nil {
 		return filter, &store.Error{Code: store.Invalid, Path: []string{"filter", "ids"}, Detail: "is given beside id, which is the same; give one of them"}
 	}

@@ -20,13 +20,13 @@ type GatewayUpdateInput struct {
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
 
-// PasswordFingerprint is nil without a password.
+// PasswordFingerprint returns the fingerprint, or nil without a password.
 func (g *Gateway) PasswordFingerprint() *string { return nonEmpty(g.Fingerprint) }
 
-// ChangedAt is nil until it was configured.
-func (g *Gateway) ChangedAt() *time.Time { return nonZeroTime(g.Gateway.ChangedAt) }
+// ChangedAt returns when the gateway was configured, or nil.
+func (g *Gateway) ChangedAt() *time.Time { return NonZeroTime(g.Gateway.ChangedAt) }
 
-// ChangedBy is nil until somebody did.
+// ChangedBy returns who configured the gateway, or nil.
 func (g *Gateway) ChangedBy() *string { return nonEmpty(string(g.Gateway.ChangedBy)) }
 
 func nonEmpty(text string) *string {
@@ -36,7 +36,7 @@ func nonEmpty(text string) *string {
 	return &text
 }
 
-// MarshalSecret writes a mask. No field of the schema returns a secret.
+// MarshalSecret writes a mask. gqlgen requires it, although no field of the schema returns a secret.
 func MarshalSecret(secret gateway.Secret) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, `"`+secret.String()+`"`) })
 }

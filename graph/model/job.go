@@ -12,7 +12,7 @@ type Job struct{ *job.Job }
 // ActorName returns who started it.
 func (j *Job) ActorName() string { return string(j.Actor) }
 
-// ErrorText returns what failed, or nil.
+// ErrorText returns the error, or nil.
 func (j *Job) ErrorText() *string {
 	if j.Error == "" {
 		return nil
@@ -20,12 +20,14 @@ func (j *Job) ErrorText() *string {
 	return &j.Error
 }
 
-// StartedAt and FinishedAt are nil until it has come to that.
+// StartedAt returns when the job started, or nil.
+func (j *Job) StartedAt() *time.Time { return NonZeroTime(j.Job.StartedAt) }
 
-func (j *Job) StartedAt() *time.Time  { return nonZeroTime(j.Job.StartedAt) }
-func (j *Job) FinishedAt() *time.Time { return nonZeroTime(j.Job.FinishedAt) }
+// FinishedAt returns when the job finished, or nil.
+func (j *Job) FinishedAt() *time.Time { return NonZeroTime(j.Job.FinishedAt) }
 
-func nonZeroTime(at time.Time) *time.Time {
+// NonZeroTime returns a pointer to a time, or nil for the zero time.
+func NonZeroTime(at time.Time) *time.Time {
 	if at.IsZero() {
 		return nil
 	}

@@ -8,33 +8,33 @@ import (
 // Node is an object with a global id.
 type Node interface{ GlobalID() string }
 
-// CatalogNode is a node in a group.
+// CatalogNode is a published node as a row of a response.
 type CatalogNode struct {
 	*segment.CatalogNode
-	Sibling[*CatalogNode]
+	BatchRow[*CatalogNode]
 }
 
 // GlobalID returns the id of the node. A hierarchy's root also has one as a node.
 func (n CatalogNode) GlobalID() string { return store.GlobalID(store.TypeCatalogNode, n.ID) }
 
-// NodeID is the service's own id.
+// NodeID returns the stored id.
 func (n *CatalogNode) NodeID() string { return n.ID }
 
-// Place implements Row.
-func (n *CatalogNode) Place(of *segment.CatalogNode, place Sibling[*CatalogNode]) {
-	n.CatalogNode, n.Sibling = of, place
+// Init implements Row.
+func (n *CatalogNode) Init(source *segment.CatalogNode, position BatchRow[*CatalogNode]) {
+	n.CatalogNode, n.BatchRow = source, position
 }
 
-// Hierarchy is the root of a category tree, in a group.
+// Hierarchy is the root of a category tree as a row of a response.
 type Hierarchy struct {
 	*segment.CatalogNode
-	Sibling[*Hierarchy]
+	BatchRow[*Hierarchy]
 }
 
-// NodeID is the service's own id.
+// NodeID returns the stored id.
 func (h *Hierarchy) NodeID() string { return h.ID }
 
-// Place implements Row.
-func (h *Hierarchy) Place(of *segment.CatalogNode, place Sibling[*Hierarchy]) {
-	h.CatalogNode, h.Sibling = of, place
+// Init implements Row.
+func (h *Hierarchy) Init(source *segment.CatalogNode, position BatchRow[*Hierarchy]) {
+	h.CatalogNode, h.BatchRow = source, position
 }

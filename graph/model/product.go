@@ -7,18 +7,18 @@ import (
 	"portico/store/release"
 )
 
-// Product is a live product, in a group.
+// Product is a published product as a row of a response.
 type Product struct {
 	*release.Product
-	Sibling[*Product]
+	BatchRow[*Product]
 }
 
-// ProductID is the service's own id.
+// ProductID returns the stored id.
 func (p *Product) ProductID() string { return p.ID() }
 
-// Place implements Row.
-func (p *Product) Place(of *release.Product, place Sibling[*Product]) {
-	p.Product, p.Sibling = of, place
+// Init implements Row.
+func (p *Product) Init(source *release.Product, position BatchRow[*Product]) {
+	p.Product, p.BatchRow = source, position
 }
 
 // ProductStatus is the publication status of a product.
@@ -30,16 +30,16 @@ const ProductLive ProductStatus = "live"
 // Status returns the product's status.
 func (p *Product) Status() ProductStatus { return ProductStatus(p.Product.Status()) }
 
-// ProductFile is a file, and when it was attached.
+// ProductFile is a file of a product. AttachedAt is nil if the merchant gave no time.
 type ProductFile struct {
 	AttachedAt *time.Time
 	File       *catalog.File
 }
 
-// Breadcrumb is a step on the path to a node.
+// Breadcrumb is a node on the path to a node.
 type Breadcrumb struct{ UUID, Name, Slug string }
 
-// BreadcrumbTrail is a path from a hierarchy to a product.
+// BreadcrumbTrail is a path from a hierarchy to a product: Node has the product.
 type BreadcrumbTrail struct {
 	Node      *CatalogNode
 	Ancestors []*Breadcrumb

@@ -24,8 +24,8 @@ type PromotionCodeFilter struct {
 	Code *TextFilter `json:"code,omitzero"`
 }
 
-// PromotionCreateInput is the input of promotionCreate. Description is nil if REST left
-// it out. GraphQL has a default.
+// PromotionCreateInput is the input of promotionCreate. Description is nil if a REST
+// request omits it. GraphQL has a default.
 type PromotionCreateInput struct {
 	ID *string `json:"id,omitempty"`
 	promotion.PromotionChange
@@ -49,7 +49,7 @@ func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []s
 	if f.Search != nil {
 		filter.Search = *f.Search
 	}
-	if f.ID != nil && f.ID.In != nil { // null is as absent
+	if f.ID != nil && f.ID.In != nil { // null is the same as absent
 		if len(f.ID.In) == 0 {
 			return filter, nil, noValues("id")
 		}

@@ -1,5 +1,6 @@
-// Package model holds the hand-written Go types behind the GraphQL schema
-// that the store has no word for: connections, payloads and scalars.
+// Package model has the Go types of the schema that are more than a type of the store. NewBatch and Load
+// read edges for many rows at once; Connection is a page of a list, UserError an error of a payload. The
+// package must not import resolvers, the executor or transports.
 package model
 
 import (

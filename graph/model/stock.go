@@ -6,17 +6,19 @@ import (
 	"portico/store/stock"
 )
 
-// Stock is a stock record, in a group.
+// Stock is a stock record as a row of a response.
 type Stock struct {
 	*stock.Stock
-	Sibling[*Stock]
+	BatchRow[*Stock]
 }
 
 // OfProduct returns the product's id.
 func (s *Stock) OfProduct() string { return s.ProductID }
 
-// Place implements Row.
-func (s *Stock) Place(of *stock.Stock, place Sibling[*Stock]) { s.Stock, s.Sibling = of, place }
+// Init implements Row.
+func (s *Stock) Init(source *stock.Stock, position BatchRow[*Stock]) {
+	s.Stock, s.BatchRow = source, position
+}
 
 // StockTimestamps are the times of a whole list. They are nil if it is empty.
 type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
@@ -24,13 +26,13 @@ type StockTimestamps struct{ CreatedAt, UpdatedAt *time.Time }
 // StockTransaction is an entry of the stock ledger.
 type StockTransaction struct {
 	*stock.StockTransaction
-	Sibling[*StockTransaction]
+	BatchRow[*StockTransaction]
 	Stock *Stock // the balance after the mutation that wrote it; nil when read from the ledger
 }
 
-// Place implements Row.
-func (t *StockTransaction) Place(of *stock.StockTransaction, place Sibling[*StockTransaction]) {
-	t.StockTransaction, t.Sibling = of, place
+// Init implements Row.
+func (t *StockTransaction) Init(source *stock.StockTransaction, position BatchRow[*StockTransaction]) {
+	t.StockTransaction, t.BatchRow = source, position
 }
 
 // ActorName returns who made the change.

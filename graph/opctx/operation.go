@@ -5,7 +5,6 @@ package opctx
 
 import (
 	"context"
-	"net/http"
 	"sync"
 	"sync/atomic"
 
@@ -63,22 +62,8 @@ func From(ctx context.Context) *Operation {
 	return nil
 }
 
-// WithShopper begins an operation of a shopper.
-func WithShopper(ctx context.Context, shopper release.ShopperContext) context.Context {
-	return With(ctx, &Operation{Shopper: shopper})
-}
-
-// Middleware begins the operation of each request from its headers and token. It must run behind the
-// middleware that reads the token.
-func Middleware(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, req := reqctx.Begin(r)
-		op := &Operation{Shopper: ShopperOf(r)}
-		op.request.read(r, w.Header())
-		op.Idempotency, req.Operation = &op.request, op
-		next.ServeHTTP(w, r)
-	})
-}
+// releaseHeader selects a release by its id, published or not.
+const releaseHeader = "Store-Catalog-Release"
 
 // View returns the catalog as the operation's shopper sees it. load runs once per operation. Only
 // clients with the scope of the release header may choose a release.

@@ -7,12 +7,22 @@ import (
 	"strings"
 
 	"portico/internal/auth"
+	"portico/internal/reqctx"
 	"portico/store"
 	"portico/store/release"
 )
 
-// releaseHeader selects a release by its id, published or not.
-const releaseHeader = "Store-Catalog-Release"
+// Middleware begins the operation of each request from its headers and token. It must run behind the
+// middleware that reads the token.
+func Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, req := reqctx.Begin(r)
+		op := &Operation{Shopper: ShopperOf(r)}
+		op.request.read(r, w.Header())
+		op.Idempotency, req.Operation = &op.request, op
+		next.ServeHTTP(w, r)
+	})
+}
 
 // Vary lists the headers that decide what a shopper sees.
 const Vary = "Accept-Language, Authorization, EP-Channel, EP-Context-Tag, Prefer, Store-Catalog-Release, Store-Channel, Store-Context-Tag, X-Moltin-Currency, X-Moltin-Language"

@@ -16,10 +16,10 @@ func (r *Run) Hole(f *Field, row any) bool {
 		return false
 	}
 	steps := make([]pathStep, len(r.path))
-	for i, place := range r.path {
-		steps[i] = pathStep{-1, int32(place.index)}
-		if place.field != nil {
-			steps[i].field = place.field.ordinal
+	for i, element := range r.path {
+		steps[i] = pathStep{-1, int32(element.index)}
+		if element.field != nil {
+			steps[i].field = element.field.ordinal
 		}
 	}
 	r.holes.list = append(r.holes.list, holeSpan{len(r.out), steps, row})
@@ -62,30 +62,30 @@ func (h *Holes) Size() int {
 }
 
 // RunWithHoles is Run, but leaves out dynamic fields.
-func (n *Runner) RunWithHoles(ctx context.Context, p *Plan, dst []byte) (answer []byte, holes *Holes, err error) {
+func (n *Runner) RunWithHoles(ctx context.Context, p *Plan, dst []byte) (resp []byte, holes *Holes, err error) {
 	holes = &Holes{}
-	answer, err = n.run(ctx, &Run{out: dst, holes: holes, runner: n}, p)
-	return answer, holes, err
+	resp, err = n.run(ctx, &Run{out: dst, holes: holes, runner: n}, p)
+	return resp, holes, err
 }
 
-// Fill appends a response with its holes filled. row returns the row of each hole. The
-// rows are siblings.
-func (n *Runner) Fill(ctx context.Context, p *Plan, answer []byte, holes *Holes, row func(i int) any, dst []byte) (filled []byte, err error) {
+// Fill appends a response with its holes filled. row returns the row of each hole. The rows are one
+// batch.
+func (n *Runner) Fill(ctx context.Context, p *Plan, resp []byte, holes *Holes, row func(i int) any, dst []byte) (filled []byte, err error) {
 	r := &Run{out: dst, variables: graphql.GetOperationContext(ctx).Variables, runner: n, ctx: ctx}
 	defer r.recoverInto(&filled, &err, len(dst))
 	ctx = WithSerial(ctx)
 	fields := p.fieldsByOrdinal()
-	r.grow(len(answer))
+	r.grow(len(resp))
 	from := 0
 	for i := range holes.list {
 		hole := &holes.list[i]
 		r.grow(hole.at - from)
-		r.out = append(r.out, answer[from:hole.at]...)
+		r.out = append(r.out, resp[from:hole.at]...)
 		from = hole.at
 		n.fillHole(ctx, r, fields, hole, row(i))
 	}
-	r.grow(len(answer) - from)
-	r.out = append(r.out, answer[from:]...)
+	r.grow(len(resp) - from)
+	r.out = append(r.out, resp[from:]...)
 	r.checkSize()
 	end := r.Mark()
 	for i := range holes.nulled {

@@ -18,7 +18,7 @@ func (s *Stopped) Error() string { return s.Err.Error() }
 func (s *Stopped) Unwrap() error { return s.Err }
 
 // ErrTooLarge means that a response has more than Limit.Bytes.
-var ErrTooLarge = errors.New("the answer is larger than its limit")
+var ErrTooLarge = errors.New("the response exceeds its limit")
 
 // Stop ends the run or the marshaling around it. It panics with a *Stopped.
 func Stop(err error) { panic(&Stopped{err}) }
@@ -38,7 +38,7 @@ func (r *Run) grow(more int) {
 // as append does, allocates five times the bytes.
 func (r *Run) extend(bytes int) {
 	limit := r.runner.limit
-	if limit.Bytes > 0 && bytes > limit.Bytes+smallLeaf { // what was asked for as room is not all written
+	if limit.Bytes > 0 && bytes > limit.Bytes+smallLeaf { // not all of the requested room is used
 		Stop(ErrTooLarge)
 	}
 	if bytes > limit.Large && limit.Reserve != nil && !r.reserved {
@@ -77,12 +77,12 @@ func (r *Run) checkSize() {
 }
 
 // recoverInto converts a panic to an error, and discards what was written.
-func (r *Run) recoverInto(answer *[]byte, err *error, mark int) {
+func (r *Run) recoverInto(resp *[]byte, err *error, mark int) {
 	reason := recover()
 	if reason == nil {
 		return
 	}
-	*answer = r.out[:mark]
+	*resp = r.out[:mark]
 	if stopped, ok := reason.(*Stopped); ok {
 		*err = stopped
 		return

@@ -16,7 +16,7 @@ func (r *Run) Cacheable(fields *Fields) bool {
 // CachedObject writes an object from the cache, or writes and caches it. It returns
 // false if the object is null.
 func (r *Run) CachedObject(ctx context.Context, fields *Fields, row any) bool {
-	of, known := r.runner.cache.Identity(ctx, row, fields.edges)
+	id, known := r.runner.cache.Identity(ctx, row, fields.edges)
 	if !known {
 		valid, mark := true, r.Mark()
 		for i := range fields.List {
@@ -24,12 +24,12 @@ func (r *Run) CachedObject(ctx context.Context, fields *Fields, row any) bool {
 		}
 		return r.Close(mark, valid)
 	}
-	if kept := r.runner.cache.Get(fields.id, of); kept != nil {
-		return r.writeCached(ctx, fields, kept, row)
+	if cached := r.runner.cache.Get(fields.id, id); cached != nil {
+		return r.writeCached(ctx, fields, cached, row)
 	}
-	made, valid := r.writeAndCache(ctx, fields, row)
-	if made != nil {
-		r.runner.cache.Put(fields.id, of, made)
+	object, valid := r.writeAndCache(ctx, fields, row)
+	if object != nil {
+		r.runner.cache.Put(fields.id, id, object)
 	}
 	return valid
 }
@@ -43,20 +43,20 @@ func (r *Run) writeField(ctx context.Context, f *Field, row any) bool {
 }
 
 // writeCached writes a cached object, and the fields in its gaps.
-func (r *Run) writeCached(ctx context.Context, fields *Fields, kept *CachedObject, row any) bool {
+func (r *Run) writeCached(ctx context.Context, fields *Fields, cached *CachedObject, row any) bool {
 	mark, valid, from := r.Mark(), true, 0
-	for _, gap := range kept.gaps {
+	for _, gap := range cached.gaps {
 		f := &fields.List[gap.field]
 		if f.cached && r.runner.cache.Charge(ctx, row, f.collected.Name) {
 			continue
 		}
 		r.grow(gap.at - from)
-		r.out = append(r.out, kept.body[from:gap.at]...)
+		r.out = append(r.out, cached.body[from:gap.at]...)
 		from = gap.end
 		valid = r.writeField(ctx, f, row) && valid
 	}
-	r.grow(len(kept.body) - from)
-	r.out = append(r.out, kept.body[from:]...)
+	r.grow(len(cached.body) - from)
+	r.out = append(r.out, cached.body[from:]...)
 	if !valid {
 		r.truncate(mark)
 	}
@@ -68,32 +68,32 @@ const maxCachedObject = 256 << 10
 
 // writeAndCache writes an object and returns it for the cache. It returns nil after an
 // error, or if the object is too large.
-func (r *Run) writeAndCache(ctx context.Context, fields *Fields, row any) (made *CachedObject, valid bool) {
+func (r *Run) writeAndCache(ctx context.Context, fields *Fields, row any) (object *CachedObject, valid bool) {
 	mark, sound := r.Mark(), true
-	made, valid = &CachedObject{}, true
+	object, valid = &CachedObject{}, true
 	from := mark
 	for i := range fields.List {
 		f := &fields.List[i]
-		begins, faults := r.Mark(), r.errorCount
+		start, errorsBefore := r.Mark(), r.errorCount
 		valid = r.writeField(ctx, f, row) && valid
 		if f.cached {
-			sound = sound && r.errorCount == faults
+			sound = sound && r.errorCount == errorsBefore
 			if f.info.Cached {
-				at := len(made.body) + begins - from
-				made.gaps = append(made.gaps, gapSpan{at, at + r.Mark() - begins, i})
+				at := len(object.body) + start - from
+				object.gaps = append(object.gaps, gapSpan{at, at + r.Mark() - start, i})
 			}
 			continue
 		}
-		if sound = sound && len(made.body)+begins-from <= maxCachedObject; !sound {
+		if sound = sound && len(object.body)+start-from <= maxCachedObject; !sound {
 			continue
 		}
-		made.body = append(made.body, r.out[from:begins]...)
-		made.gaps = append(made.gaps, gapSpan{len(made.body), len(made.body), i})
+		object.body = append(object.body, r.out[from:start]...)
+		object.gaps = append(object.gaps, gapSpan{len(object.body), len(object.body), i})
 		from = r.Mark()
 	}
-	if valid = r.Close(mark, valid); !valid || !sound || len(made.body)+r.Mark()-from > maxCachedObject {
+	if valid = r.Close(mark, valid); !valid || !sound || len(object.body)+r.Mark()-from > maxCachedObject {
 		return nil, valid
 	}
-	made.body = slices.Clip(append(made.body, r.out[from:]...))
-	return made, true
+	object.body = slices.Clip(append(object.body, r.out[from:]...))
+	return object, true
 }

@@ -1,13 +1,7 @@
-// Package plan runs GraphQL queries by plans that are compiled once from a
-// validated document, and writes their answers as they are read, byte by byte
-// as gqlgen's own executor would. What it must know of a schema is generated
-// beside gqlgen's code: functions that write the fields of each object type.
-//
-// A plan runs on one goroutine. Rows that an edge brought side by side fetch
-// what they refer to together, so one after the other costs no more statements
-// than all at once.
-//
-// It imports gqlgen and its parser, and knows no word of any schema.
+// Package plan compiles GraphQL queries to plans and writes their responses, byte for byte as gqlgen's
+// executor would. Runner compiles and runs a Plan on one goroutine; the functions that write the fields
+// of each object type are generated beside gqlgen's code. The package must not import a schema, resolvers
+// or the store.
 package plan
 
 import (
@@ -57,10 +51,10 @@ func (p *Plan) Size() int { return int(p.size.Load()) }
 // grow adds to the size.
 func (p *Plan) grow(bytes int) { p.size.Add(int64(bytes)) }
 
-// What parts of a plan take in memory, in bytes.
+// The memory of parts of a plan, in bytes.
 const (
 	planBytes     = int(unsafe.Sizeof(Plan{})) + 64
-	fieldsBytes   = int(unsafe.Sizeof(Fields{})) + 48 // with its place among those that were compiled
+	fieldsBytes   = int(unsafe.Sizeof(Fields{})) + 48 // with its entry in Plan.compiled
 	fieldBytes    = int(unsafe.Sizeof(Field{}))
 	compiledBytes = int(unsafe.Sizeof(compiledFields{}))
 )
@@ -77,7 +71,7 @@ func (s *Selection) Of(object *Object) *Fields {
 	first := s.compiled.Load()
 	for known := first; known != nil; known = known.next {
 		if known.object == object {
-			return known.fields // another was as quick
+			return known.fields // compiled by another goroutine meanwhile
 		}
 	}
 	fields := s.plan.compile(object, s.set)

@@ -13,19 +13,19 @@ import (
 // Object is an object type of the schema.
 type Object struct {
 	Name      string
-	Satisfies []string              // the conditions of fragments that it meets: its own name and its interfaces'
+	Satisfies []string              // type conditions of fragments that apply: its name and its interfaces
 	Fields    map[string]*FieldInfo // by name
 }
 
-// FieldInfo is what plans know of a field definition.
+// FieldInfo describes a field of the schema.
 type FieldInfo struct {
-	Number        int  // tells the fields of an object type apart; 0 is __typename
-	NonNull       bool // a null in it makes its object null
-	Dynamic       bool // it changes while all that surrounds it stays the same
-	Resolver      bool // it is more than what its row holds: resolving it may fail, or cost
-	External      bool // it does not follow from what its row shows of itself
-	Cached        bool // though apart, it is kept in fragments of its row, with what they show below it
-	Introspection bool // it is __schema or __type, which gqlgen's own code answers
+	Number        int  // unique in the object type; 0 is __typename
+	NonNull       bool // a null makes the object null
+	Dynamic       bool // changes independently of the release, such as stock
+	Resolver      bool // has a resolver, which may fail or cost
+	External      bool // depends on more than the row's Identity
+	Cached        bool // part of cached objects of the row, although it has a resolver
+	Introspection bool // __schema or __type, which gqlgen's code writes
 }
 
 // Plan is a compiled query, for one set of values of the variables in @skip and
@@ -40,8 +40,8 @@ type Plan struct {
 
 	mu       sync.Mutex
 	seed     maphash.Seed
-	compiled map[uint64]*Fields // by the object type and the fields of the document that they merge; linked
-	fields   []*Field           // by their ordinals
+	compiled map[uint64]*Fields // by a hash of object type and fields; entries with the same hash are linked
+	fields   []*Field           // by ordinal
 }
 
 // Selection is the selection set of a field, for all object types that its value may
@@ -63,25 +63,25 @@ type compiledFields struct {
 type Fields struct {
 	List      []Field
 	object    *Object
-	selected  []*ast.Field // of the document, in its order
+	selected  []*ast.Field // in document order
 	next      *Fields      // with the same hash
-	id        uint64       // which no others have, in any plan of the runner
-	cacheable int          // how much of it fragments hold
-	edges     []string     // that they hold
+	id        uint64       // unique in the runner
+	cacheable int          // number of cached fields; an edge counts as minCachedFields
+	edges     []string     // that cached objects have
 }
 
 // Field is a selected field.
 type Field struct {
-	Number int // which of its type's it is
+	Number int // FieldInfo.Number
 	Selection
 
 	info      *FieldInfo
-	key       []byte // what stands before its value: `{"name":` or `,"name":`
+	key       []byte // the bytes before the value: `{"name":` or `,"name":`
 	collected graphql.CollectedField
 	ordinal   int32                          // in the plan
-	cached    bool                           // fragments of its row hold it
-	constant  bool                           // its arguments hold no variables
-	arguments atomic.Pointer[map[string]any] // read already, where they are constant
+	cached    bool                           // part of cached objects
+	constant  bool                           // no variables in its arguments
+	arguments atomic.Pointer[map[string]any] // decoded, if constant
 }
 
 // Run is one run of a plan: the response written so far, and the current path. Generated
@@ -89,15 +89,15 @@ type Field struct {
 type Run struct {
 	out        []byte
 	path       []pathElement
-	pathBuffer [24]pathElement           // where places begins
-	arguments  map[*Field]map[string]any // that variables went into
+	pathBuffer [24]pathElement           // avoids allocating path
+	arguments  map[*Field]map[string]any // decoded, if not constant
 	variables  map[string]any
-	holes      *Holes // nil where live fields are written like all others
-	errorCount int    // errors told so far, by this run itself
+	holes      *Holes // nil if dynamic fields are written too
+	errorCount int    // number of errors that this run reported
 	runner     *Runner
 
 	ctx      context.Context // of the run, for Limit.Reserve
-	capacity int             // the answer may have this many bytes before extend is called
+	capacity int             // bytes of the response at which extend is called
 	reserved bool            // Limit.Reserve was called
 }
 
@@ -113,7 +113,7 @@ type Runner struct {
 	objects map[string]*Object // by name
 	root    func(context.Context, *Run, *Fields) bool
 	field   func(context.Context, *Run, *Field, any) bool
-	cache   ObjectCache   // nil where none are kept
+	cache   ObjectCache   // nil for none
 	limit   Limit         // of every run
 	ids     atomic.Uint64 // of all plans
 }
@@ -121,15 +121,14 @@ type Runner struct {
 // Limit limits the memory of responses. A run that exceeds it stops within one scalar or
 // cached object.
 type Limit struct {
-	Bytes int // of an answer; 0 is any number
+	Bytes int // of a response; 0 for no limit
 
-	// An answer that is to grow beyond Large bytes calls Reserve first, once. An
-	// error of it stops the run. Reserve may be nil.
+	// A run calls Reserve once, before its response grows beyond Large bytes. An error stops the
+	// run. Reserve may be nil.
 	Large   int
 	Reserve func(context.Context) error
 
-	// Buffer returns an empty buffer for an answer of more than Large bytes; the
-	// answer has it as long as it is enough. It may be nil.
+	// Buffer returns an empty buffer for a response of more than Large bytes. It may be nil.
 	Buffer func() []byte
 }
 
@@ -137,19 +136,17 @@ type Limit struct {
 // row's own fields depend on, so entries are never stale. Fields that depend on more are
 // left out, and each run writes them again.
 type ObjectCache interface {
-	// Identity names all that a row's own fields follow from, and what is found
-	// at some edges, each named once or more; false where it is not known.
+	// Identity returns a hash of a row and the values of its edges. It returns false if that is unknown.
 	Identity(ctx context.Context, row any, edges []string) (identity Identity, known bool)
 
-	// Charge accounts for an edge that is not followed, as it is in the fragment;
-	// false where it must not be given.
+	// Charge charges for an edge in a cached object. It returns false if the operation must not have it.
 	Charge(ctx context.Context, row any, edge string) bool
 
-	// Get returns a fragment that was kept; nil for none.
-	Get(step uint64, of Identity) *CachedObject
+	// Get returns a cached object for the fields with an id, or nil.
+	Get(fields uint64, id Identity) *CachedObject
 
-	// Put keeps a fragment for as long as there is room.
-	Put(step uint64, of Identity, made *CachedObject)
+	// Put caches an object.
+	Put(fields uint64, id Identity, object *CachedObject)
 }
 
 // Identity is a hash of a row's content.
@@ -174,7 +171,7 @@ type Holes struct{ list, nulled []holeSpan }
 // holeSpan is the position of a dynamic field. It has no pointer to the plan, which the
 // response may outlive.
 type holeSpan struct {
-	at   int // in the answer
+	at   int // in the response
 	path []pathStep
 	row  any
 }

@@ -1,15 +1,15 @@
-// The playground: editors that know the schema, and what goes with them. It asks
-// its own server only: /schema.graphql, /graphql and /oauth/access_token.
+// The playground: editors with completion from the schema. It requests its own server only:
+// /schema.graphql, /graphql and /oauth/access_token.
 import {
   EditorView, EventSourceParserStream, answerState, astFromValue, buildSchema, documentState, getNamedType, isAbstractType, isEnumType, open, parse, prettify, print, replace, variablesState,
 } from "./editor.js";
 import { asking, fillExample } from "./ids.js";
 
 const at = (id) => document.getElementById(id);
-const token = at("token"), visitor = document.body.dataset; // the demo's token and client, else nothing
+const token = at("token"), visitor = document.body.dataset; // token and client in the demo, otherwise empty
 let schema, examples = [];
 
-// make is an element with attributes and children; text is never read as HTML.
+// make creates an element with attributes and children. Text is never parsed as HTML.
 function make(name, attributes = {}, ...children) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -20,16 +20,15 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
-// A browser may refuse storage (private windows): then this tab keeps nothing.
+// In private windows a browser may refuse storage: then nothing is saved.
 function keep(storage, key, text) { try { window[storage].setItem("portico." + key, text); } catch { /* see above */ } }
 function kept(storage, key) { try { return window[storage].getItem("portico." + key); } catch { return null; } }
 function keptJSON(storage, key) { try { return JSON.parse(kept(storage, key)); } catch { return null; } }
 
 const say = (text) => { at("said").textContent = text; };
 
-// withoutSecrets blanks the values of members, arguments and defaults that are
-// named like a secret, in JSON and GraphQL, complete or not. Names, types and
-// variables stay.
+// withoutSecrets removes the values of members, arguments and defaults whose names look like secrets, in
+// complete or incomplete JSON and GraphQL. Names, types and variables stay.
 function withoutSecrets(text) {
   const name = /\b\w*(?:password|secret|token|authorization|cookie)\w*"?\s*:\s*(?:[[\w\]!]+\s*=\s*)?(?=["[{\d-])/gi;
   const part = /"""(?:\\"""|[^])*?(?:"""|$)|"(?:\\.|[^"\\\n])*"?|[[{\]}]|[^\s",:()[\]{}]+/g;
@@ -47,7 +46,7 @@ function withoutSecrets(text) {
   return clean + text.slice(end);
 }
 
-// --- tab lists: arrows move, the chosen tab shows its panel ---
+// --- tab lists: arrow keys select a tab and show its panel ---
 
 for (const list of document.querySelectorAll("[role=tablist]")) {
   list.addEventListener("click", ({ target }) => { const tab = target.closest("[role=tab]"); if (tab) choose(tab); });
@@ -70,11 +69,10 @@ function choose(tab) {
   }
 }
 
-// --- documents: each tab has a document, variables, and the last answer ---
+// --- documents: each tab has a document, variables and the last response ---
 
-// A tab's document and variables are states of the editors, of which the active
-// one's are in the views. opened is what an example, a link or the history wrote
-// there: text that differs from it was typed here, and is not overwritten.
+// A tab's document and variables are editor states; those of the active tab are in the views. opened is
+// the text that an example, a link or the history wrote: other text was typed and is not overwritten.
 const tabs = [];
 let active, documentView, variablesView, answerView;
 
@@ -93,7 +91,7 @@ function newTab(opened = { query: "", variables: "" }) {
   return tab;
 }
 
-// typed is what a tab's editors hold.
+// typed returns the text of a tab's editors.
 function typed(tab) {
   const shown = tab === active && documentView;
   return { query: (shown ? documentView.state : tab.document).doc.toString(), variables: (shown ? variablesView.state : tab.variables).doc.toString() };
@@ -127,7 +125,7 @@ function activate(tab) {
   keepTabs();
 }
 
-// title is a document's first name, else how it begins.
+// title returns the first name in a document, or its first characters.
 const title = (query) => /^\s*(?:query|mutation|subscription|fragment)\s+(\w+)/m.exec(query)?.[1] ?? (query.replace(/\s+/g, " ").trim().slice(0, 24) || "New document");
 
 function showTabs() {
@@ -142,7 +140,7 @@ function showTabs() {
     tab.tabIndex = chosen ? 0 : -1;
     if (!chosen) continue;
     at("query").setAttribute("aria-labelledby", tab.id);
-    const left = tab.offsetLeft - list.offsetLeft; // into view, where there are more than fit
+    const left = tab.offsetLeft - list.offsetLeft; // scroll into view
     list.scrollLeft = Math.min(Math.max(list.scrollLeft, left + tab.offsetWidth - list.clientWidth), left);
   }
   at("note").textContent = active.note;
@@ -157,8 +155,8 @@ function closeTab() {
   activate(tabs[i] ?? tabs[i - 1] ?? newTab());
 }
 
-// write opens a document: in the active tab, where it can be undone, unless
-// something was typed or runs there; then in a new tab.
+// write opens a document in the active tab, where it can be undone; in a new tab if text was typed or an
+// operation runs there.
 function write(query, variables = "") {
   if (isEdited(active) || active.running) activate(newTab());
   Object.assign(active, { opened: { query, variables }, example: undefined, note: "", status: "Not run yet.", errors: [], answer: null });
@@ -184,7 +182,7 @@ at("prettify").addEventListener("click", prettifyBoth);
 
 // --- running ---
 
-// members reads a JSON object, or throws what is wrong with it.
+// members parses a JSON object, or throws an error that says what is wrong.
 function members(text, what) {
   if (!text.trim()) return {};
   let value;
@@ -195,10 +193,10 @@ function members(text, what) {
 
 const shopperFields = [...document.querySelectorAll("[data-header]")];
 
-// shopper is the headers that its fields make.
+// shopper returns the headers of the shopper fields.
 const shopper = () => Object.fromEntries(shopperFields.filter((field) => field.value.trim()).map((field) => [field.dataset.header, field.value.trim()]));
 
-// shop fills the fields, and keeps them in this tab, where GraphiQL finds them too.
+// shop fills the shopper fields and saves them in the tab's storage, where GraphiQL reads them too.
 function shop(given) {
   for (const field of shopperFields) field.value = given[field.dataset.header] ?? "";
   keep("sessionStorage", "shopper", JSON.stringify(shopper()));
@@ -211,15 +209,15 @@ function headers() {
   return { ...sent, "Content-Type": "application/json" };
 }
 
-// operationAt is the operation that the cursor is in or behind, else the first;
-// nothing in a document that cannot be parsed, which the server explains.
+// operationAt returns the operation at or before the cursor, or the first; undefined if the document
+// cannot be parsed: the server reports that.
 function operationAt(query, cursor) {
   let operations;
   try { operations = parse(query).definitions.filter((d) => d.kind === "OperationDefinition"); } catch { return undefined; }
   return operations.findLast((operation) => operation.loc.start <= cursor) ?? operations[0];
 }
 
-let opening; // an example whose ids are looked up
+let opening; // the example whose ids are being looked up
 
 async function run() {
   await opening;
@@ -248,11 +246,10 @@ async function run() {
   }
 }
 
-// Text of a subscription's events that the page keeps: older ones go first.
+// Characters of a subscription's events that the page keeps. It drops the oldest.
 const keptEvents = 1_000_000;
 
-// follow adds each event of a subscription to the answer, the newest last, until
-// the server or the reader ends it. The events stay.
+// follow appends each event of a subscription to the response until the server or the user ends it.
 async function follow(response, still, took) {
   let count = 0, text = "", cut = false;
   const counted = () => count.toLocaleString("en") + (count === 1 ? " event" : " events") + (cut ? " (the oldest are no longer shown)" : "");
@@ -276,23 +273,22 @@ async function follow(response, still, took) {
 
 const size = (bytes) => bytes < 1000 ? bytes + " B" : (bytes / 1000).toFixed(1) + " kB";
 
-// read is an answer as it is shown: JSON in lines, and its errors.
+// read formats a response and returns its errors.
 function read(text, status) {
   let value, answer = text;
-  try { answer = JSON.stringify(value = JSON.parse(text), null, 2); } catch { /* shown as it came */ }
+  try { answer = JSON.stringify(value = JSON.parse(text), null, 2); } catch { /* shown unchanged */ }
   const errors = Array.isArray(value?.errors) ? value.errors : [];
   return { errors, answer, ...(status && { status: status + (errors.length ? " · " + errors.length + (errors.length === 1 ? " error" : " errors") : "") }) };
 }
 
-// setAnswer changes what a tab shows of its answer; what is left out stays.
+// setAnswer changes the given parts of a tab's response.
 function setAnswer(tab, change) {
   Object.assign(tab, change);
   if (tab === active) showAnswer(change);
 }
 
-// showAnswer shows the active tab's answer. Of a subscription's, append is the new
-// event and dropped the length of those that went: the view scrolls along if it
-// was at its end.
+// showAnswer shows the active tab's response. For a subscription append is the new event, and dropped the
+// length of the dropped ones; the view follows if it was scrolled to the end.
 function showAnswer({ append = "", dropped = 0 } = {}) {
   showBusy();
   const { status, errors, answer } = active;
@@ -312,7 +308,7 @@ function showAnswer({ append = "", dropped = 0 } = {}) {
     if (follows) answerView.dispatch({ effects: EditorView.scrollIntoView(text.length, { y: "end" }) });
   } else if (shown.toString() !== text) {
     answerView.setState(answerState(text));
-    if (text && matchMedia("(max-width: 900px)").matches) document.querySelector(".read").scrollIntoView(); // it is below
+    if (text && matchMedia("(max-width: 900px)").matches) document.querySelector(".read").scrollIntoView(); // it is below the editors
   }
 }
 
@@ -321,7 +317,7 @@ function showBusy() {
   at("cancel").hidden = !active.running;
 }
 
-// goTo moves the cursor to a place of the document.
+// goTo moves the cursor to a location in the document.
 function goTo({ line, column }) {
   const { doc } = documentView.state, { from, to } = doc.line(Math.min(line, doc.lines));
   documentView.dispatch({ selection: { anchor: Math.min(from + column - 1, to) }, scrollIntoView: true });
@@ -337,12 +333,12 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// --- the token and the shopper: in this tab only ---
+// --- token and shopper: saved in this tab only ---
 
 function setToken(value) {
   token.value = value;
   keep("sessionStorage", "token", value);
-  if (active.example && !isEdited(active)) opening = refill(active); // whose ids can be looked up now
+  if (active.example && !isEdited(active)) opening = refill(active); // its ids can be looked up now
 }
 
 token.addEventListener("input", () => keep("sessionStorage", "token", token.value));
@@ -366,7 +362,7 @@ at("get-token").addEventListener("submit", async (event) => {
   } catch (error) { said.textContent = "No token: " + error.message; }
 });
 
-// --- history: without headers, and without the values of secrets ---
+// --- history: without headers and values of secrets ---
 
 const past = () => keptJSON("localStorage", "history") ?? [];
 
@@ -386,7 +382,7 @@ at("history-clear").addEventListener("click", () => { keep("localStorage", "hist
 
 // --- examples ---
 
-// readExamples reads examples.graphql: each begins with lines of # key: value.
+// readExamples parses examples.graphql. Each example begins with lines of # key: value.
 function readExamples(text) {
   return text.split(/^(?=# example: )/m).filter((part) => part.startsWith("# example: ")).map((part) => {
     const example = { query: part.replace(/^# .*\n/gm, "").trim() };
@@ -397,15 +393,15 @@ function readExamples(text) {
 
 let ask, shopperBefore, lastOpened = 0;
 
-// variablesOf is an example's variables, with ids of this shop, and a note on them.
+// variablesOf returns an example's variables with ids of this shop, and a note about them.
 async function variablesOf({ example, variables }) {
   const filled = token.value.trim() ? await fillExample(example, variables, ask)
     : { variables, note: "The variables are those of the demo shop. With a token, the page looks up ids of this shop." };
   return Object.keys(variables).length ? { note: filled.note, text: JSON.stringify(filled.variables, null, 2) } : { note: "", text: "" };
 }
 
-// openExample writes an example. One that needs a certain shopper says which, and
-// the next one restores the shopper from before.
+// openExample opens an example. If it needs a certain shopper, it sets that; the next example restores
+// the shopper from before.
 function openExample(example) {
   if (example.shopper) shopperBefore ??= shopper();
   if (example.shopper ?? shopperBefore) shop(example.shopper ?? shopperBefore);
@@ -414,7 +410,7 @@ function openExample(example) {
   const turn = ++lastOpened;
   return opening = (async () => {
     const { note, text } = await variablesOf(example);
-    if (turn !== lastOpened) return; // another was opened meanwhile
+    if (turn !== lastOpened) return; // another example was opened meanwhile
     write(example.query, text);
     Object.assign(active, { example, note });
     showTabs();
@@ -445,11 +441,11 @@ const words = { GraphQLObjectType: "type", GraphQLInterfaceType: "interface", Gr
 const membersOf = (type) => isEnumType(type) ? type.getValues() : Object.values(type.getFields?.() ?? {});
 const types = () => Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith("__"));
 
-// prose is a description: paragraphs, with what is between backticks as code.
+// prose renders a description: paragraphs, and code in backticks.
 const prose = (text) => (text ?? "").split(/\n\s*\n/).filter(Boolean).map((paragraph) =>
   make("p", {}, ...paragraph.split("`").map((part, i) => i % 2 ? make("code", {}, part) : part)));
 
-// linked is a type as it is written, its name a link.
+// linked renders a type with a link.
 function linked(type) {
   const { name } = getNamedType(type), [before, after] = String(type).split(name);
   return make("span", { class: "type" }, before, make("a", { href: "#type=" + name, click: (event) => { event.preventDefault(); openType(name); } }, name), after);
@@ -510,8 +506,8 @@ async function openLink() {
   if (link.has("run") && !mayWrite(typed(active).query)) run();
 }
 
-// mayWrite tells whether a document could hold a mutation. Whoever made a link is
-// not who opens it: it may not write with the reader's token.
+// mayWrite reports whether a document may have a mutation. A link by somebody else must not write with
+// the user's token.
 function mayWrite(query) {
   try { return parse(query).definitions.some((d) => d.operation === "mutation"); } catch { return true; }
 }
@@ -558,7 +554,7 @@ async function start() {
   activate(tabs[before?.active] ?? tabs[0] ?? newTab());
   if (fault) setAnswer(active, { status: fault });
   documentView.focus();
-  // A reload shows what was typed, not the link that the page was first opened by.
+  // A reload shows the typed text, not the link that opened the page.
   if (!restored || performance.getEntriesByType("navigation")[0]?.type === "navigate") {
     if (!restored && examples.length && !/\b(example|query)=/.test(location.hash)) await openExample(examples[0]);
     await openLink();

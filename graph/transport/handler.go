@@ -1,3 +1,6 @@
+// Package transport serves GraphQL over HTTP, server-sent events and WebSockets. NewHandler returns the
+// handler, which Options configure; StreamConfig limits streams. The package must not import REST or the
+// playground.
 package transport
 
 import (
@@ -21,34 +24,29 @@ type handlerConfig struct {
 	manifest      *document.Manifest
 	countDocument func(outcome string)
 	documents     *document.Cache
-	live          StreamConfig
+	streams       StreamConfig
 }
 
-// OpenIntrospection lets anyone ask for the schema by introspection, with a
-// token or without.
+// OpenIntrospection allows introspection without a token.
 func OpenIntrospection() Option { return func(h *handlerConfig) { h.OpenIntrospection = true } }
 
-// WithBounds bounds documents and their variables, in place of DefaultBounds.
-func WithBounds(bounds limits.Bounds) Option { return func(h *handlerConfig) { h.Bounds = bounds } }
+// WithLimits replaces limits.Defaults.
+func WithLimits(config limits.Config) Option { return func(h *handlerConfig) { h.Limits = config } }
 
-// CountFields calls count for each root field that is asked for, such as
-// Query.product, several times at once.
+// CountFields calls count, concurrently, with each root field that runs, such as Query.product.
 func CountFields(count func(ctx context.Context, field string)) Option {
 	return func(h *handlerConfig) { h.CountField = count }
 }
 
-// CountExecutors calls executed for each query that is run, with what runs it:
-// plan, or gqlgen for what plans leave to it: queries of the schema alone, and
-// those that a resolver's panic stopped.
-func CountExecutors(executed func(executor string)) Option {
-	return func(h *handlerConfig) { h.CountExecutor = executed }
+// CountExecutors calls count for each query with its executor: "plan" or "gqlgen". gqlgen's executor runs
+// introspection, and queries whose plan stopped with a panic.
+func CountExecutors(count func(executor string)) Option {
+	return func(h *handlerConfig) { h.CountExecutor = count }
 }
 
-// WithResponseCache has answers about what is published be kept in a room, and the
-// fragments they are put together from; without it each is made anew, and all
-// else is the same.
-func WithResponseCache(room *responsecache.Cache) Option {
-	return func(h *handlerConfig) { h.Responses, h.Fragments = room, room }
+// WithResponseCache caches responses that depend on a release alone, and fragments of responses.
+func WithResponseCache(cache *responsecache.Cache) Option {
+	return func(h *handlerConfig) { h.Responses, h.Fragments = cache, cache }
 }
 
 // WithFragmentCache caches fragments of responses, and no whole responses.
@@ -56,72 +54,73 @@ func WithFragmentCache(cache *responsecache.Cache) Option {
 	return func(h *handlerConfig) { h.Fragments = cache }
 }
 
-// WithDocumentCache replaces the cache of documents, whose default budget is document.DefaultCacheBytes.
+// WithDocumentCache replaces the document cache, whose default size is document.DefaultCacheBytes.
 func WithDocumentCache(cache *document.Cache) Option {
 	return func(h *handlerConfig) { h.documents = cache }
 }
 
-// WithManifest has the documents of a manifest be asked for by their ids, and does
-// with others what it says.
+// WithManifest sets the manifest of trusted documents.
 func WithManifest(manifest *document.Manifest) Option {
 	return func(h *handlerConfig) { h.manifest = manifest }
 }
 
-// CountDocuments calls named with what became of each document that was named
-// by a hash or an id, or was held against a manifest: found, missing, sent,
-// mismatched, trusted, untrusted or refused.
-func CountDocuments(named func(outcome string)) Option {
-	return func(h *handlerConfig) { h.countDocument = named }
+// CountDocuments calls count with the document.Outcome* of each persisted or trusted document.
+func CountDocuments(count func(outcome string)) Option {
+	return func(h *handlerConfig) { h.countDocument = count }
 }
 
-// WithConcurrencyLimiter has mutations, and what comes over streams, wait their turn.
-func WithConcurrencyLimiter(turns executor.ConcurrencyLimiter) Option {
-	return func(h *handlerConfig) { h.Limiter = turns }
+// WithConcurrencyLimiter limits mutations, expensive operations, and responses over streams.
+func WithConcurrencyLimiter(limiter executor.ConcurrencyLimiter) Option {
+	return func(h *handlerConfig) { h.Limiter = limiter }
 }
 
-// CountOperations calls ran for each operation that ends or is refused, and
-// begun for each subscription that begins, several times at once.
-func CountOperations(ran func(ctx context.Context, ran executor.OperationStats), begun func(ctx context.Context, of executor.OperationStats)) Option {
-	return func(h *handlerConfig) { h.CountOperation, h.CountSubscription = ran, begun }
+// CountOperations calls ended, concurrently, for each operation that ends or is rejected, and begun for
+// each subscription that begins.
+func CountOperations(ended, begun func(ctx context.Context, stats executor.OperationStats)) Option {
+	return func(h *handlerConfig) { h.CountOperation, h.CountSubscription = ended, begun }
 }
 
-// WithoutPlans has gqlgen's executor run everything.
+// WithoutPlans makes gqlgen's executor run everything.
 func WithoutPlans() Option { return func(h *handlerConfig) { h.DisablePlans = true } }
 
-// NewHandler serves GraphQL over HTTP: POST with a JSON body, and GET for
-// queries; subscriptions as events to either, or over a WebSocket. Introspection needs a good token, of whatever scopes.
+// WithStreams replaces DefaultStreamConfig.
+func WithStreams(config StreamConfig) Option { return func(h *handlerConfig) { h.streams = config } }
+
+// NewHandler serves GraphQL: POST with a JSON body, GET for queries, and subscriptions as server-sent
+// events to either or over a WebSocket.
 func NewHandler(r *graph.Resolver, log *slog.Logger, options ...Option) http.Handler {
 	config := handlerConfig{
-		Config: executor.Config{Bounds: limits.DefaultBounds()},
-		live:   DefaultStreamConfig(), documents: document.NewCache(document.DefaultCacheBytes),
+		Config:  executor.Config{Limits: limits.Defaults()},
+		streams: DefaultStreamConfig(), documents: document.NewCache(document.DefaultCacheBytes),
 	}
 	for _, option := range options {
 		option(&config)
 	}
-	config.live.Address = cmp.Or(config.live.Address, (config.live.Client+9)/10)
+	config.streams.PerAddress = cmp.Or(config.streams.PerAddress, (config.streams.PerClient+9)/10)
 	exec := executor.NewExecutor(r, log, config.Config, config.documents)
-	desk := &Server{exec: exec, names: newSchemaNames(exec.Schema()), documents: document.NewProcessor(document.Config{
-		Schema: exec.Schema(), Bounds: config.Bounds, Cache: config.documents, Manifest: config.manifest, Count: config.countDocument, Log: log,
+	server := &handler{exec: exec, names: newSchemaNames(exec.Schema()), documents: document.NewProcessor(document.Config{
+		Schema: exec.Schema(), Limits: config.Limits, Cache: config.documents, Manifest: config.manifest, Count: config.countDocument, Log: log,
 	})}
-	desk.live = &streamServer{StreamConfig: config.live, Server: desk, resolver: r, connections: map[*connection]struct{}{}, clients: map[quotaKey]int{}}
+	server.streams = &streamServer{StreamConfig: config.streams, handler: server, resolver: r,
+		connections: map[*connection]struct{}{}, operations: map[quotaKey]int{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodOptions {
 			w.Header().Set("Allow", allowedMethods)
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		if fault := checkRequest(r); fault != nil {
-			fault.write(w)
+		if err := checkRequest(r); err != nil {
+			err.write(w)
 			return
 		}
 		defer executor.ReleaseExpensive(r.Context())
 		switch {
 		case r.Method == http.MethodPost:
-			desk.post(w, r)
+			server.post(w, r)
 		case isWebSocketUpgrade(r):
-			desk.live.websocket(w, r)
+			server.streams.websocket(w, r)
 		default:
-			desk.get(w, r)
+			server.get(w, r)
 		}
 	})
 }

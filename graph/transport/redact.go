@@ -11,53 +11,50 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// Errors of GraphQL quote what they complain of, which helps whoever wrote it.
-// Where an operation speaks of a gateway, that may be its password, in the
-// wrong place: so their errors name what the schema names, and nothing else
-// that the caller wrote.
+// GraphQL errors quote the request. If it is about a gateway, the quote may be a password in the wrong
+// place, so the errors of such requests keep only words that the schema or the library's messages have.
 
-// secretWords are words of operations that may hold a secret.
+// secretWords are words of requests that may hold a secret.
 var secretWords = []string{"gateway", "password", "secret"}
 
-// redacted stands where an error would quote.
+// redacted replaces a quoted word.
 const redacted = "…"
 
-// redactErrors takes out of the errors what an operation that may hold a secret
-// says.
-func (names schemaNames) redactErrors(params *graphql.RawParams, faults gqlerror.List) {
-	if len(faults) == 0 {
+// redactErrors redacts the errors of a request that may hold a secret, and all syntax errors.
+func (names schemaNames) redactErrors(params *graphql.RawParams, errs gqlerror.List) {
+	if len(errs) == 0 {
 		return
 	}
-	said := sentTextOf(params)
-	holds := mayHoldSecret(said.text)
-	for _, fault := range faults {
-		if !holds && !isSyntax(fault) {
+	sent := sentTextOf(params)
+	secret := mayHoldSecret(sent.text)
+	for _, err := range errs {
+		if !secret && !isSyntax(err) {
 			continue
 		}
-		fault.Message = names.redact(fault.Message, said)
-		if argument, ok := fault.Extensions["argument"].([]string); ok {
+		err.Message = names.redact(err.Message, sent)
+		if argument, ok := err.Extensions["argument"].([]string); ok {
 			shown := make([]string, len(argument))
 			for i, step := range argument {
-				shown[i] = names.redact(step, said)
+				shown[i] = names.redact(step, sent)
 			}
-			fault.Extensions["argument"] = shown
+			err.Extensions["argument"] = shown
 		}
-		for i, step := range fault.Path {
+		for i, step := range err.Path {
 			if name, ok := step.(ast.PathName); ok {
-				fault.Path[i] = ast.PathName(names.redact(string(name), said))
+				err.Path[i] = ast.PathName(names.redact(string(name), sent))
 			}
 		}
 	}
 }
 
-// mayHoldSecret tells whether what was sent may hold a secret.
+// mayHoldSecret reports whether the text of a request has one of secretWords.
 func mayHoldSecret(sent string) bool {
 	lower := strings.ToLower(sent)
 	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(lower, word) })
 }
 
-// redactPath is where in a body a fault is: as far as the schema names it,
-// where the body may hold a secret. The first step is ours.
+// redactPath returns the path of an error in a body. If the body may hold a secret, it ends before the
+// first name that the schema does not have. The first step is a member of clientRequest.
 func (names schemaNames) redactPath(path []string, body string) []string {
 	if len(path) == 0 || !mayHoldSecret(body) {
 		return path
@@ -70,14 +67,12 @@ func (names schemaNames) redactPath(path []string, body string) []string {
 	return path
 }
 
-// isSyntax tells the parser's errors, which may be about a rest of anything;
-// its locations tell where.
-func isSyntax(fault *gqlerror.Error) bool {
-	return strings.HasPrefix(fault.Message, "Unexpected ") || strings.HasPrefix(fault.Message, "Expected ")
+// isSyntax reports whether an error is of the parser, which may quote any part of the request.
+func isSyntax(err *gqlerror.Error) bool {
+	return strings.HasPrefix(err.Message, "Unexpected ") || strings.HasPrefix(err.Message, "Expected ")
 }
 
-// messageWords are the words of the validator's messages, beside what they
-// quote. A caller may write them too, as a name for instance.
+// messageWords are the words of the validator's messages, outside of quotes.
 var messageWords = func() map[string]bool {
 	words := map[string]bool{}
 	for word := range strings.FieldsSeq(`
@@ -91,13 +86,13 @@ var messageWords = func() map[string]bool {
 	return words
 }()
 
-// sentText is all that a caller wrote, and its words.
+// sentText is the text of a request, and its words.
 type sentText struct {
 	text  string
 	words map[string]bool
 }
 
-// punctuation is what stands around words.
+// punctuation separates words.
 const punctuation = `"'` + "`" + `.,:;()[]{}!?$@`
 
 func sentTextOf(params *graphql.RawParams) sentText {
@@ -105,7 +100,7 @@ func sentTextOf(params *graphql.RawParams) sentText {
 	b.WriteString(params.Query + " " + params.OperationName + " ")
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(params.Variables) // which was JSON
+	_ = encoder.Encode(params.Variables) // cannot fail: it was JSON
 	s := sentText{b.String(), map[string]bool{}}
 	for word := range strings.FieldsFuncSeq(s.text, func(r rune) bool { return r <= ' ' || strings.ContainsRune(punctuation, r) }) {
 		s.words[word] = true
@@ -113,9 +108,9 @@ func sentTextOf(params *graphql.RawParams) sentText {
 	return s
 }
 
-// redact replaces the words that were said and are no names, those of paths too.
-// Outside of quotes it leaves the words that messages are made of.
-func (names schemaNames) redact(message string, said sentText) string {
+// redact replaces the words of a message that were sent and are not names of the schema. Outside of
+// quotes it keeps messageWords.
+func (names schemaNames) redact(message string, sent sentText) string {
 	words := strings.Split(message, " ")
 	quoted := false
 	for i, word := range words {
@@ -127,11 +122,11 @@ func (names schemaNames) redact(message string, said sentText) string {
 		}
 		steps := strings.Split(core, ".")
 		for j, step := range steps {
-			if names.isSentText(strings.Trim(step, punctuation), said) {
+			if names.isSentText(strings.Trim(step, punctuation), sent) {
 				steps[j] = redacted
 			}
 		}
-		if names.isSentText(core, said) {
+		if names.isSentText(core, sent) {
 			steps = []string{redacted}
 		}
 		words[i] = strings.Replace(word, core, strings.Join(steps, "."), 1)
@@ -139,14 +134,13 @@ func (names schemaNames) redact(message string, said sentText) string {
 	return strings.Join(words, " ")
 }
 
-// isSentText tells words that the caller said and the schema does not. A short one
-// is found in any text, and quoted whole.
-func (names schemaNames) isSentText(word string, said sentText) bool {
-	return word != "" && !names[word] && (said.words[word] || len(word) > 3 && strings.Contains(said.text, word))
+// isSentText reports whether a word was sent and is not a name of the schema. Words of up to three
+// letters are part of any text, so they must be a whole word.
+func (names schemaNames) isSentText(word string, sent sentText) bool {
+	return word != "" && !names[word] && (sent.words[word] || len(word) > 3 && strings.Contains(sent.text, word))
 }
 
-// schemaNames are the names of a schema's types, fields, arguments, values and
-// directives.
+// schemaNames holds the names of a schema's types, fields, arguments, enum values and directives.
 type schemaNames map[string]bool
 
 func newSchemaNames(schema *ast.Schema) schemaNames {

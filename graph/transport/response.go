@@ -14,13 +14,13 @@ import (
 	"portico/store"
 )
 
-// rejectStatus is the status of a request that did not come to run. The older media
-// type answers 200 to whatever has a document.
-func rejectStatus(params *graphql.RawParams, faults gqlerror.List, modern bool) int {
+// rejectStatus returns the status of a rejected operation. By the older media type it is 200 if the
+// request has a document.
+func rejectStatus(params *graphql.RawParams, errs gqlerror.List, modern bool) int {
 	switch {
-	case faults[0].Message == document.NotFoundMessage: // clients send the document then, if the status is no failure
+	case errs[0].Message == document.NotFoundMessage: // clients send the document only after a success
 		return http.StatusOK
-	case faults[0].Extensions["code"] == store.Forbidden:
+	case errs[0].Extensions["code"] == store.Forbidden:
 		return http.StatusForbidden
 	case modern, params.Query == "":
 		return http.StatusBadRequest
@@ -28,11 +28,11 @@ func rejectStatus(params *graphql.RawParams, faults gqlerror.List, modern bool) 
 	return http.StatusOK
 }
 
-// setRetryAfter begins an answer with errors: where something of it may be had in a
-// moment, it says when to come again.
+// setRetryAfter sets Retry-After if an error of the response is temporary, and writes the status 429 if
+// the whole response is rate limited.
 func setRetryAfter(w http.ResponseWriter, response *graphql.Response) {
 	limited := isRateLimited(response)
-	if (limited || hasUnavailable(response)) && w.Header().Get("Retry-After") == "" { // a limit by time has said so already
+	if (limited || hasUnavailable(response)) && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "1")
 	}
 	if limited {
@@ -40,26 +40,22 @@ func setRetryAfter(w http.ResponseWriter, response *graphql.Response) {
 	}
 }
 
-// isRateLimited tells whether an answer holds nothing but that the caller
-// asked too much: proxies and clients heed the status then. How long to wait
-// is in Retry-After.
+// isRateLimited reports whether a response has nothing but RATE_LIMITED errors.
 func isRateLimited(response *graphql.Response) bool {
 	return len(response.Errors) > 0 &&
 		!slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] != store.RateLimited }) &&
 		isEmpty(response.Data)
 }
 
-// hasUnavailable tells whether an answer is without something that may be had in a
-// moment.
+// hasUnavailable reports whether a response has an UNAVAILABLE error.
 func hasUnavailable(response *graphql.Response) bool {
 	return slices.ContainsFunc(response.Errors, func(e *gqlerror.Error) bool { return e.Extensions["code"] == store.Unavailable })
 }
 
-// isEmpty tells whether data is null, or all of its members are. It reads no
-// further than the first that is not.
+// isEmpty reports whether data, or each of its members, is null. It stops at the first other value.
 func isEmpty(data json.RawMessage) bool {
 	decoder := json.NewDecoder(bytes.NewReader(data))
-	for i := 0; ; i++ { // {, then names and values in turn
+	for i := 0; ; i++ { // {, then names and values alternate
 		token, err := decoder.Token()
 		switch {
 		case err != nil, i == 0 && token == nil:
@@ -72,8 +68,8 @@ func isEmpty(data json.RawMessage) bool {
 	}
 }
 
-// writeResponse writes the data as it is, and no copy of it: it is JSON already.
-// Where nothing came to run there is none.
+// writeResponse writes a response as JSON. The data is JSON already, and large data is not copied. A
+// response with errors and without data has no member data: the operation did not run.
 func writeResponse(w io.Writer, response *graphql.Response) {
 	var b bytes.Buffer
 	b.WriteByte('{')
@@ -91,7 +87,7 @@ func writeResponse(w io.Writer, response *graphql.Response) {
 			b.Write(response.Data)
 			break
 		}
-		_, _ = w.Write(b.Bytes()) // a caller that went away reads nothing
+		_, _ = w.Write(b.Bytes()) // an error means that the client is gone
 		_, _ = w.Write(response.Data)
 		b.Reset()
 	case len(response.Errors) == 0:
@@ -102,12 +98,13 @@ func writeResponse(w io.Writer, response *graphql.Response) {
 		appendJSON(&b, response.Extensions)
 	}
 	b.WriteString("}\n")
-	_, _ = w.Write(b.Bytes()) // a caller that went away reads nothing
+	_, _ = w.Write(b.Bytes()) // an error means that the client is gone
 }
 
-// maxCopiedBytes is how much data is copied to be written at once, in bytes.
+// maxCopiedBytes is the size of data up to which one write with a copy is faster.
 const maxCopiedBytes = 64 << 10
 
+// appendJSON appends a value without escaping HTML.
 func appendJSON(b *bytes.Buffer, value any) {
 	encoder := json.NewEncoder(b)
 	encoder.SetEscapeHTML(false)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -19,44 +18,33 @@ import (
 	"portico/store"
 )
 
-const eventsType = "text/event-stream"
-
-// acceptsEvents tells whether an answer may be a stream of events, and whether
-// it must be: some clients send one Accept for whatever they ask.
-func acceptsEvents(r *http.Request) (may, must bool) {
-	accepted := strings.Join(r.Header["Accept"], ",")
-	may = strings.Contains(accepted, eventsType)
-	return may, may && !strings.Contains(accepted, "json") && !strings.Contains(accepted, "*/*")
-}
-
-// events answers an operation as a stream of events, by the library's
-// transport: what was sent is read and checked by then, so that it finds no
-// fault to quote.
-func (l *streamServer) events(w http.ResponseWriter, r *http.Request, sent *clientRequest) {
+// events serves an operation as server-sent events, by the library's transport. The request was parsed
+// before, so that the transport finds no errors in it.
+func (s *streamServer) events(w http.ResponseWriter, r *http.Request, req *clientRequest) {
 	var body bytes.Buffer
-	appendJSON(&body, sent)
-	line := l.open(r.Context())
-	defer line.close()
-	line.readOnly = r.Method != http.MethodPost
-	var held *auth.TokenWatch
-	if l.resolver.Tokens != nil {
-		held = l.resolver.Tokens.Watch(r)
+	appendJSON(&body, req)
+	conn := s.open(r.Context())
+	defer conn.close()
+	conn.readOnly = r.Method != http.MethodPost
+	var token *auth.TokenWatch
+	if s.resolver.Tokens != nil {
+		token = s.resolver.Tokens.Watch(r)
 	}
-	line.setToken(r.Context(), held)
-	if known := reqctx.From(r.Context()); known != nil {
-		known.Streaming = true
+	conn.setToken(r.Context(), token)
+	if state := reqctx.From(r.Context()); state != nil {
+		state.Streaming = true
 	}
-	out := &eventWriter{ResponseWriter: w, control: http.NewResponseController(w), within: l.Within, line: line}
+	out := &eventWriter{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.WriteTimeout, conn: conn}
 	defer out.finish()
-	out.limit(0)
-	w.Header().Set("X-Accel-Buffering", "no") // which proxies heed
-	r = r.WithContext(line.ctx)
+	out.setDeadline(0)
+	w.Header().Set("X-Accel-Buffering", "no") // proxies do not buffer then
+	r = r.WithContext(conn.ctx)
 	r.Body = io.NopCloser(&body)
-	transport.SSE{KeepAlivePingInterval: l.Ping}.Do(out, r, eventsExecutor{l, out})
+	transport.SSE{KeepAlivePingInterval: s.PingInterval}.Do(out, r, eventsExecutor{s, out})
 }
 
-// eventsExecutor is live for one stream of events. What is no fault of a
-// document is refused by its status, before the stream begins.
+// eventsExecutor is the streamServer of one stream of events. Errors that are not of a document change
+// the status of the response, before the stream begins.
 type eventsExecutor struct {
 	*streamServer
 	out *eventWriter
@@ -64,59 +52,58 @@ type eventsExecutor struct {
 
 // CreateOperationContext implements graphql.GraphExecutor.
 func (e eventsExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
-	operation, faults := e.streamServer.CreateOperationContext(ctx, params)
-	if asked, is := operation.Stats.GetExtension(streamOperationKey).(*streamOperation); is {
-		executor.NameOperation(ctx, asked.Operation)
+	opCtx, errs := e.streamServer.CreateOperationContext(ctx, params)
+	if op, ok := opCtx.Stats.GetExtension(streamOperationKey).(*streamOperation); ok {
+		executor.NameOperation(ctx, op.Operation)
 	}
 	switch {
-	case faults == nil:
-	case faults[0].Message == mutationByGet().message:
-		e.out.refuse(mutationByGet())
-	case faults[0].Extensions["code"] == store.RateLimited:
+	case errs == nil:
+	case errs[0].Message == mutationByGet().message:
+		e.out.reject(mutationByGet())
+	case errs[0].Extensions["code"] == store.RateLimited:
 		e.out.Header().Set("Retry-After", "1")
-		e.out.refuse(&httpError{http.StatusTooManyRequests, "", store.RateLimited, faults[0].Message})
+		e.out.reject(&httpError{http.StatusTooManyRequests, "", store.RateLimited, errs[0].Message})
 	}
-	return operation, faults
+	return opCtx, errs
 }
 
-// refuse answers in place of the stream.
-func (w *eventWriter) refuse(f *httpError) {
+// reject writes an error in place of the stream.
+func (w *eventWriter) reject(err *httpError) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = true
-	f.write(w.ResponseWriter)
+	err.write(w.ResponseWriter)
 }
 
-// eventWriter sends events. The library's transport pings from a goroutine of
-// its own, which may be late: nothing is written after the end.
+// eventWriter writes events. The library's transport pings from another goroutine, which may do so after
+// the end: the writer ignores that.
 type eventWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
-	within  time.Duration
-	line    *connection
+	timeout time.Duration // of a write; 0 for none
+	conn    *connection
 
 	mu    sync.Mutex
 	ended bool
 }
 
-// completeEvent begins the event that ends a stream.
+// completeEvent is the start of the event that ends a stream.
 var completeEvent = []byte("event: complete")
 
-// Write implements http.ResponseWriter. A client that is gone, or too slow,
-// ends the stream.
+// Write implements http.ResponseWriter. It ends the stream if the client is gone or too slow.
 func (w *eventWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
 		return 0, http.ErrHandlerTimeout
 	}
-	if reason := closeReasonOf(w.line.ctx); reason != nil && reason.err == nil && bytes.HasPrefix(p, completeEvent) {
-		return len(p), nil // it is cut off in the middle, for its client to come again
+	if reason := closeReasonOf(w.conn.ctx); reason != nil && reason.err == nil && bytes.HasPrefix(p, completeEvent) {
+		return len(p), nil // the stream is cut, so that the client reconnects
 	}
-	w.limit(w.within)
+	w.setDeadline(w.timeout)
 	n, err := w.ResponseWriter.Write(p)
 	if err != nil {
-		w.line.end(err)
+		w.conn.end(err)
 	}
 	return n, err
 }
@@ -129,17 +116,17 @@ func (w *eventWriter) Flush() {
 		return
 	}
 	if err := w.control.Flush(); err != nil {
-		w.line.end(err)
+		w.conn.end(err)
 	}
-	w.limit(0) // until the next event; over HTTP/2 a deadline ends the stream whether anything is written or not
+	w.setDeadline(0) // over HTTP/2 a deadline ends the stream even if nothing is written
 }
 
-// limit sets the deadline of what is written next; 0 is none. The stream itself
-// has none; who serves it is told so by that.
-func (w *eventWriter) limit(within time.Duration) {
+// setDeadline sets the deadline of the next write, or removes it if timeout is 0. Without one the server
+// does not limit the time of the stream.
+func (w *eventWriter) setDeadline(timeout time.Duration) {
 	var deadline time.Time
-	if within > 0 {
-		deadline = time.Now().Add(within)
+	if timeout > 0 {
+		deadline = time.Now().Add(timeout)
 	}
 	_ = w.control.SetWriteDeadline(deadline) // a recorder in tests has none
 }
@@ -148,14 +135,4 @@ func (w *eventWriter) finish() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = true
-}
-
-// mutationByGet refuses a mutation that comes by GET.
-func mutationByGet() *httpError {
-	return &httpError{http.StatusMethodNotAllowed, http.MethodPost, store.Invalid, "A mutation must be sent by POST; GET only reads."}
-}
-
-// streamRequired refuses a subscription that comes where there is one answer.
-func streamRequired() *httpError {
-	return &httpError{http.StatusNotAcceptable, "", store.Invalid, "A subscription is a stream: send it with the header Accept: text/event-stream, or over a WebSocket (" + socketProtocol + ")."}
 }

@@ -29,169 +29,165 @@ import (
 )
 
 const (
-	socketProtocol = "graphql-transport-ws"
-	maxOperationID = 128 // bytes of an operation's id
-	maxCloseReason = 123 // bytes of why a socket is closed
+	maxOperationID = 128 // bytes
+	maxCloseReason = 123 // bytes, by the WebSocket protocol
 )
 
-// isWebSocketUpgrade tells whether a request asks for a WebSocket.
+// isWebSocketUpgrade reports whether a request opens a WebSocket.
 func isWebSocketUpgrade(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
 }
 
-// websocket serves a WebSocket, by the library's transport, for as long as it is
-// open.
-func (l *streamServer) websocket(w http.ResponseWriter, r *http.Request) {
-	if fault := l.checkUpgrade(r); fault != nil {
-		fault.write(w)
+// websocket serves a WebSocket by the library's transport until it is closed.
+func (s *streamServer) websocket(w http.ResponseWriter, r *http.Request) {
+	if err := s.checkUpgrade(r); err != nil {
+		err.write(w)
 		return
 	}
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})                                                                 // it has no end of its own
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, InsecureSkipVerify: true}) // checkUpgrade saw to the origin
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{})
+	options := &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, InsecureSkipVerify: true} // checkUpgrade checks the origin
+	ws, err := websocket.Accept(w, r, options)
 	if err != nil {
-		return // Accept said so
+		return // Accept has written the response
 	}
-	if known := reqctx.From(r.Context()); known != nil {
-		known.Streaming = true
+	if req := reqctx.From(r.Context()); req != nil {
+		req.Streaming = true
 	}
-	line := l.open(r.Context())
-	defer line.close()
-	conn.SetReadLimit(l.Message)
-	s := &socket{line: line, conn: conn, ids: map[string]struct{}{}}
-	defer s.finish()
+	conn := s.open(r.Context())
+	defer conn.close()
+	ws.SetReadLimit(s.MaxMessage)
+	socket := &socketConn{conn: conn, ws: ws, ids: map[string]struct{}{}}
+	defer socket.finish()
 	transport.Websocket{
-		Implementation: s, InitFunc: func(ctx context.Context, sent transport.InitPayload) (context.Context, *transport.InitPayload, error) {
-			ctx, err := line.init(ctx, r, sent)
+		Implementation: socket, InitFunc: func(ctx context.Context, payload transport.InitPayload) (context.Context, *transport.InitPayload, error) {
+			ctx, err := conn.init(ctx, r, payload)
 			return ctx, nil, err
 		},
-		InitTimeout: l.Begin, PingPongInterval: l.Ping,
-	}.Do(w, r.WithContext(line.ctx), socketExecutor{l, s})
+		InitTimeout: s.InitTimeout, PingPongInterval: s.PingInterval,
+	}.Do(w, r.WithContext(conn.ctx), socketExecutor{s, socket})
 }
 
-// socketExecutor is live for one WebSocket, which it tells of the operations
-// that never begin.
+// socketExecutor is the streamServer of one WebSocket. It tells socketConn which operations were rejected.
 type socketExecutor struct {
 	*streamServer
-	socket *socket
+	socket *socketConn
 }
 
-// CreateOperationContext implements graphql.GraphExecutor. The transport calls
-// it for the message that it read last.
+// CreateOperationContext implements graphql.GraphExecutor. The transport calls it for the last message
+// that it read.
 func (e socketExecutor) CreateOperationContext(ctx context.Context, params *graphql.RawParams) (*graphql.OperationContext, gqlerror.List) {
-	operation, faults := e.streamServer.CreateOperationContext(ctx, params)
-	if faults != nil {
+	opCtx, errs := e.streamServer.CreateOperationContext(ctx, params)
+	if errs != nil {
 		e.socket.mu.Lock()
 		defer e.socket.mu.Unlock()
 		e.socket.rejectedID = e.socket.lastID
 	}
-	return operation, faults
+	return opCtx, errs
 }
 
-// checkUpgrade turns away pages that CORS would, and other protocols.
-func (l *streamServer) checkUpgrade(r *http.Request) *httpError {
+// checkUpgrade rejects other origins, unless AllowOrigin allows them, and other protocols.
+func (s *streamServer) checkUpgrade(r *http.Request) *httpError {
 	if origin := r.Header.Get("Origin"); origin != "" {
 		page, err := url.Parse(origin)
-		own := err == nil && strings.EqualFold(page.Host, r.Host)
-		if !own && (l.Origin == nil || !l.Origin(r)) {
-			return &httpError{http.StatusForbidden, "", store.Forbidden, "Pages of this origin may not open a WebSocket here; --cors-origin names those that may."}
+		sameOrigin := err == nil && strings.EqualFold(page.Host, r.Host)
+		if !sameOrigin && (s.AllowOrigin == nil || !s.AllowOrigin(r)) {
+			return &httpError{http.StatusForbidden, "", store.Forbidden, "This origin may not open a WebSocket. The server's flag --cors-origin allows origins."}
 		}
 	}
 	offered := strings.FieldsFunc(strings.Join(r.Header["Sec-Websocket-Protocol"], ","), func(c rune) bool { return c == ',' || c == ' ' })
 	if !slices.Contains(offered, socketProtocol) {
-		return &httpError{http.StatusBadRequest, "", store.Invalid, "A WebSocket here speaks " + socketProtocol + ": offer it by the header Sec-WebSocket-Protocol."}
+		return &httpError{http.StatusBadRequest, "", store.Invalid, "The WebSocket protocol must be " + socketProtocol + ". Send it in the header Sec-WebSocket-Protocol."}
 	}
 	return nil
 }
 
-// init reads connection_init: a token, and the headers of a shopper that a
-// browser cannot send with a WebSocket. They win over those of the request.
-func (l *connection) init(ctx context.Context, r *http.Request, sent transport.InitPayload) (context.Context, error) {
+// init reads the payload of connection_init: a token and the shopper's headers, which a browser cannot
+// send with a WebSocket. They override those of the request.
+func (c *connection) init(ctx context.Context, r *http.Request, payload transport.InitPayload) (context.Context, error) {
 	header := r.Header.Clone()
-	for _, name := range slices.Sorted(maps.Keys(sent)) {
-		value, isText := sent[name].(string)
-		if isText && slices.ContainsFunc(strings.Split(opctx.Vary, ", "), func(known string) bool { return strings.EqualFold(known, name) }) {
+	for _, name := range slices.Sorted(maps.Keys(payload)) {
+		value, isText := payload[name].(string)
+		if isText && slices.ContainsFunc(strings.Split(opctx.Vary, ", "), func(allowed string) bool { return strings.EqualFold(allowed, name) }) {
 			header.Set(name, value)
 		}
 	}
-	var held *auth.TokenWatch
-	if tokens := l.live.resolver.Tokens; tokens != nil && header.Get("Authorization") != "" {
+	var token *auth.TokenWatch
+	if tokens := c.server.resolver.Tokens; tokens != nil && header.Get("Authorization") != "" {
 		var err error
-		if ctx, held, err = tokens.Authenticate(ctx, header.Get("Authorization")); err != nil {
-			refusal := tokenCloseReason(err, true)
-			return transport.AppendCloseReason(transport.WithWebsocketCloseCode(ctx, refusal.code), refusal.reason), refusal
+		if ctx, token, err = tokens.Authenticate(ctx, header.Get("Authorization")); err != nil {
+			reason := tokenCloseReason(err, true)
+			return transport.AppendCloseReason(transport.WithWebsocketCloseCode(ctx, reason.code), reason.reason), reason
 		}
 	}
-	l.setToken(ctx, held)
-	asks := (&http.Request{Header: header}).WithContext(ctx)
-	return opctx.With(ctx, &opctx.Operation{Shopper: opctx.ShopperOf(asks)}), nil
+	c.setToken(ctx, token)
+	shopper := opctx.ShopperOf((&http.Request{Header: header}).WithContext(ctx))
+	return opctx.With(ctx, &opctx.Operation{Shopper: shopper}), nil
 }
 
-// socket is a WebSocket as the library's transport takes it. It holds what the
-// protocol asks for and the transport does not: an operation's id is used once
-// at a time, a connection is begun once, and each close has its code. What is
-// not read in time ends the connection.
-type socket struct {
-	line *connection
-	conn *websocket.Conn
+// socketConn is a WebSocket of the library's transport. It enforces the parts of the protocol that the
+// transport does not: unique ids of running operations, one connection_init, and the close codes. It
+// closes the connection if a write or a ping times out.
+type socketConn struct {
+	conn *connection
+	ws   *websocket.Conn
 
 	mu          sync.Mutex
 	initialized bool
-	ids         map[string]struct{} // of operations that run
-	lastID      string              // the last of them to be sent
-	rejectedID  string              // the one that does not begin, until that is told; empty for none
-	readTimer   *time.Timer         // until the client must have answered; nil for none
-	closed      chan struct{}       // closed once the closing is over; nil before it begins
+	ids         map[string]struct{} // of running operations
+	lastID      string              // of the last subscribe message
+	rejectedID  string              // of a rejected operation until its error is sent; empty for none
+	readTimer   *time.Timer         // closes the connection; nil for none
+	closed      chan struct{}       // closed when Close has returned; nil before WriteClose
 }
 
-// Accept implements transport.WebsocketImplementation: it is open already.
-func (s *socket) Accept(http.ResponseWriter, *http.Request, transport.WebsocketAcceptOptions) (transport.WebsocketConn, error) {
+// Accept implements transport.WebsocketImplementation. The WebSocket is open already.
+func (s *socketConn) Accept(http.ResponseWriter, *http.Request, transport.WebsocketAcceptOptions) (transport.WebsocketConn, error) {
 	return s, nil
 }
 
 // Subprotocol implements transport.WebsocketConn.
-func (s *socket) Subprotocol() string { return s.conn.Subprotocol() }
+func (s *socketConn) Subprotocol() string { return s.ws.Subprotocol() }
 
 // NextReader implements transport.WebsocketConn.
-func (s *socket) NextReader() (int, io.Reader, error) {
-	kind, text, err := s.conn.Read(context.WithoutCancel(s.line.ctx)) // closing is told, and ends it
+func (s *socketConn) NextReader() (int, io.Reader, error) {
+	kind, text, err := s.ws.Read(context.WithoutCancel(s.conn.ctx)) // WriteClose ends it, with a close code
 	if err != nil {
 		return 0, nil, errors.Join(transport.ErrWebsocketClosed, err)
 	}
 	text, _ = store.ExactMembers(text, reflect.TypeFor[sentMessage]())
-	text, fault := s.accept(kind, text)
-	if fault != nil {
-		_ = s.WriteClose(fault.code, fault.reason)
+	text, reason := s.accept(kind, text)
+	if reason != nil {
+		_ = s.WriteClose(reason.code, reason.reason)
 		return 0, nil, transport.ErrWebsocketClosed
 	}
 	return int(kind), bytes.NewReader(text), nil
 }
 
-// sentMessage has the names of a message's members, of a subscribe message's
-// payload too.
+// sentMessage has the member names of a client's message and of a subscribe message's payload.
 type sentMessage struct {
 	ID      string        `json:"id"`
 	Type    string        `json:"type"`
 	Payload clientRequest `json:"payload"`
 }
 
-// accept returns a message as the transport is to read it, or refuses one that the
-// protocol does not allow, or that holds too much.
-func (s *socket) accept(kind websocket.MessageType, text []byte) ([]byte, *closeReason) {
+// accept returns a message for the transport, or a reason to close if it violates the protocol or a
+// limit.
+func (s *socketConn) accept(kind websocket.MessageType, text []byte) ([]byte, *closeReason) {
 	var message struct {
 		ID      string          `json:"id"`
 		Type    string          `json:"type"`
 		Payload json.RawMessage `json:"payload"`
 	}
 	if kind != websocket.MessageText || store.CheckJSON(text) != nil || json.Unmarshal(text, &message) != nil || len(message.ID) > maxOperationID {
-		return nil, &closeReason{code: closeBadRequest, reason: "The message is not one of " + socketProtocol + "."}
+		return nil, &closeReason{code: closeBadRequest, reason: "The message is not valid for " + socketProtocol + "."}
 	}
-	if err := limits.CheckJSON(message.Payload, s.line.live.documents.Bounds); err != nil {
+	if err := limits.CheckJSON(message.Payload, s.conn.server.documents.Limits); err != nil {
 		return nil, &closeReason{code: closeBadRequest, reason: err.Detail}
 	}
 	if message.Type == "subscribe" {
 		var err error
 		if text, err = withDocumentID(text, message.ID, message.Payload); err != nil {
-			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object, and documentId a string."}
+			return nil, &closeReason{code: closeBadRequest, reason: "The payload of a subscribe message must be a JSON object, and its documentId a string."}
 		}
 	}
 	s.mu.Lock()
@@ -199,13 +195,13 @@ func (s *socket) accept(kind websocket.MessageType, text []byte) ([]byte, *close
 	_, runs := s.ids[message.ID]
 	switch {
 	case message.Type == "connection_init" && s.initialized:
-		return nil, &closeReason{code: closeBegunTwice, reason: "Too many initialisation requests"}
+		return nil, &closeReason{code: closeSecondInit, reason: "Too many initialisation requests"}
 	case message.Type == "connection_init":
 		s.initialized = true
 	case !s.initialized:
 		return nil, &closeReason{code: closeUnauthorized, reason: "Unauthorized: send connection_init first"}
 	case message.Type == "subscribe" && message.ID == "":
-		return nil, &closeReason{code: closeBadRequest, reason: "A subscribe message needs an id."}
+		return nil, &closeReason{code: closeBadRequest, reason: "A subscribe message must have an id."}
 	case message.Type == "subscribe" && runs:
 		return nil, &closeReason{code: closeSameID, reason: "Subscriber for " + message.ID + " already exists"}
 	case message.Type == "subscribe":
@@ -214,14 +210,14 @@ func (s *socket) accept(kind websocket.MessageType, text []byte) ([]byte, *close
 	return text, nil
 }
 
-// withDocumentID is a subscribe message whose payload names its document where the
-// transport reads it, which passes over documentId.
+// withDocumentID returns a subscribe message whose documentId is in the extensions: the transport ignores
+// the member.
 func withDocumentID(text []byte, id string, payload json.RawMessage) ([]byte, error) {
 	var sent struct {
 		DocumentID any `json:"documentId"`
 	}
 	if json.Unmarshal(payload, &sent) != nil || sent.DocumentID == nil {
-		return text, nil // the transport says what else is wrong
+		return text, nil // the transport reports other errors
 	}
 	var q clientRequest
 	decoder := json.NewDecoder(bytes.NewReader(payload))
@@ -233,11 +229,11 @@ func withDocumentID(text []byte, id string, payload json.RawMessage) ([]byte, er
 	return json.Marshal(map[string]any{"type": "subscribe", "id": id, "payload": q})
 }
 
-// nextSuffix ends every message after which its operation goes on.
+// nextSuffix is the end of a message after which the operation continues.
 var nextSuffix = []byte(`"type":"next"}`)
 
 // WriteJSON implements transport.WebsocketConn.
-func (s *socket) WriteJSON(message any) error {
+func (s *socketConn) WriteJSON(message any) error {
 	text, err := json.Marshal(message)
 	if err != nil {
 		return err
@@ -245,19 +241,18 @@ func (s *socket) WriteJSON(message any) error {
 	if text = s.outgoing(text); text == nil {
 		return nil
 	}
-	ctx := context.WithoutCancel(s.line.ctx)
-	if within := s.line.live.Within; within > 0 {
-		var end context.CancelFunc
-		ctx, end = context.WithTimeout(ctx, within)
-		defer end()
+	ctx := context.WithoutCancel(s.conn.ctx)
+	if timeout := s.conn.server.WriteTimeout; timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
 	}
-	return s.conn.Write(ctx, websocket.MessageText, text)
+	return s.ws.Write(ctx, websocket.MessageText, text)
 }
 
-// outgoing is a message as the client is to hear it, which an operation may end
-// with; nil for one that it is not to hear. An operation that does not begin
-// has an error, and nothing else, where the transport has a result and an end.
-func (s *socket) outgoing(text []byte) []byte {
+// outgoing returns the message to send in place of one of the transport; nil for none. A rejected
+// operation gets one error message, where the transport sends next and complete.
+func (s *socketConn) outgoing(text []byte) []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.rejectedID == "" && bytes.HasSuffix(text, nextSuffix) {
@@ -277,25 +272,24 @@ func (s *socket) outgoing(text []byte) []byte {
 			return text
 		}
 		s.rejectedID, message.Type, message.Payload = "", "error", response.Errors
-		text, _ = json.Marshal(message) // of what was JSON
+		text, _ = json.Marshal(message) // cannot fail: it was JSON
 	}
 	if message.Type == "complete" || message.Type == "error" {
 		if _, runs := s.ids[message.ID]; !runs {
-			return nil // it has ended with an error
+			return nil // ended by an error message
 		}
 		delete(s.ids, message.ID)
 	}
 	return text
 }
 
-// WriteClose implements transport.WebsocketConn. It does not wait for the
-// client, which may be gone.
-func (s *socket) WriteClose(code int, message string) error {
+// WriteClose implements transport.WebsocketConn. It does not wait for the client.
+func (s *socketConn) WriteClose(code int, message string) error {
 	s.setReadTimeout(time.Time{})
-	if reason := closeReasonOf(s.line.ctx); reason != nil {
+	if reason := closeReasonOf(s.conn.ctx); reason != nil {
 		code, message = reason.code, reason.reason
 	} else if code == transport.WebsocketCloseProtocolError && !s.isInitialized() {
-		code, message = closeNotBegun, "Connection initialisation timeout"
+		code, message = closeNoInit, "Connection initialisation timeout"
 	}
 	for len(message) > maxCloseReason || !utf8.ValidString(message) {
 		message = message[:min(maxCloseReason, len(message)-1)]
@@ -309,35 +303,35 @@ func (s *socket) WriteClose(code int, message string) error {
 	s.closed = closed
 	go func() {
 		defer close(closed)
-		_ = s.conn.Close(websocket.StatusCode(code), message)
+		_ = s.ws.Close(websocket.StatusCode(code), message)
 	}()
 	return nil
 }
 
-func (s *socket) isInitialized() bool {
+func (s *socketConn) isInitialized() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.initialized
 }
 
 // Close implements transport.WebsocketConn.
-func (s *socket) Close() error {
+func (s *socketConn) Close() error {
 	s.mu.Lock()
 	closing := s.closed != nil
 	s.mu.Unlock()
-	if closing { // which closes it
+	if closing {
 		return nil
 	}
-	return s.conn.CloseNow()
+	return s.ws.CloseNow()
 }
 
 // SetReadDeadline implements transport.WebsocketReadDeadliner.
-func (s *socket) SetReadDeadline(deadline time.Time) error {
+func (s *socketConn) SetReadDeadline(deadline time.Time) error {
 	s.setReadTimeout(deadline)
 	return nil
 }
 
-func (s *socket) setReadTimeout(deadline time.Time) {
+func (s *socketConn) setReadTimeout(deadline time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.readTimer != nil {
@@ -345,13 +339,12 @@ func (s *socket) setReadTimeout(deadline time.Time) {
 		s.readTimer = nil
 	}
 	if !deadline.IsZero() {
-		s.readTimer = time.AfterFunc(time.Until(deadline), func() { _ = s.conn.CloseNow() })
+		s.readTimer = time.AfterFunc(time.Until(deadline), func() { _ = s.ws.CloseNow() })
 	}
 }
 
-// finish waits until the connection is closed, for the transport may leave it
-// open.
-func (s *socket) finish() {
+// finish closes the connection, which the transport may leave open, and waits until it is closed.
+func (s *socketConn) finish() {
 	s.setReadTimeout(time.Time{})
 	_ = s.Close()
 	s.mu.Lock()

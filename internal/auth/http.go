@@ -3,7 +3,6 @@ package auth
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,54 +12,6 @@ import (
 	"portico/internal/reqctx"
 	"portico/store"
 )
-
-// WriteError writes an error in the format of the API. It must respect the status of *StatusError.
-type WriteError func(w http.ResponseWriter, r *http.Request, err error)
-
-// StatusError is an error with an HTTP status that its code does not imply, such as 405.
-type StatusError struct {
-	Status int
-	Err    *store.Error
-}
-
-func (e *StatusError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the store error.
-func (e *StatusError) Unwrap() error { return e.Err }
-
-// TokenError is an error of a token request with its code by RFC 6749, 5.2, such as invalid_scope.
-type TokenError struct {
-	Code string
-	Err  error
-}
-
-func (e *TokenError) Error() string { return e.Err.Error() }
-
-// Unwrap returns the store error.
-func (e *TokenError) Unwrap() error { return e.Err }
-
-func invalidScope(format string, args ...any) error {
-	return &TokenError{"invalid_scope", &store.Error{Code: store.Invalid, Path: []string{"scope"}, Detail: fmt.Sprintf(format, args...)}}
-}
-
-// withTokenErrorCode adds the code of RFC 6749, which exists for 400 and 401, to the error of a token request.
-func withTokenErrorCode(err error) error {
-	code := ""
-	status := new(StatusError)
-	switch first := store.AsErrors(err)[0]; {
-	case errors.As(err, new(*TokenError)), errors.As(err, &status) && status.Status != http.StatusBadRequest:
-		return err
-	case first.Code == store.Unauthenticated:
-		code = "invalid_client"
-	case first.Code == store.Invalid && slices.Equal(first.Path, []string{"grant_type"}):
-		code = "unsupported_grant_type"
-	case first.Code == store.Invalid:
-		code = "invalid_request"
-	default:
-		return err
-	}
-	return &TokenError{code, err}
-}
 
 // Middleware sets the principal, or the error of the token, on the context. It rejects no request: Require does.
 func (s *Service) Middleware(next http.Handler) http.Handler {
@@ -197,10 +148,6 @@ func parseTokenRequest(body []byte) (request tokenRequest, err error) {
 		}
 	}
 	return tokenRequest{form.Get("grant_type"), form.Get("client_id"), form.Get("client_secret"), form.Get("scope")}, nil
-}
-
-func invalid(format string, args ...any) *store.Error {
-	return &store.Error{Code: store.Invalid, Detail: fmt.Sprintf(format, args...)}
 }
 
 // JWKSHandler serves GET /.well-known/jwks.json.

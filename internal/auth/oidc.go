@@ -20,6 +20,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+	"golang.org/x/sync/singleflight"
 
 	"portico/store"
 	"portico/store/access"
@@ -69,12 +70,12 @@ type oidcVerifier struct {
 	client *http.Client
 	jwks   string // address of the keys, of the running load alone; empty until discovery found it
 
-	keys atomic.Pointer[issuerKeys] // never nil
+	keys  atomic.Pointer[issuerKeys] // never nil
+	loads singleflight.Group
 
-	mu      sync.Mutex    // guards what follows; never held during I/O
-	loading chan struct{} // closed when the running load ends; nil while none runs
-	loaded  time.Time     // when the last load ended
-	loadErr error         // of the last load
+	mu      sync.Mutex // guards what follows; never held during I/O
+	loaded  time.Time  // when the last load ended
+	loadErr error      // of the last load
 }
 
 // issuerKeys are the keys of one load. They are not changed.
@@ -210,21 +211,15 @@ func (o *oidcVerifier) lastErr() error {
 	return o.loadErr
 }
 
-// load starts a load in the background, or joins the one that runs. The channel closes when it ends. It is nil if the last
+// load starts a load in the background, or joins the one that runs. The channel receives when it ends. It is nil if the last
 // load ended less than reloadPause ago.
-func (o *oidcVerifier) load(ctx context.Context) <-chan struct{} {
+func (o *oidcVerifier) load(ctx context.Context) <-chan singleflight.Result {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.loading != nil {
-		return o.loading
-	}
 	if since := o.clock().Sub(o.loaded); since >= 0 && since < reloadPause {
 		return nil
 	}
-	ended := make(chan struct{})
-	o.loading = ended
-	go func() {
-		defer close(ended)
+	return o.loads.DoChan("", func() (any, error) {
 		keys, err := o.read(context.WithoutCancel(ctx))
 		if err != nil {
 			o.jwks = "" // discover it again
@@ -234,9 +229,9 @@ func (o *oidcVerifier) load(ctx context.Context) <-chan struct{} {
 		}
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.loadErr, o.loaded, o.loading = err, o.clock(), nil
-	}()
-	return ended
+		o.loadErr, o.loaded = err, o.clock()
+		return nil, nil
+	})
 }
 
 // read fetches the keys. Only the running load calls it.

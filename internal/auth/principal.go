@@ -1,17 +1,20 @@
-// Package auth authenticates requests and checks scopes (docs/architecture.md, decision 8). Service issues and verifies
-// tokens, PrincipalFrom returns the caller of a request, and Require checks its scope. It must not import the GraphQL
-// and REST packages.
 package auth
 
 import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"portico/internal/reqctx"
 	"portico/store"
+)
+
+// The grants of POST /oauth/access_token.
+const (
+	GrantClientCredentials = "client_credentials" // a client that shows its secret: all its scopes
+	GrantImplicit          = "implicit"           // a storefront without a secret: reading only
+	GrantShopper           = "shopper"            // minted for a shopper, by a client that may
 )
 
 // Principal is the client, or the shopper, that a valid token stands for. Requests share it; it must not be changed.
@@ -102,18 +105,6 @@ func Require(ctx context.Context, coordinate string) error {
 		return forbidden(scope, p.Scopes)
 	}
 	return nil
-}
-
-func unauthenticated(format string, args ...any) *store.Error {
-	return &store.Error{Code: store.Unauthenticated, Detail: fmt.Sprintf(format, args...)}
-}
-
-func forbidden(missing string, held []string) *store.Error {
-	has := "no scope at all"
-	if len(held) > 0 {
-		has = strings.Join(held, " ")
-	}
-	return &store.Error{Code: store.Forbidden, Detail: fmt.Sprintf("This needs the scope %s; the token has %s.", missing, has)}
 }
 
 // ClientID returns the id of the API client, for logs and metrics; empty without a valid token.

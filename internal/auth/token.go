@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -13,84 +12,7 @@ import (
 
 	"portico/store"
 	"portico/store/access"
-	"portico/store/seal"
-	"portico/store/shop"
 )
-
-// The grants of POST /oauth/access_token.
-const (
-	GrantClientCredentials = "client_credentials" // a client that shows its secret: all its scopes
-	GrantImplicit          = "implicit"           // a storefront without a secret: reading only
-	GrantShopper           = "shopper"            // minted for a shopper, by a client that may
-)
-
-const (
-	audience        = "portico"
-	defaultIssuer   = "portico"
-	defaultLifetime = time.Hour
-	maxTokenSize    = 8 << 10 // bytes; common proxies reject longer headers
-)
-
-// Options configure a Service. The zero value is valid.
-type Options struct {
-	Issuer   string           // the iss of tokens, the same on all servers of one database; empty means "portico"
-	Clock    func() time.Time // nil means time.Now
-	Lifetime time.Duration    // of a token, whole seconds; 0 means one hour
-	Log      *slog.Logger     // nil discards
-	OIDC     *OIDCIssuer      // whose tokens are good too; nil for nobody's
-	Limit    Limit            // of token requests; nil for none
-}
-
-// Limit counts a use by a client, "" for any, and by the address of the request of ctx. It returns RATE_LIMITED above the
-// limit.
-type Limit func(ctx context.Context, clientID string) error
-
-// Service issues and verifies tokens. Its methods are safe for concurrent use.
-type Service struct {
-	store    *shop.Store
-	issuer   string
-	clock    func() time.Time
-	lifetime time.Duration
-	keys     *keyring
-	verified verifiedTokens
-	oidc     *oidcVerifier // nil when no other issuer is trusted
-	limit    Limit
-}
-
-// New returns a service that signs with the keys of the database, and creates the first key. The error is seal.ErrKey if
-// they were sealed with another key. It does not contact the OIDC issuer.
-func New(ctx context.Context, s *shop.Store, sealer *seal.Sealer, options Options) (*Service, error) {
-	service := &Service{
-		store: s, issuer: options.Issuer, clock: options.Clock, lifetime: options.Lifetime,
-		verified: newVerifiedTokens(), limit: options.Limit,
-	}
-	if service.limit == nil {
-		service.limit = func(context.Context, string) error { return nil }
-	}
-	if service.issuer == "" {
-		service.issuer = defaultIssuer
-	}
-	if service.clock == nil {
-		service.clock = time.Now
-	}
-	if service.lifetime == 0 {
-		service.lifetime = defaultLifetime
-	}
-	log := options.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
-	var err error
-	if options.OIDC != nil {
-		if service.oidc, err = newOIDCVerifier(*options.OIDC, service.issuer, service.clock, log); err != nil {
-			return nil, err
-		}
-	}
-	if service.keys, err = newKeyring(ctx, s, sealer, service.clock, log); err != nil {
-		return nil, err
-	}
-	return service, nil
-}
 
 // Grant describes a token to issue.
 type Grant struct {
@@ -107,16 +29,6 @@ type Token struct {
 	Scopes      []string      // what it may do
 	Lifetime    time.Duration // from now, whole seconds
 	Expires     time.Time     // UTC, whole seconds
-}
-
-// claims are the claims of our tokens.
-type claims struct {
-	jwt.Claims
-	Scope       string   `json:"scope"` // separated by spaces
-	Grant       string   `json:"grant"`
-	AccountID   string   `json:"account_id,omitempty"`
-	AccountTags []string `json:"account_tags,omitempty"`
-	CustomerID  string   `json:"customer_id,omitempty"`
 }
 
 // Issue signs a token for a grant. It does not check that the client exists and has the scopes. It returns UNPROCESSABLE if
@@ -234,6 +146,3 @@ func intersectScopes(held []string, scope string) ([]string, error) {
 	}
 	return granted, nil
 }
-
-// JWKS returns the public keys as a JSON Web Key Set (RFC 7517), the newest first.
-func (s *Service) JWKS() []byte { return s.keys.current.Load().jwks }

@@ -2,27 +2,11 @@ package auth
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
-	"github.com/maypok86/otter/v2"
-
-	"portico/store"
-	"portico/store/access"
-)
-
-const (
-	// clockSkew is how far the clocks of two servers may differ, for the expiry of tokens and for the times from which tokens of the
-	// OIDC issuer are valid.
-	clockSkew = time.Minute
-
-	// maxExpiry is the longest time to the expiry of a valid token: the longest lifetime plus an hour of clock difference. A token
-	// issued by a clock that is a year ahead must not be valid for a year.
-	maxExpiry = access.MaxTokenLifetime + time.Hour
 )
 
 // Verify returns the principal of a bearer token. It returns UNAUTHENTICATED for an invalid token; other errors mean that the
@@ -56,12 +40,6 @@ func (s *Service) Verify(ctx context.Context, bearer string) (*Principal, error)
 		s.verified.Set(digest, verifiedToken{principal, kid})
 	}
 	return principal, nil
-}
-
-// digestOf returns the SHA-256 of a token, which is at most maxTokenSize long.
-func digestOf(bearer string) [sha256.Size]byte {
-	var usual [1 << 10]byte // on the stack
-	return sha256.Sum256(append(usual[:0], bearer...))
 }
 
 // checkRevoked returns UNAUTHENTICATED if the client of the token was revoked.
@@ -118,45 +96,4 @@ func (s *Service) checkClaims(c claims) error {
 		return unauthenticated("The audience of the token must be %q. Get a token from POST /oauth/access_token.", audience)
 	}
 	return unauthenticated("The token is not valid yet. The clocks of the servers may differ.")
-}
-
-func errMalformed() *store.Error {
-	return unauthenticated("The token is malformed. Send the access_token of POST /oauth/access_token unchanged, in the header Authorization: Bearer <token>.")
-}
-
-func (c claims) principal() *Principal {
-	return &Principal{
-		ClientID: c.Subject, Grant: c.Grant, Scopes: strings.Fields(c.Scope), Expires: c.Expiry.Time().UTC(),
-		AccountID: c.AccountID, AccountTags: c.AccountTags, CustomerID: c.CustomerID,
-	}
-}
-
-// verifiedTokens caches valid tokens by their SHA-256. The key covers all claims; expiry, key and revocation are checked at
-// each use.
-type verifiedTokens = *otter.Cache[[sha256.Size]byte, verifiedToken]
-
-type verifiedToken struct {
-	principal *Principal
-	kid       string
-}
-
-// maxVerifiedTokens is the number of cached tokens.
-const maxVerifiedTokens = 10_000
-
-func newVerifiedTokens() verifiedTokens {
-	return otter.Must(&otter.Options[[sha256.Size]byte, verifiedToken]{MaximumSize: maxVerifiedTokens})
-}
-
-// cached returns the principal of a cached token, unless it has expired or its key was removed.
-func (s *Service) cached(ctx context.Context, digest [sha256.Size]byte) (*Principal, bool) {
-	token, ok := s.verified.GetIfPresent(digest)
-	if !ok {
-		return nil, false
-	}
-	_, found := s.keys.latest(ctx).public[token.kid]
-	if left := token.principal.Expires.Sub(s.clock()); !found || left <= 0 || left > maxExpiry {
-		s.verified.Invalidate(digest)
-		return nil, false
-	}
-	return token.principal, true
 }

@@ -6,29 +6,31 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"portico/store/storetest"
 )
 
-// TestMain lets the tests start themselves as floors.
+// TestMain lets the test binary start itself as a floor.
 func TestMain(m *testing.M) {
-	if asked, err := play(os.Args[1:]); asked {
+	if isRole, err := runRole(os.Args[1:]); isRole {
 		exit(err)
 	}
-	storetest.Main(m)
+	m.Run()
 }
 
-// Every row that needs neither much time nor PostgreSQL finds what it asks
-// for. What it measures in so short a time means nothing.
+// TestRows runs every row that needs neither much time nor PostgreSQL, too briefly for figures that mean
+// something.
 func TestRows(t *testing.T) {
-	storetest.FullTestsOnly(t, "it builds the server and runs it under load")
+	if long := os.Getenv("PORTICO_LONG"); long == "" || long == "0" {
+		t.Skip("full tests only (PORTICO_LONG=1): it builds the server and loads it")
+	}
 	if runtime.NumCPU() < 2 {
-		t.Skip("it takes two cores")
+		t.Skip("needs two cores")
 	}
 	var out bytes.Buffer
 	o := options{seconds: 0.05, products: 300, large: 300, distinct: 20, connections: 4, folder: t.TempDir(), only: "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18"}
@@ -38,9 +40,9 @@ func TestRows(t *testing.T) {
 	}
 }
 
-func TestMixesFollowZipf(t *testing.T) {
+func TestMixesFollowZipfsLaw(t *testing.T) {
 	t.Parallel()
-	requests := make([]request, 100)
+	requests := make([]loadRequest, 100)
 	for i := range requests {
 		requests[i].path = fmt.Sprint("/", i)
 	}
@@ -50,21 +52,34 @@ func TestMixesFollowZipf(t *testing.T) {
 	for _, i := range m.order {
 		times[i]++
 	}
-	require.NotZero(t, slices.Min(times), "every request is asked for")
+	require.NotZero(t, slices.Min(times), "every request is sent")
 	require.InEpsilon(t, 2, float64(times[0])/float64(times[1]), 0.1)
 	require.InEpsilon(t, 10, float64(times[0])/float64(times[9]), 0.2)
 }
 
-func TestStampsAreNeverTheSame(t *testing.T) {
+func TestStampsAreUnique(t *testing.T) {
 	t.Parallel()
-	w := request{method: "POST", path: "/", body: stamp + " and " + stamp}.wire(7)
+	w := loadRequest{method: "POST", path: "/", body: stamp + " and " + stamp}.encode(7)
 	require.Len(t, w.stamps, 2)
 	seen, counter := map[string]bool{}, uint32(0)
 	for range 1000 {
-		w.number(&counter)
+		w.fillStamps(&counter)
 		for _, at := range w.stamps {
 			seen[string(w.bytes[at:at+len(stamp)])] = true
 		}
 	}
 	require.Len(t, seen, 2000)
+}
+
+// TestDriversAreThoseOfTheServer ensures that the floors do not compare two versions of a driver.
+func TestDriversAreThoseOfTheServer(t *testing.T) {
+	t.Parallel()
+	server, err := os.ReadFile(filepath.Join(source, "go.mod"))
+	require.NoError(t, err)
+	own, err := os.ReadFile("go.mod")
+	require.NoError(t, err)
+	for _, module := range []string{"github.com/jackc/pgx/v5", "modernc.org/sqlite", "modernc.org/libc"} {
+		line := regexp.MustCompile(regexp.QuoteMeta(module) + ` v\S+`)
+		require.Equal(t, string(line.Find(server)), string(line.Find(own)))
+	}
 }

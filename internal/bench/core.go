@@ -13,23 +13,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The cores: servers have the one, and all that asks them the other.
+// The cores of the servers and of the load generator.
 const (
 	serverCore = 0
 	loadCore   = 1
 )
 
-// keptTo marks a process that keepTo has started anew.
-const keptTo = "PORTICO_BENCH_CORE"
+// pinnedVariable marks a process that restartOnCore started.
+const pinnedVariable = "PORTICO_BENCH_CORE"
 
-// keepTo brings this process with all its threads to a core: it starts the
-// program again in its own place, from a thread that is there.
-func keepTo(core int) error {
-	if os.Getenv(keptTo) != "" {
+// restartOnCore moves this process with all its threads to a core: it executes the program again from
+// a thread on that core.
+func restartOnCore(core int) error {
+	if os.Getenv(pinnedVariable) != "" {
 		return nil
 	}
 	if runtime.NumCPU() < 2 {
-		return fmt.Errorf("it takes two cores, one for the server and one for the load")
+		return fmt.Errorf("needs two cores, one for the server and one for the load")
 	}
 	runtime.LockOSThread()
 	if err := pin(core); err != nil {
@@ -39,25 +39,24 @@ func keepTo(core int) error {
 	if err != nil {
 		return err
 	}
-	return syscall.Exec(self, os.Args, append(os.Environ(), keptTo+"=1"))
+	return syscall.Exec(self, os.Args, append(os.Environ(), pinnedVariable+"=1"))
 }
 
-// pin brings the calling thread to a core.
+// pin moves the calling thread to a core.
 func pin(core int) error {
 	var set unix.CPUSet
 	set.Set(core)
 	if err := unix.SchedSetaffinity(0, &set); err != nil {
-		return fmt.Errorf("keep to core %d: %w", core, err)
+		return fmt.Errorf("pin to core %d: %w", core, err)
 	}
 	return nil
 }
 
-// startOn starts a command on a core: a process is born where the thread is
-// that makes it.
+// startOn starts a command on a core: a process inherits the core of the thread that starts it.
 func startOn(core int, command *exec.Cmd) error {
 	done := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocks, so that the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so that the thread ends with the goroutine
 		if err := pin(core); err != nil {
 			done <- err
 			return
@@ -67,7 +66,7 @@ func startOn(core int, command *exec.Cmd) error {
 	return <-done
 }
 
-// cpu is the time that a process has spent on cores, all threads together.
+// cpu returns the CPU time of all threads of a process.
 func cpu(pid int) time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(int32(^pid<<3|2), &t); err != nil {

@@ -13,24 +13,19 @@ import (
 	"strconv"
 )
 
-// floorCommand is the role of the floor.
+// floorCommand runs this program as a floor.
 const floorCommand = "floor"
 
-// slot is the header by which the floor knows which answer to write; the
-// product passes over it.
-const slot = "Bench-Slot"
-
-// response is what the product said, and the floor says after it.
-type response struct {
+// recordedResponse is a response of the server, which the floor repeats.
+type recordedResponse struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// serveFloor reads answers and serves them by their slots: no routes, no
-// tokens, no log.
+// serveFloor reads responses and serves them by their index, without routes, tokens and log.
 func serveFloor(in io.Reader, out io.Writer) error {
-	var answers []response
+	var answers []recordedResponse
 	if err := gob.NewDecoder(in).Decode(&answers); err != nil {
 		return err
 	}
@@ -43,7 +38,7 @@ func serveFloor(in io.Reader, out io.Writer) error {
 		if r.Method != http.MethodGet {
 			_, _ = io.Copy(io.Discard, r.Body)
 		}
-		number, err := strconv.Atoi(r.Header.Get(slot))
+		number, err := strconv.Atoi(r.Header.Get(slotHeader))
 		if err != nil || number >= len(answers) {
 			http.Error(w, "no such slot", http.StatusNotFound)
 			return
@@ -58,8 +53,8 @@ func serveFloor(in io.Reader, out io.Writer) error {
 	}))
 }
 
-// startFloor starts a floor with these answers.
-func startFloor(ctx context.Context, answers []response) (*process, error) {
+// startFloor starts a floor with these responses.
+func startFloor(ctx context.Context, answers []recordedResponse) (*process, error) {
 	c, err := startChild(ctx, floorCommand)
 	if err != nil {
 		return nil, err
@@ -75,12 +70,12 @@ func startFloor(ctx context.Context, answers []response) (*process, error) {
 	return &c.process, nil
 }
 
-// record asks the product for every answer of a mix, once. It refuses what is
-// no success: errors are quickly written.
-func record(ctx context.Context, server *process, requests []request) ([]response, error) {
-	answers := make([]response, len(requests))
+// record sends every request of a mix once and returns the responses. It returns an error for a response
+// that is an error.
+func record(ctx context.Context, server *process, requests []loadRequest) ([]recordedResponse, error) {
+	answers := make([]recordedResponse, len(requests))
 	for i, q := range requests {
-		a, err := ask(ctx, server, q)
+		a, err := send(ctx, server, q)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +84,8 @@ func record(ctx context.Context, server *process, requests []request) ([]respons
 	return answers, nil
 }
 
-// ask sends one request.
-func ask(ctx context.Context, server *process, q request) (a response, err error) {
+// send sends one request. It returns an error for a response that is an error.
+func send(ctx context.Context, server *process, q loadRequest) (a recordedResponse, err error) {
 	r, err := q.http(ctx, server.addr)
 	if err != nil {
 		return a, err
@@ -105,12 +100,12 @@ func ask(ctx context.Context, server *process, q request) (a response, err error
 	}
 	a.Status, a.Header = response.StatusCode, response.Header
 	for _, name := range []string{"Date", "Connection", "Transfer-Encoding"} {
-		delete(a.Header, name) // net/http's own
+		delete(a.Header, name) // written by net/http
 	}
 	if a.Status != http.StatusNotModified {
 		a.Header.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}
-	if a.Status >= 400 || q.refused(a.Body) {
+	if a.Status >= 400 || q.hasErrors(a.Body) {
 		path, _ := url.PathUnescape(q.path)
 		return a, fmt.Errorf("%s %s %.200s: %d %.300s", q.method, path, q.body, a.Status, a.Body)
 	}

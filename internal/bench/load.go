@@ -15,68 +15,31 @@ import (
 	"time"
 )
 
-// loader is one of two sides that are measured in turns.
-type loader interface {
-	run(ctx context.Context, d time.Duration) (tally, error)
-}
-
-// load asks one server, over connections that stay open from slice to slice.
-type load struct {
+// loadGenerator sends requests to one server, over connections that stay open between slices.
+type loadGenerator struct {
 	server *process
 	order  []int
-	status int // what every answer must have
-	lanes  []*lane
+	status int // of every response
+	conns  []*connection
 }
 
-// lane is a connection and its own copy of the requests.
-type lane struct {
-	conn    net.Conn
-	wires   []wire
-	at      int // in the order
-	counter uint32
-	buffer  []byte
-	took    []time.Duration
-	wrong   error // an answer that was not as it must be
+// connection is a connection with its copy of the requests.
+type connection struct {
+	conn      net.Conn
+	wires     []wireRequest
+	at        int // in the order
+	counter   uint32
+	buffer    []byte
+	latencies []time.Duration
+	err       error // of the first unexpected response
 }
 
-// tally is what came of a time under load.
-type tally struct {
-	requests int
-	elapsed  time.Duration
-	cpu      time.Duration // of the server
-	took     []time.Duration
-}
-
-func (t *tally) add(other tally) {
-	t.requests += other.requests
-	t.elapsed += other.elapsed
-	t.cpu += other.cpu
-	t.took = append(t.took, other.took...)
-}
-
-// rate is requests a second.
-func (t tally) rate() float64 { return float64(t.requests) / t.elapsed.Seconds() }
-
-// cost is the server's CPU per request, in microseconds.
-func (t tally) cost() float64 {
-	return float64(t.cpu.Nanoseconds()) / 1000 / float64(max(1, t.requests))
-}
-
-// p99 is the time within which 99 of 100 requests are answered.
-func (t tally) p99() time.Duration {
-	if len(t.took) == 0 {
-		return 0
-	}
-	slices.Sort(t.took)
-	return t.took[len(t.took)*99/100]
-}
-
-// newLoad opens the connections.
-func newLoad(server *process, m mix, connections, status int) (*load, error) {
-	l := &load{server: server, order: m.order, status: status}
-	shared := make([]wire, len(m.requests))
+// newLoad opens the connections of a load generator.
+func newLoad(server *process, m mix, connections, status int) (*loadGenerator, error) {
+	l := &loadGenerator{server: server, order: m.order, status: status}
+	shared := make([]wireRequest, len(m.requests))
 	for i, q := range m.requests {
-		shared[i] = q.wire(i)
+		shared[i] = q.encode(i)
 	}
 	for i := range connections {
 		conn, err := net.Dial("tcp", server.addr)
@@ -84,68 +47,67 @@ func newLoad(server *process, m mix, connections, status int) (*load, error) {
 			l.close()
 			return nil, err
 		}
-		lane := &lane{conn: conn, wires: shared, at: i * len(m.order) / connections, counter: uint32(i) << 26, buffer: make([]byte, 128<<10)}
-		if slices.ContainsFunc(shared, func(w wire) bool { return w.stamps != nil }) {
+		lane := &connection{conn: conn, wires: shared, at: i * len(m.order) / connections, counter: uint32(i) << 26, buffer: make([]byte, 128<<10)}
+		if slices.ContainsFunc(shared, func(w wireRequest) bool { return w.stamps != nil }) {
 			lane.wires = slices.Clone(shared)
 			for i := range lane.wires {
 				lane.wires[i].bytes = bytes.Clone(shared[i].bytes)
 			}
 		}
-		l.lanes = append(l.lanes, lane)
+		l.conns = append(l.conns, lane)
 	}
 	return l, nil
 }
 
-func (l *load) close() {
-	for _, lane := range l.lanes {
+func (l *loadGenerator) close() {
+	for _, lane := range l.conns {
 		lane.conn.Close()
 	}
 }
 
-// run asks for so long, and waits for the answers that are under way.
-func (l *load) run(ctx context.Context, d time.Duration) (t tally, err error) {
+// run sends requests for a duration, and waits for the last responses.
+func (l *loadGenerator) run(ctx context.Context, d time.Duration) (t loadStats, err error) {
 	begin, spent := time.Now(), cpu(l.server.pid())
 	var group sync.WaitGroup
-	for _, lane := range l.lanes {
+	for _, lane := range l.conns {
 		group.Go(func() { lane.run(ctx, l, begin.Add(d)) })
 	}
 	group.Wait()
 	t.elapsed, t.cpu = time.Since(begin), cpu(l.server.pid())-spent
-	for _, lane := range l.lanes {
-		err = errors.Join(err, lane.wrong)
-		t.requests += len(lane.took)
-		t.took = append(t.took, lane.took...)
-		lane.took = lane.took[:0]
+	for _, lane := range l.conns {
+		err = errors.Join(err, lane.err)
+		t.requests += len(lane.latencies)
+		t.latencies = append(t.latencies, lane.latencies...)
+		lane.latencies = lane.latencies[:0]
 	}
 	return t, errors.Join(err, ctx.Err())
 }
 
-func (l *lane) run(ctx context.Context, load *load, until time.Time) {
-	for now := time.Now(); now.Before(until) && l.wrong == nil && ctx.Err() == nil; {
+func (l *connection) run(ctx context.Context, load *loadGenerator, until time.Time) {
+	for now := time.Now(); now.Before(until) && l.err == nil && ctx.Err() == nil; {
 		w := l.wires[load.order[l.at]]
 		l.at = (l.at + 1) % len(load.order)
-		w.number(&l.counter)
+		w.fillStamps(&l.counter)
 		status, err := l.exchange(w.bytes)
 		if err == nil && status != load.status {
-			err = fmt.Errorf("%.80q was answered %d, not %d", w.bytes, status, load.status)
+			err = fmt.Errorf("%.80q: status %d, expected %d", w.bytes, status, load.status)
 		}
-		l.wrong = err
+		l.err = err
 		then := time.Now()
-		l.took = append(l.took, then.Sub(now))
+		l.latencies = append(l.latencies, then.Sub(now))
 		now = then
 	}
 }
 
 var (
-	headEnd  = []byte("\r\n\r\n")
-	lengthIs = []byte("\r\nContent-Length: ")
-	chunked  = []byte("\r\nTransfer-Encoding: chunked\r\n")
-	lastPart = []byte("\r\n0\r\n\r\n")
+	endOfHeader   = []byte("\r\n\r\n")
+	contentLength = []byte("\r\nContent-Length: ")
+	chunked       = []byte("\r\nTransfer-Encoding: chunked\r\n")
+	lastChunk     = []byte("\r\n0\r\n\r\n")
 )
 
-// exchange sends a request and reads its answer, of which it looks at no more
-// than it must.
-func (l *lane) exchange(request []byte) (status int, err error) {
+// exchange sends a request and reads its response. It parses only the status and the length.
+func (l *connection) exchange(request []byte) (status int, err error) {
 	if err := l.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return 0, err
 	}
@@ -155,21 +117,21 @@ func (l *lane) exchange(request []byte) (status int, err error) {
 	n, head := 0, -1
 	for head < 0 {
 		if n == len(l.buffer) {
-			return 0, errors.New("the head of an answer does not end")
+			return 0, errors.New("a response header is too long")
 		}
 		read, err := l.conn.Read(l.buffer[n:])
 		if err != nil {
-			return 0, fmt.Errorf("read the head of an answer: %w", err)
+			return 0, fmt.Errorf("read a response header: %w", err)
 		}
 		n += read
-		head = bytes.Index(l.buffer[:n], headEnd)
+		head = bytes.Index(l.buffer[:n], endOfHeader)
 	}
-	header, n := l.buffer[:head+2], n-head-len(headEnd)
+	header, n := l.buffer[:head+2], n-head-len(endOfHeader)
 	if status, err = strconv.Atoi(string(header[9:12])); err != nil {
-		return 0, fmt.Errorf("no HTTP: %.40q", header)
+		return 0, fmt.Errorf("not an HTTP response: %.40q", header)
 	}
-	if at := bytes.Index(header, lengthIs); at >= 0 {
-		text := header[at+len(lengthIs):]
+	if at := bytes.Index(header, contentLength); at >= 0 {
+		text := header[at+len(contentLength):]
 		length, err := strconv.Atoi(string(text[:bytes.IndexByte(text, '\r')]))
 		if err != nil {
 			return 0, err
@@ -177,38 +139,38 @@ func (l *lane) exchange(request []byte) (status int, err error) {
 		return status, l.skip(length - n)
 	}
 	if bytes.Contains(header, chunked) {
-		return status, l.skipParts(head+len(headEnd), n)
+		return status, l.skipChunks(head+len(endOfHeader), n)
 	}
 	return status, nil
 }
 
-// skip reads so many bytes more.
-func (l *lane) skip(left int) error {
+// skip reads and discards bytes of the body.
+func (l *connection) skip(left int) error {
 	for left > 0 {
 		read, err := l.conn.Read(l.buffer[:min(left, len(l.buffer))])
 		if err != nil {
-			return fmt.Errorf("read an answer: %w", err)
+			return fmt.Errorf("read a response body: %w", err)
 		}
 		left -= read
 	}
 	return nil
 }
 
-// skipParts reads to the end of an answer in parts. No JSON holds what ends it.
-func (l *lane) skipParts(from, n int) error {
+// skipChunks reads to the end of a chunked body. JSON cannot contain the last chunk.
+func (l *connection) skipChunks(from, n int) error {
 	tail := append([]byte{}, l.buffer[from:from+n]...)
-	for !bytes.HasSuffix(tail, lastPart) {
+	for !bytes.HasSuffix(tail, lastChunk) {
 		read, err := l.conn.Read(l.buffer)
 		if err != nil {
-			return fmt.Errorf("read an answer in parts: %w", noEnd(err))
+			return fmt.Errorf("read a chunked response body: %w", unexpectedEOF(err))
 		}
-		tail = append(tail[max(0, len(tail)-len(lastPart)):], l.buffer[:read]...)
+		tail = append(tail[max(0, len(tail)-len(lastChunk)):], l.buffer[:read]...)
 	}
 	return nil
 }
 
-// noEnd is an error that is not the good end of a file.
-func noEnd(err error) error {
+// unexpectedEOF converts io.EOF to io.ErrUnexpectedEOF.
+func unexpectedEOF(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	}

@@ -1,72 +1,54 @@
 //go:build linux
 
-// Command bench measures the server beside its own floor: a bare net/http
-// server that writes the very same answers. Compare the two of one run, never
-// the rates of two.
+// Command bench compares the server with a floor: a bare net/http server that writes the same
+// responses. Compare the two of one run, not the rates of two runs.
 //
-//	go run ./internal/bench
+//	go run -C internal/bench .
 //
-// It needs two cores, and takes two minutes; -only picks rows.
+// It needs two cores and takes two minutes. -only selects rows of rows.go. It is a module of its own
+// and starts the server as a process, so it must not import the server's packages outside of tests.
 package main
 
-//	core 0   portico (built, with a generated shop)  |  floor   each in turn, in short slices; the other one waits
+//	core 0   portico (built, with a generated shop)  |  floor   in turns, in short slices; the other one waits
 //	              ^                                  |    ^
 //	core 1   load: 16 connections, a Zipf mix of a thousand requests
 //
-// What is on which core is a matter of where a process is started (pin); a
-// process's own threads stay where it was. The rows are in rows.go.
+// A process runs on the core of the thread that started it (pin).
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
-// options are the flags.
-type options struct {
-	seconds     float64
-	products    int
-	large       int
-	distinct    int
-	connections int
-	only        string
-	postgres    string
-	folder      string
-	profile     string
-	pgo         string
-}
-
 func main() {
-	if asked, err := play(os.Args[1:]); asked {
+	if isRole, err := runRole(os.Args[1:]); isRole {
 		exit(err)
 	}
 	var o options
-	flag.Float64Var(&o.seconds, "seconds", 4, "how long each side of a row is under load")
+	flag.Float64Var(&o.seconds, "seconds", 4, "seconds of load for each side of a row")
 	flag.IntVar(&o.products, "products", 4000, "products of the shop")
-	flag.IntVar(&o.large, "large", 100_000, "products of the shop of rows 9 to 11 and 16 to 18, whose import takes its time; 0 leaves them out")
-	flag.IntVar(&o.distinct, "distinct", 1200, "different requests of a mix, at most")
-	flag.IntVar(&o.connections, "connections", 16, "connections at once, but for rows that say otherwise")
-	flag.StringVar(&o.only, "only", "", "the rows to measure, such as 1,2,7; all unless given")
-	flag.StringVar(&o.postgres, "postgres", "", "URL of a PostgreSQL server, for row 14 and parts of 11 and 18; a database is made there and dropped again")
-	flag.StringVar(&o.folder, "folder", "", "where to keep the shops for the next run; a temporary folder unless given")
-	flag.StringVar(&o.profile, "profile", "", "measure nothing: write a profile of the server under load to this file, for -pgo and releases")
-	flag.StringVar(&o.pgo, "pgo", "off", "the profile that the server is built with, or off")
+	flag.IntVar(&o.large, "large", 100_000, "products of the shop of rows 9 to 11 and 16 to 18, which takes long to import; 0 skips these rows")
+	flag.IntVar(&o.distinct, "distinct", 1200, "maximum number of different requests of a mix")
+	flag.IntVar(&o.connections, "connections", 16, "concurrent connections, except for rows with a number of their own")
+	flag.StringVar(&o.only, "only", "", "rows to measure, for example 1,2,7; all by default")
+	flag.StringVar(&o.postgres, "postgres", "", "URL of a PostgreSQL server, for row 14 and parts of 11 and 18; it creates a database there and drops it")
+	flag.StringVar(&o.folder, "folder", "", "folder that keeps the shops for the next run; a temporary folder by default")
+	flag.StringVar(&o.profile, "profile", "", "measure nothing, and write a profile of the server under load to this file, for -pgo and releases")
+	flag.StringVar(&o.pgo, "pgo", "off", "profile to build the server with, or off")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		exit(fmt.Errorf("unknown argument %q; see -help", flag.Arg(0)))
 	}
-	if err := keepTo(loadCore); err != nil {
+	if err := restartOnCore(loadCore); err != nil {
 		exit(err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -74,13 +56,13 @@ func main() {
 	exit(run(ctx, o, os.Stdout))
 }
 
-// play plays the role that this program was started in by itself, if any.
-func play(args []string) (asked bool, err error) {
+// runRole runs the floor that args name, when the program started itself as one.
+func runRole(args []string) (isRole bool, err error) {
 	switch {
 	case len(args) == 1 && args[0] == floorCommand:
 		return true, serveFloor(os.Stdin, os.Stdout)
-	case len(args) == 3 && args[0] == bareCommand:
-		return true, serveBare(args[1], args[2], os.Stdin, os.Stdout)
+	case len(args) == 3 && args[0] == sqlFloorCommand:
+		return true, serveSQLFloor(args[1], args[2], os.Stdin, os.Stdout)
 	}
 	return false, nil
 }
@@ -93,56 +75,57 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// sealKey seals what is nobody's secret.
+// sealKey seals the secrets of the generated shops.
 const sealKey = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
-// run measures the rows that are asked for, and prints each as it comes.
+// run measures the selected rows, and prints each as it ends.
 func run(ctx context.Context, o options, out io.Writer) error {
-	chosen, err := choose(o.only)
+	chosen, err := chooseRows(o.only)
 	if err != nil {
 		return err
 	}
-	folder := o.folder
-	if folder == "" {
-		if folder, err = os.MkdirTemp("", "portico-bench-*"); err != nil {
+	if o.folder == "" {
+		if o.folder, err = os.MkdirTemp("", "portico-bench-*"); err != nil {
 			return err
 		}
-		defer os.RemoveAll(folder)
-	} else if err := os.MkdirAll(folder, 0o755); err != nil {
+		defer os.RemoveAll(o.folder)
+	} else if err := os.MkdirAll(o.folder, 0o755); err != nil {
+		return err
+	}
+	folder, err := filepath.Abs(o.folder)
+	if err != nil {
 		return err
 	}
 	if err := os.Setenv("PORTICO_SEAL_KEY", sealKey); err != nil {
 		return err
 	}
-	b := &bench{options: o, ctx: ctx, folder: folder, portico: filepath.Join(folder, "portico"), memo: map[string]float64{}}
+	b := &bench{options: o, ctx: ctx, folder: folder, portico: filepath.Join(folder, "portico")}
 	defer b.close()
-	build := exec.CommandContext(ctx, "go", "build", "-pgo", cmp.Or(o.pgo, "off"), "-o", b.portico, "portico")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("build the server: %w", err)
+	if err := b.build(); err != nil {
+		return err
 	}
 	if o.profile != "" {
 		return b.profile(o.profile)
 	}
-	fmt.Fprintf(out, "%d products, Zipf mix, %d connections, %s a side, one core for the server\n\n", o.products, o.connections, seconds(o.seconds))
+	fmt.Fprintf(out, "%d products, Zipf mix, %d connections, %s a side, one core for the server\n\n", o.products, o.connections, formatSeconds(o.seconds))
 	printHead(out)
-	failed, others := false, false
+	failed, coreShared := false, false
 	for _, row := range chosen {
 		results, err := row.measure(b)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err != nil {
-			failed = failed || !errors.As(err, new(*skipped))
-			results = append(results, result{name: row.name, told: err.Error()})
+			failed = failed || !errors.As(err, new(*skippedError))
+			results = append(results, rowResult{name: row.name, measured: err.Error()})
 		}
 		for _, result := range results {
 			result.print(out, row)
-			others = others || row.number <= 8 && result.product.requests > 0 && min(result.product.busy(), result.floor.busy()) < 0.9
+			coreShared = coreShared || row.number <= 8 && result.product.requests > 0 && min(result.product.busy(), result.floor.busy()) < 0.9
 		}
 	}
-	if others {
-		fmt.Fprintln(out, "\nServers did not have their core for themselves: measure again when the machine is quiet, or compare by CPU.")
+	if coreShared {
+		fmt.Fprintln(out, "\nOther processes ran on the core of the servers: measure again when the machine is idle, or compare by CPU.")
 	}
 	if failed {
 		return errors.New("rows failed, see the table")
@@ -150,44 +133,23 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	return nil
 }
 
-// choose is the rows by their numbers, in order; all when none is named.
-func choose(only string) (chosen []row, err error) {
+// chooseRows returns the rows with these numbers, in order; all for an empty list.
+func chooseRows(only string) (chosen []benchRow, err error) {
 	if only == "" {
-		return rows(), nil
+		return allRows(), nil
 	}
 	var numbers []int
 	for text := range strings.SplitSeq(only, ",") {
 		number, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || number < 1 || number > len(rows()) {
-			return nil, fmt.Errorf("-only: there are rows 1 to %d, and no %q", len(rows()), text)
+		if err != nil || number < 1 || number > len(allRows()) {
+			return nil, fmt.Errorf("-only: must be row numbers from 1 to %d, got %q", len(allRows()), text)
 		}
 		numbers = append(numbers, number)
 	}
-	for _, row := range rows() {
+	for _, row := range allRows() {
 		if slices.Contains(numbers, row.number) {
 			chosen = append(chosen, row)
 		}
 	}
 	return chosen, nil
 }
-
-// bench is what rows share.
-type bench struct {
-	options
-	ctx     context.Context
-	folder  string
-	portico string             // the binary
-	memo    map[string]float64 // what rows found that later ones compare with
-	shops   []*shop
-}
-
-func (b *bench) close() {
-	for _, s := range b.shops {
-		s.stop()
-		if s.drop != nil {
-			s.drop()
-		}
-	}
-}
-
-func seconds(s float64) string { return time.Duration(s * float64(time.Second)).String() }

@@ -8,6 +8,6 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "bench: processes are kept to cores and measured by means of Linux; run it there")
+	fmt.Fprintln(os.Stderr, "bench: runs on Linux only")
 	os.Exit(1)
 }

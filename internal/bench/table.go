@@ -6,54 +6,52 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
-// row is a line of the table of goals.
-type row struct {
+func formatSeconds(s float64) string { return time.Duration(s * float64(time.Second)).String() }
+
+// benchRow is a row of the table.
+type benchRow struct {
 	number  int
 	name    string
 	goal    string
-	measure func(*bench) ([]result, error)
+	measure func(*bench) ([]rowResult, error)
 }
 
-// result is one measurement of a row; what is zero or empty is not shown.
-type result struct {
+// rowResult is one measurement of a row. Zero and empty fields are not printed.
+type rowResult struct {
 	name           string
-	product, floor tally
-	told           string // the figure that the goal is about
+	product, floor loadStats
+	measured       string // the figure of the goal
 	verdict        verdict
 }
 
-// verdict tells whether a goal is met.
+// verdict is whether a goal is met.
 type verdict string
 
 const (
-	met     verdict = "yes"
-	missed  verdict = "no"
-	unknown verdict = ""
+	met    verdict = "yes"
+	missed verdict = "no"
 )
 
-func reached(ok bool) verdict {
+func verdictOf(ok bool) verdict {
 	if ok {
 		return met
 	}
 	return missed
 }
 
-// skipped is why a row was not measured; it is no failure.
-type skipped struct{ reason string }
+// skippedError is why a row was not measured. It is not a failure.
+type skippedError struct{ reason string }
 
-func (s *skipped) Error() string { return "skipped: " + s.reason }
+func (s *skippedError) Error() string { return "skipped: " + s.reason }
 
-// busy is the part of the time that a server had its core: less than most of
-// it, and others were there too.
-func (t tally) busy() float64 { return t.cpu.Seconds() / t.elapsed.Seconds() }
-
-// ratio is a result by the product's share of the floor's requests a second.
-// Where the machine has other work the share of CPU is the steadier figure.
-func ratio(name string, product, floor tally, goal float64) result {
+// ratio is the throughput of the server relative to the floor. The ratio of CPU time is the more stable
+// figure on a busy machine.
+func ratio(name string, product, floor loadStats, goal float64) rowResult {
 	share := product.rate() / floor.rate()
-	return result{name, product, floor, fmt.Sprintf("%.3f (by CPU %.3f)", share, floor.cost()/product.cost()), reached(share >= goal)}
+	return rowResult{name, product, floor, fmt.Sprintf("%.3f (by CPU %.3f)", share, floor.cost()/product.cost()), verdictOf(share >= goal)}
 }
 
 func printHead(out io.Writer) {
@@ -61,8 +59,8 @@ func printHead(out io.Writer) {
 	fmt.Fprintln(out, "|---|---|---|---|---|---|---|---|---|")
 }
 
-func (r result) print(out io.Writer, row row) {
-	cells := []string{fmt.Sprint(row.number), r.name, "", "", "", "", r.told, row.goal, string(r.verdict)}
+func (r rowResult) print(out io.Writer, row benchRow) {
+	cells := []string{fmt.Sprint(row.number), r.name, "", "", "", "", r.measured, row.goal, string(r.verdict)}
 	if r.product.requests > 0 {
 		cells[2], cells[4] = fmt.Sprintf("%.0f", r.product.rate()), fmt.Sprintf("%.0f", r.product.cost())
 	}
@@ -71,3 +69,5 @@ func (r result) print(out io.Writer, row row) {
 	}
 	fmt.Fprintln(out, "| "+strings.Join(cells, " | ")+" |")
 }
+
+func roundTime(d time.Duration) string { return d.Round(100 * time.Microsecond).String() }

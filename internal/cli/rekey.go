@@ -27,18 +27,18 @@ func (*Rekey) Help() string {
 		"With PostgreSQL or a key of your own, first give both keys to all servers, in --seal-key or --key-file: the new one, then the current one. " +
 		"Then run this command with the same two keys. An interrupted command can be run again. " +
 		"Older backups need the former key. " +
-		jsonHelp(rekeyed{SigningKeys: 2, Passwords: 1, Key: "b3f1c2d4"})
+		jsonHelp(rekeyResult{SigningKeys: 2, Passwords: 1, Key: "b3f1c2d4"})
 }
 
-// rekeyed is the result of rekey.
-type rekeyed struct {
+// rekeyResult is what rekey prints.
+type rekeyResult struct {
 	SigningKeys int    `json:"signing_keys"`
 	Passwords   int    `json:"passwords"`
 	Key         string `json:"key"` // its fingerprint; empty without secrets
-	created     string // the key file, if there were no secrets
+	created     string // the created key file, if the database has no secrets
 }
 
-func (r rekeyed) String() string {
+func (r rekeyResult) String() string {
 	if r.created != "" {
 		return "the database has no secrets yet; created the key file " + r.created
 	}
@@ -48,14 +48,15 @@ func (r rekeyed) String() string {
 // Run changes the key.
 func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 	log := c.Log(streams)
-	keys, path, err := c.keys(log)
-	if path != "" && errors.Is(err, fs.ErrNotExist) {
-		return c.createFirstKey(ctx, log, streams, path)
+	keys, ownFile, err := c.keys(log)
+	createsKey := ownFile != "" // else the caller gives the new key
+	if createsKey && errors.Is(err, fs.ErrNotExist) {
+		return c.createFirstKey(ctx, log, streams, ownFile)
 	}
 	if err != nil {
 		return err
 	}
-	if path == "" && len(keys) == 1 {
+	if !createsKey && len(keys) == 1 {
 		return usagef("%s", errOneKey)
 	}
 	s, err := c.OpenExisting(ctx, log)
@@ -63,53 +64,53 @@ func (c *Rekey) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	current, err := seal.New(keys...)
-	if err != nil {
-		return err
-	}
-	if err := s.CheckKeys(ctx, current); err != nil {
-		return explainWrongKey(err)
-	}
-	if len(keys) == 1 { // our own file: store both keys before anything is encrypted with the new one
-		keys = append([][]byte{newKey()}, keys...)
-		if err := writeKeys(path, os.Rename, keys...); err != nil {
-			return fmt.Errorf("write the key file: %w", err)
-		}
-	}
 	sealer, err := seal.New(keys...)
 	if err != nil {
 		return err
+	}
+	if err := s.CheckKeys(ctx, sealer); err != nil {
+		return explainWrongKey(err)
+	}
+	if len(keys) == 1 { // two keys: an earlier run was interrupted after it wrote the file
+		keys = append([][]byte{newKey()}, keys...)
+		if err := writeKeys(ownFile, os.Rename, keys...); err != nil {
+			return fmt.Errorf("write the key file: %w", err)
+		}
+		if sealer, err = seal.New(keys...); err != nil {
+			return err
+		}
 	}
 	done, err := s.Rekey(ctx, "command:rekey", sealer)
 	if err != nil {
 		return explainWrongKey(err)
 	}
-	if err := c.print(streams, rekeyed{SigningKeys: done.SigningKeys, Passwords: done.Passwords, Key: done.Key}); err != nil {
+	if err := c.print(streams, rekeyResult{SigningKeys: done.SigningKeys, Passwords: done.Passwords, Key: done.Key}); err != nil {
 		return err
 	}
-	if path == "" {
+	if !createsKey {
 		fmt.Fprintln(streams.Err, "You can now remove the former key from the servers. Keep a copy for as long as you keep older backups.")
 		return nil
 	}
-	return storeFormerKeys(streams, log, path, keys)
+	return moveFormerKeys(streams, log, ownFile, keys)
 }
 
-// storeFormerKeys moves all keys but the first from the key file to a file of
-// former keys.
-func storeFormerKeys(streams Streams, log *slog.Logger, path string, keys [][]byte) error {
-	formerPath := path + ".former"
-	former, err := readKeys(formerPath, log)
+// moveFormerKeys moves all keys but the new one, the first, from the key file to the beginning of the
+// file of former keys.
+func moveFormerKeys(streams Streams, log *slog.Logger, keyFile string, keys [][]byte) error {
+	formerFile := keyFile + ".former"
+	former, err := readKeys(formerFile, log)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read the former keys. Both keys are still in %s; run the command again: %w", path, err)
+		return fmt.Errorf("read the former keys. Both keys are still in %s; run the command again: %w", keyFile, err)
 	}
 	former = slices.CompactFunc(append(slices.Clone(keys[1:]), former...), bytes.Equal)
-	if err := writeKeys(formerPath, os.Rename, former...); err != nil {
+	if err := writeKeys(formerFile, os.Rename, former...); err != nil {
 		return fmt.Errorf("write the former keys: %w", err)
 	}
-	if err := writeKeys(path, os.Rename, keys[0]); err != nil {
+	if err := writeKeys(keyFile, os.Rename, keys[0]); err != nil {
 		return fmt.Errorf("write the key file: %w", err)
 	}
-	fmt.Fprintf(streams.Err, "The former key is now in %s, the first of %s. Keep it for as long as you keep older backups, then delete it.\n", formerPath, count(len(former), "line"))
+	fmt.Fprintf(streams.Err, "The former key is now in %s, the first of %s. Keep it for as long as you keep older backups, then delete it.\n",
+		formerFile, count(len(former), "line"))
 	return nil
 }
 
@@ -121,26 +122,26 @@ func explainWrongKey(err error) error {
 	return &explainedError{fmt.Sprintf("%v. Nothing was changed. Give the key of this database as the second key, or in the key file", err), err}
 }
 
-// createFirstKey creates the key file of a database without secrets, as the
-// first start of a server would.
-func (c *Rekey) createFirstKey(ctx context.Context, log *slog.Logger, streams Streams, path string) error {
+// createFirstKey creates the key file of a database without secrets, as the first start of a server
+// does.
+func (c *Rekey) createFirstKey(ctx context.Context, log *slog.Logger, streams Streams, keyFile string) error {
 	s, err := c.OpenExisting(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := createKeyFile(ctx, path, c.DatabaseURL, log); err != nil {
+	if err := createKeyFile(ctx, keyFile, c.DatabaseURL, log); err != nil {
 		return fmt.Errorf("create the key file: %w", err)
 	}
-	return c.print(streams, rekeyed{created: path})
+	return c.print(streams, rekeyResult{created: keyFile})
 }
 
 const errOneKey = "rekey needs two keys, the new one and then the current one, and all servers must already have both: " +
 	"set PORTICO_SEAL_KEY=NEW,CURRENT, or put one on each line of --key-file"
 
-// keys returns the given keys. path is the key file that this command may
-// rewrite; empty for keys from elsewhere.
-func (c *Rekey) keys(log *slog.Logger) (keys [][]byte, path string, err error) {
+// keys returns the keys: of --seal-key or the key file. ownFile is the key file if this command creates
+// the new key and writes it there, as with SQLite; else it is empty.
+func (c *Rekey) keys(log *slog.Logger) (keys [][]byte, ownFile string, err error) {
 	if c.SealKey != "" {
 		keys, err = parseKeys("--seal-key", c.SealKey)
 		return keys, "", err
@@ -150,8 +151,8 @@ func (c *Rekey) keys(log *slog.Logger) (keys [][]byte, path string, err error) {
 		return nil, "", err
 	}
 	if _, isSQLite := shop.SQLiteFile(c.DatabaseURL); isSQLite {
-		path = file
+		ownFile = file
 	}
 	keys, err = readKeys(file, log)
-	return keys, path, err
+	return keys, ownFile, err
 }

@@ -118,6 +118,3 @@ With that in a shell, a page of the coffees by REST, and the same by GraphQL:
 
 // ErrNotLocal rejects addresses that other machines can reach, since the demo prints its credentials.
 var ErrNotLocal = errors.New("the demo listens on this machine only: use --addr 127.0.0.1:PORT, or omit --demo")
-
-// Shop returns the demo shop in the import format.
-func Shop() string { return shopFile }

@@ -66,6 +66,7 @@ func whole() map[string]string {
 // documented shape.
 func TestBodiesThatAreBombs(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "it sends thousands of bodies; the tests of rest and graph bound each")
 	a := attack(t, "--token-rate-address", "0", "--token-rate-client", "0")
 	bodies := whole()
 	front := a.served.held(t) // to openapi.yaml

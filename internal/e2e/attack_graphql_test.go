@@ -70,6 +70,7 @@ func documents() map[string][2]string {
 // What makes a GraphQL server work for little is refused, and told why.
 func TestDocumentsThatAreBombs(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "the tests of graph refuse such documents without a process")
 	a := attack(t)
 	for name, document := range documents() {
 		for _, credential := range []string{a.token, ""} {

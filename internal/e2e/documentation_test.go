@@ -253,7 +253,7 @@ func (v orderedJSON) format(indent, lead int) string {
 	ends := map[byte]string{'{': "}", '[': "]"}[v.open]
 	line := make([]string, len(v.items))
 	for i, item := range v.items {
-		line[i] = key(i) + item.format(-1000, 0)
+		line[i] = key(i) + item.format(-1<<20, 0)
 	}
 	if v.open == 0 {
 		return v.text
@@ -392,7 +392,7 @@ func runServing(t *testing.T, folder, commands string) {
 		// emptied first, since the shell may read the file before the new one
 		// opened it.
 		commands = before + `: > ready.log
-			./portico serve --addr 127.0.0.1:0 ` + strings.TrimSpace(server) + ` 2> ready.log & server=$!
+			./portico serve --addr 127.0.0.1:0 ` + strings.TrimSpace(addressFlag.ReplaceAllString(server, "")) + ` 2> ready.log & server=$!
 			until grep -q '"msg":"ready"' ready.log; do kill -0 $server; done
 			kill $server; wait $server`
 	}

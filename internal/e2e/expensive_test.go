@@ -62,6 +62,7 @@ func (s *served) peak(t *testing.T) int {
 // are answered or refused within 512 MiB; health is answered all the while.
 func TestAHundredExpensiveRequestsAtOnce(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "it imports a large shop; the tests of graph bound each request")
 	url := "file:" + t.TempDir() + "/expensive.db"
 	o := openOffice(t, url)
 	file := longShop(t, 200, 20_000)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +13,6 @@ import (
 	"github.com/coder/websocket"
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/demo"
 	"portico/store/exchange"
 	"portico/store/release"
 	"portico/store/storetest"
@@ -120,8 +120,10 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 		subscribe(t, socket, "a", `subscription { catalogPublished { uuid } }`)
 		require.Equal(t, "next", hear(t, socket).Type)
 
-		_, err := here.Import(t.Context(), "test", func() (io.ReadCloser, error) {
-			return io.NopCloser(strings.NewReader(strings.ReplaceAll(demo.Shop(), "Flat White", "Flatter White"))), nil
+		shop, err := os.ReadFile(demoShop)
+		require.NoError(t, err)
+		_, err = here.Import(t.Context(), "test", func() (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(strings.ReplaceAll(string(shop), "Flat White", "Flatter White"))), nil
 		}, exchange.ImportOptions{})
 		require.NoError(t, err)
 		v, err := here.View(t.Context(), release.ShopperContext{})
@@ -174,6 +176,7 @@ func TestARuleThatLeadsElsewhereIsTold(t *testing.T) {
 // What the protocol forbids, and what is too much, ends with its code.
 func TestStreamsAreBounded(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "the tests of graph bound streams without a process")
 	o := openDemo(t, "file:"+t.TempDir()+"/live.db")
 	l := o.serve(t, "--subscriptions-connection", "2", "--subscriptions-client", "3", "--document-depth", "4", "--cors-origin", "https://shop.example")
 	_, token := o.issue(t, "inventory:read", "catalog:read")

@@ -69,8 +69,8 @@ func TestThePageOnPostgreSQL(t *testing.T) {
 			}
 			block = p.olderBouncer(t, block)
 		}
-		if export, rest, ok := strings.Cut(block, "\n"); ok && strings.HasPrefix(export, "export PORTICO_SEAL_KEY=") {
-			t.Setenv("PORTICO_SEAL_KEY", strings.TrimSpace(runCommands(t, p.folder, environment(), export+"\necho $PORTICO_SEAL_KEY")))
+		if export, rest, ok := strings.Cut(block, "\n"); ok && strings.HasPrefix(export, "export PORTICO_KEY_FILE=") {
+			t.Setenv("PORTICO_KEY_FILE", strings.TrimSpace(runCommands(t, p.folder, environment(), export+"\necho $PORTICO_KEY_FILE")))
 			block = rest
 			good(t, "import", demoShop, "--database-url", p.URL("portico", "shop"))
 		}

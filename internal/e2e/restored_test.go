@@ -141,6 +141,7 @@ func (r *restorable) during(t *testing.T, before, after int, restore func(notice
 // PostgreSQL has, beneath servers that go on.
 func TestADumpIsRestoredUnderThreeServers(t *testing.T) {
 	t.Parallel()
+	storetest.FullTestsOnly(t, "it restores a database under three servers")
 	if _, err := exec.LookPath("psql"); err != nil {
 		storetest.SkipMissing(t, "postgres", "psql is not there")
 	}

@@ -23,16 +23,8 @@ func ReadRow[T any](ctx context.Context, in db.Session, l db.Listing[T], noun, i
 
 // ReadRowsByID returns rows by id; unknown ones are missing.
 func ReadRowsByID[T any](ctx context.Context, from db.Session, l db.Listing[T], ids []string) (map[string]T, error) {
-	byID := make(map[string]T, len(ids))
-	err := store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
-		places, args := db.InList(nil, ids)
-		rows, err := db.Collect(ctx, from, l.Scan, `SELECT `+l.Columns+` FROM `+l.Table+` WHERE id IN (`+places+`)`, args...)
-		for _, row := range rows {
-			byID[l.Key(row, store.Sort{})[0].(string)] = row
-		}
-		return err
-	})
-	return byID, err
+	rows, err := db.CollectIn(ctx, from, l.Scan, store.ValidIDs(ids), `SELECT `+l.Columns+` FROM `+l.Table+` WHERE `+l.ID+` IN ($in)`)
+	return store.IndexBy(rows, func(row T) string { return l.Key(row, store.Sort{})[0].(string) }), err
 }
 
 func notFound(noun, id string) error {

@@ -42,25 +42,19 @@ func (table Table) upsert(n int) string {
 
 // Write writes sources and returns the number of new or changed ones.
 func (table Table) Write(ctx context.Context, w *Writer, sources []Source) (changed int, err error) {
-	rows := make([][]any, len(sources))
-	for i, resource := range sources {
-		rows[i] = table.Row(resource, w.Tx)
-	}
-	ids, err := UpsertRows(ctx, w.Tx, table, rows)
-	w.Touch(table.Name, ids...)
-	return len(ids), err
-}
-
-// WriteInOrder writes sources of a table with a sequence.
-func (table Table) WriteInOrder(ctx context.Context, w *Writer, sources []Source) (int, error) {
-	sequence, err := w.Sequence(ctx, len(sources))
-	if err != nil {
-		return 0, err
+	var sequence int64
+	ordered := table.Columns[1] == "sequence"
+	if ordered {
+		if sequence, err = w.Sequence(ctx, len(sources)); err != nil {
+			return 0, err
+		}
 	}
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
 		rows[i] = table.Row(resource, w.Tx)
-		rows[i][1] = sequence + int64(i)
+		if ordered {
+			rows[i][1] = sequence + int64(i)
+		}
 	}
 	ids, err := UpsertRows(ctx, w.Tx, table, rows)
 	w.Touch(table.Name, ids...)
@@ -72,23 +66,18 @@ func (table Table) WriteInOrder(ctx context.Context, w *Writer, sources []Source
 // few statements are prepared.
 func UpsertRows(ctx context.Context, t *db.Tx, table Table, rows [][]any) (changed []string, err error) {
 	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
-	for _, size := range []int{32, 4, 1} {
-		for len(rows) >= size {
-			var args []any
-			for _, row := range rows[:size] {
-				for _, value := range row {
-					args = append(args, jsonText(value))
-				}
+	err = store.InBlocks(rows, 32, func(rows [][]any) error {
+		var args []any
+		for _, row := range rows {
+			for _, value := range row {
+				args = append(args, jsonText(value))
 			}
-			keys, err := db.Collect(ctx, t.Session, db.Scalar[string], table.upsert(size), args...)
-			if err != nil {
-				return changed, err
-			}
-			changed = append(changed, keys...)
-			rows = rows[size:]
 		}
-	}
-	return changed, nil
+		keys, err := db.Collect(ctx, t.Session, db.Scalar[string], table.upsert(len(rows)), args...)
+		changed = append(changed, keys...)
+		return err
+	})
+	return changed, err
 }
 
 // jsonText stores JSON as TEXT in both databases.
@@ -114,7 +103,7 @@ func (w *Writer) Dated(ctx context.Context, table Table, sources []Source, creat
 		if created(resource) == "" {
 			table.keeps = "created_at"
 		}
-		n, err := table.WriteInOrder(ctx, w, []Source{resource})
+		n, err := table.Write(ctx, w, []Source{resource})
 		if err != nil {
 			return 0, err
 		}

@@ -59,15 +59,6 @@ func (w *Writer) Finish(ctx context.Context) error {
 
 // Existing returns which ids a table has.
 func (w *Writer) Existing(ctx context.Context, table string, ids []string) (map[string]bool, error) {
-	known := map[string]bool{}
-	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		found, err := db.Collect(ctx, w.Session, db.Scalar[string],
-			`SELECT id FROM `+table+` WHERE id IN (`+list+`)`, args...)
-		for _, id := range found {
-			known[id] = true
-		}
-		return err
-	})
-	return known, err
+	found, err := db.CollectIn(ctx, w.Session, db.Scalar[string], ids, `SELECT id FROM `+table+` WHERE id IN ($in)`)
+	return store.SetOf(found), err
 }

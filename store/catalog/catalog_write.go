@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"time"
 
 	"portico/store"
@@ -49,12 +48,8 @@ func scanCatalog(rows *sql.Rows) (*Catalog, error) {
 	var id string
 	var created int64
 	var release sql.NullInt64
-	var body []byte
 	var held bool
-	if err := rows.Scan(&id, &created, &release, &body, &held); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(body, source); err != nil {
+	if err := rows.Scan(&id, &created, &release, db.JSON{Into: source}, &held); err != nil {
 		return nil, err
 	}
 	return NewCatalog(source, store.FromMicros(created), release.Valid, held), nil
@@ -130,13 +125,9 @@ func (s *CatalogService) UpdateCatalog(ctx context.Context, actor store.Actor, i
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return writeRow(ctx, s, actor, CatalogList, "catalog", &id, func(ctx context.Context, w *authoring.Writer) error {
-		source := &CatalogSource{}
-		if err := w.Read(ctx, "catalog", "catalog", id, source); err != nil {
-			return err
-		}
+	return changeRow(ctx, s, actor, CatalogList, CatalogKind, "catalog", id, func(_ context.Context, _ *authoring.Writer, source *CatalogSource) error {
 		change.apply(source)
-		return w.Replace(ctx, CatalogKind, source)
+		return nil
 	})
 }
 

@@ -22,8 +22,8 @@ import (
 type Links struct {
 	Parent     string
 	Children   []string
-	Components map[string]bool // live products of a bundle
-	Files      *index.Packed   // existing files
+	Components map[string]bool   // live products of a bundle
+	Files      *index.StringList // existing files
 	Variants   Variants
 }
 

@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -31,11 +30,7 @@ func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 	source := &hierarchySource{}
 	var id string
 	var updated int64
-	var body []byte
-	if err := rows.Scan(&id, &updated, &body); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(body, source); err != nil {
+	if err := rows.Scan(&id, &updated, db.JSON{Into: source}); err != nil {
 		return nil, err
 	}
 	a := &source.Attributes
@@ -98,13 +93,9 @@ func (s *CatalogService) UpdateHierarchy(ctx context.Context, actor store.Actor,
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return writeRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
-		source := &hierarchySource{}
-		if err := w.Read(ctx, "hierarchy", "hierarchy", id, source); err != nil {
-			return err
-		}
+	return changeRow(ctx, s, actor, HierarchyList, HierarchyKind, "hierarchy", id, func(_ context.Context, _ *authoring.Writer, source *hierarchySource) error {
 		change.apply(&source.Attributes)
-		return w.Replace(ctx, HierarchyKind, source)
+		return nil
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 
 var HierarchyKind = authoring.Kind{
 	Name: "hierarchy", Create: func() authoring.Source { return &hierarchySource{} },
-	Write: hierarchyTable.WriteInOrder, Export: authoring.ExportBodies("hierarchy", "sequence", "id"),
+	Write: hierarchyTable.Write, Export: authoring.ExportBodies("hierarchy", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
@@ -20,7 +20,7 @@ var HierarchyKind = authoring.Kind{
 var NodeKind = authoring.Kind{
 	Name: "node", Create: func() authoring.Source { return &NodeSource{} },
 	Write: writeNodes, Export: exportNodes,
-	Author: nodeTable.WriteInOrder, Published: true, Referred: true,
+	Author: nodeTable.Write, Published: true, Referred: true,
 }
 
 // attachBatch is how many products an import attaches or detaches in a transaction; a node
@@ -33,7 +33,7 @@ func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.So
 	room := attachBatch
 	for _, resource := range sources {
 		node := resource.(*NodeSource)
-		written, err := nodeTable.WriteInOrder(ctx, w, []authoring.Source{node})
+		written, err := nodeTable.Write(ctx, w, []authoring.Source{node})
 		if err != nil {
 			return 0, err
 		}
@@ -143,11 +143,7 @@ func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave,
 
 func detach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) error {
 	w.Touch("product", productIDs...)
-	return store.Chunked(productIDs, 512, func(ids []string) error {
-		list, args := db.InList([]any{nodeID}, ids)
-		_, err := w.Exec(ctx, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN (`+list+`)`, args...)
-		return err
-	})
+	return db.ExecIn(ctx, w.Session, productIDs, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN ($in)`, nodeID)
 }
 
 var hierarchyTable = authoring.Table{

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"database/sql"
 	"slices"
 	"strconv"
 
@@ -59,7 +58,7 @@ func (s *CatalogService) DetachProducts(ctx context.Context, actor store.Actor, 
 // MaxCurated, all attached. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for
 // each product that is not attached or repeated.
 func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, id string, productIDs []string) (*AuthoredNode, error) {
-	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
+	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		source.Attributes.CuratedProducts = productIDs
 		if len(productIDs) > MaxCurated {
 			return nil // the check of the node reports it
@@ -84,7 +83,7 @@ func (s *CatalogService) changeAttached(ctx context.Context, actor store.Actor, 
 	if len(productIDs) == 0 || len(productIDs) > MaxAttached {
 		return nil, store.Unprocessablef([]string{"product_ids"}, "must have between 1 and %d products, got %d", MaxAttached, len(productIDs))
 	}
-	return s.changeNode(ctx, actor, id, change)
+	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, change)
 }
 
 // productErrors reports the ids for which good is false.
@@ -99,55 +98,31 @@ func productErrors(ids []string, good func(id string) bool, format string) (faul
 
 // attachedAmong returns which products are attached to a node.
 func attachedAmong(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) (map[string]bool, error) {
-	attached := map[string]bool{}
-	err := store.Chunked(store.ValidIDs(productIDs), 512, func(ids []string) error {
-		places, args := db.InList([]any{nodeID}, ids)
-		found, err := db.Collect(ctx, w.Session, db.Scalar[string],
-			`SELECT product_id FROM node_product WHERE node_id = $1 AND product_id IN (`+places+`)`, args...)
-		for _, id := range found {
-			attached[id] = true
-		}
-		return err
-	})
-	return attached, err
+	found, err := db.CollectIn(ctx, w.Session, db.Scalar[string], store.ValidIDs(productIDs),
+		`SELECT product_id FROM node_product WHERE node_id = $1 AND product_id IN ($in)`, nodeID)
+	return store.SetOf(found), err
 }
 
 // AttachedCounts returns the number of products by node; nodes without any are missing.
 func (s *CatalogService) AttachedCounts(ctx context.Context, nodeIDs []string) (map[string]int, error) {
-	counts := make(map[string]int, len(nodeIDs))
-	err := store.Chunked(store.ValidIDs(nodeIDs), 512, func(ids []string) error {
-		places, args := db.InList(nil, ids)
-		_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
-			var id string
-			var n int
-			err = rows.Scan(&id, &n)
-			counts[id] = n
-			return none, err
-		}, `SELECT node_id, COUNT(*) FROM node_product WHERE node_id IN (`+places+`) GROUP BY node_id`, args...)
-		return err
-	})
-	return counts, err
+	counts, err := db.CollectIn(ctx, s.db.Reader, db.ScanPair[string, int], store.ValidIDs(nodeIDs),
+		`SELECT node_id, COUNT(*) FROM node_product WHERE node_id IN ($in) GROUP BY node_id`)
+	return db.PairMap(counts), err
 }
 
 // AttachedProducts lists the products of nodes, the newest attachment first: at most limit
 // of each, after offset.
 func (s *CatalogService) AttachedProducts(ctx context.Context, nodeIDs []string, limit, offset int) (map[string][]string, error) {
+	rows, err := db.CollectIn(ctx, s.db.Reader, db.ScanPair[string, string], store.ValidIDs(nodeIDs), `
+		SELECT node_id, product_id FROM (
+		    SELECT node_id, product_id,
+		           ROW_NUMBER() OVER (PARTITION BY node_id ORDER BY attached DESC, product_id DESC) AS place
+		    FROM node_product WHERE node_id IN ($in)) AS listed
+		WHERE place > $1 AND place <= $2
+		ORDER BY node_id, place`, offset, offset+limit)
 	attached := make(map[string][]string, len(nodeIDs))
-	err := store.Chunked(store.ValidIDs(nodeIDs), 512, func(ids []string) error {
-		places, args := db.InList([]any{offset, offset + limit}, ids)
-		_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
-			var node, product string
-			err = rows.Scan(&node, &product)
-			attached[node] = append(attached[node], product)
-			return none, err
-		}, `
-			SELECT node_id, product_id FROM (
-			    SELECT node_id, product_id,
-			           ROW_NUMBER() OVER (PARTITION BY node_id ORDER BY attached DESC, product_id DESC) AS place
-			    FROM node_product WHERE node_id IN (`+places+`)) AS listed
-			WHERE place > $1 AND place <= $2
-			ORDER BY node_id, place`, args...)
-		return err
-	})
+	for _, row := range rows {
+		attached[row.Key] = append(attached[row.Key], row.Value)
+	}
 	return attached, err
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -33,11 +32,7 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	source := &NodeSource{}
 	var id string
 	var updated int64
-	var body []byte
-	if err := rows.Scan(&id, &updated, &body); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(body, source); err != nil {
+	if err := rows.Scan(&id, &updated, db.JSON{Into: source}); err != nil {
 		return nil, err
 	}
 	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.ID()
@@ -91,7 +86,7 @@ func (s *CatalogService) UpdateNode(ctx context.Context, actor store.Actor, id s
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return s.changeNode(ctx, actor, id, func(_ context.Context, _ *authoring.Writer, source *NodeSource) error {
+	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, func(_ context.Context, _ *authoring.Writer, source *NodeSource) error {
 		change.apply(&source.Attributes)
 		return nil
 	})
@@ -101,7 +96,7 @@ func (s *CatalogService) UpdateNode(ctx context.Context, actor store.Actor, id s
 // NOT_FOUND, or UNPROCESSABLE for a parent that is unknown, in another hierarchy, or in the
 // subtree.
 func (s *CatalogService) MoveNode(ctx context.Context, actor store.Actor, id, parentID string) (*AuthoredNode, error) {
-	return s.changeNode(ctx, actor, id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
+	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, func(ctx context.Context, w *authoring.Writer, source *NodeSource) error {
 		own := source.Relationships.Hierarchy.ID()
 		hierarchy, err := hierarchyOf(ctx, w, parentID)
 		if err != nil {
@@ -155,20 +150,6 @@ func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id s
 	})
 }
 
-// changeNode reads, changes and writes a node.
-func (s *CatalogService) changeNode(ctx context.Context, actor store.Actor, id string, change func(context.Context, *authoring.Writer, *NodeSource) error) (*AuthoredNode, error) {
-	return writeRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
-		source := &NodeSource{}
-		if err := w.Read(ctx, "node", "node", id, source); err != nil {
-			return err
-		}
-		if err := change(ctx, w, source); err != nil {
-			return err
-		}
-		return w.Replace(ctx, NodeKind, source)
-	})
-}
-
 // setParent sets the parent, which may be the hierarchy.
 func (n *NodeSource) setParent(hierarchyID, parentID string) {
 	n.Relationships.Hierarchy = &authoring.LinkSource{Data: &authoring.RefSource{Type: "hierarchy", ID: hierarchyID}}
@@ -196,16 +177,10 @@ func hierarchyOf(ctx context.Context, w *authoring.Writer, parentID string) (str
 
 // parentsOf maps the nodes of a hierarchy to their parent nodes; "" for top-level nodes.
 func parentsOf(ctx context.Context, w *authoring.Writer, hierarchyID string) (map[string]string, error) {
-	parents := map[string]string{}
-	_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
-		var body []byte
+	parents, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (parent db.Pair[string, string], err error) {
 		var node NodeSource
-		if err := rows.Scan(&body); err != nil {
-			return none, err
-		}
-		err = json.Unmarshal(body, &node)
-		parents[node.ID] = node.Relationships.Parent.ID()
-		return none, err
+		err = rows.Scan(db.JSON{Into: &node})
+		return db.Pair[string, string]{Key: node.ID, Value: node.Relationships.Parent.ID()}, err
 	}, `SELECT body FROM node WHERE hierarchy_id = $1 ORDER BY id`, hierarchyID)
-	return parents, err
+	return db.PairMap(parents), err
 }

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"context"
-	"database/sql"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -11,7 +10,7 @@ import (
 
 var PricebookKind = authoring.Kind{
 	Name: "pricebook", Create: func() authoring.Source { return &pricebookSource{} },
-	Write: pricebookTable.WriteInOrder, Export: authoring.ExportBodies("pricebook", "sequence", "id"),
+	Write: pricebookTable.Write, Export: authoring.ExportBodies("pricebook", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
@@ -23,7 +22,7 @@ var PriceKind = authoring.Kind{
 
 var ModifierKind = authoring.Kind{
 	Name: "price_modifier", Create: func() authoring.Source { return &ModifierSource{} },
-	Write: modifierTable.WriteInOrder, Export: authoring.ExportBodies("price_modifier", "sequence", "id"),
+	Write: modifierTable.Write, Export: authoring.ExportBodies("price_modifier", "sequence", "id"),
 	Published: true,
 }
 
@@ -45,17 +44,12 @@ func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.S
 		ids[i], rows[i] = resource.Key(), priceTable.Row(resource, w.Tx)
 		skus[ids[i]] = []string{resource.(*PriceSource).Attributes.SKU}
 	}
-	if err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		_, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
-			var id, sku string
-			err = rows.Scan(&id, &sku)
-			skus[id] = append(skus[id], sku)
-			return none, err
-		}, `SELECT id, sku FROM price WHERE id IN (`+list+`)`, args...)
-		return err
-	}); err != nil {
+	before, err := db.CollectIn(ctx, w.Session, db.ScanPair[string, string], ids, `SELECT id, sku FROM price WHERE id IN ($in)`)
+	if err != nil {
 		return 0, err
+	}
+	for _, price := range before {
+		skus[price.Key] = append(skus[price.Key], price.Value)
 	}
 	changed, err := authoring.UpsertRows(ctx, w.Tx, priceTable, rows)
 	for _, id := range changed {

@@ -37,11 +37,7 @@ func writeProducts(ctx context.Context, w *authoring.Writer, sources []authoring
 			}
 		}
 	}
-	if err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		_, err := w.Exec(ctx, `DELETE FROM product_component WHERE product_id IN (`+list+`)`, args...)
-		return err
-	}); err != nil {
+	if err := db.ExecIn(ctx, w.Session, ids, `DELETE FROM product_component WHERE product_id IN ($in)`); err != nil {
 		return 0, err
 	}
 	return len(ids), w.InsertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)

@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"time"
 
 	"portico/store"
@@ -74,11 +73,7 @@ func ScanRule(rows *sql.Rows) (*CatalogRule, error) {
 	source := &RuleSource{}
 	var id string
 	var created, sequence int64
-	var body []byte
-	if err := rows.Scan(&id, &created, &sequence, &body); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(body, source); err != nil {
+	if err := rows.Scan(&id, &created, &sequence, db.JSON{Into: source}); err != nil {
 		return nil, err
 	}
 	return NewCatalogRule(source, store.FromMicros(created), sequence), nil
@@ -170,13 +165,9 @@ func (s *CatalogService) UpdateCatalogRule(ctx context.Context, actor store.Acto
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return writeRow(ctx, s, actor, RuleList, "rule", &id, func(ctx context.Context, w *authoring.Writer) error {
-		source := &RuleSource{}
-		if err := w.Read(ctx, "catalog_rule", "rule", id, source); err != nil {
-			return err
-		}
+	return changeRow(ctx, s, actor, RuleList, RuleKind, "rule", id, func(_ context.Context, _ *authoring.Writer, source *RuleSource) error {
 		change.apply(source)
-		return w.Replace(ctx, RuleKind, source)
+		return nil
 	})
 }
 

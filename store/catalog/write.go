@@ -29,6 +29,20 @@ func (s *CatalogService) inWriter(fn func(context.Context, *authoring.Writer) er
 	}
 }
 
+// changeRow reads, changes and writes a source, and returns the resulting row.
+func changeRow[T any, S authoring.Source](ctx context.Context, s *CatalogService, actor store.Actor, l db.Listing[T], k authoring.Kind, noun, id string, change func(context.Context, *authoring.Writer, S) error) (T, error) {
+	return writeRow(ctx, s, actor, l, noun, &id, func(ctx context.Context, w *authoring.Writer) error {
+		source := k.Create().(S)
+		if err := w.Read(ctx, k.Name, noun, id, source); err != nil {
+			return err
+		}
+		if err := change(ctx, w, source); err != nil {
+			return err
+		}
+		return w.Replace(ctx, k, source)
+	})
+}
+
 // writeRow runs a write and returns the resulting row.
 func writeRow[T any](ctx context.Context, s *CatalogService, actor store.Actor, l db.Listing[T], noun string, id *string, fn func(context.Context, *authoring.Writer) error) (T, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (row T, err error) {

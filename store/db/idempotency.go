@@ -138,14 +138,12 @@ func (t *Tx) replay(ctx context.Context, key *store.IdempotencyKey, hash string,
 		return err
 	}
 	// The versions of the first use are at most the current ones.
-	if _, err := Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
-		var topic Topic
-		var version int64
-		err = rows.Scan(&topic, &version)
-		t.SetVersion(topic, version)
-		return none, err
-	}, `SELECT topic, version FROM change`); err != nil {
+	versions, err := Collect(ctx, t.Session, ScanPair[Topic, int64], `SELECT topic, version FROM change`)
+	if err != nil {
 		return err
+	}
+	for _, topic := range versions {
+		t.SetVersion(topic.Key, topic.Value)
 	}
 	if key.Replayed != nil {
 		t.AfterCommit(key.Replayed)

@@ -207,21 +207,3 @@ func firstLine(query string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(query), "\n")
 	return line
 }
-
-// InList returns an IN list, "$3,$4,…", and args with values appended. It repeats the last
-// value up to a power of two, so that few texts are prepared. values must not be empty.
-func InList[T any](args []any, values []T) (list string, all []any) {
-	size := 1
-	for size < len(values) {
-		size *= 2
-	}
-	var b strings.Builder
-	for i := range size {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprintf(&b, "$%d", len(args)+1)
-		args = append(args, values[min(i, len(values)-1)])
-	}
-	return b.String(), args
-}

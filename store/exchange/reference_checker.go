@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -66,18 +65,15 @@ func (r *referenceChecker) missing(ctx context.Context, s *ExchangeService) (lis
 			}
 		}
 		slices.Sort(ids)
-		err := store.Chunked(ids, 512, func(ids []string) error {
-			places, args := db.InList(nil, ids)
-			found, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM `+kind.Name+` WHERE id IN (`+places+`)`, args...)
-			for _, id := range ids {
-				if !slices.Contains(found, id) {
-					list = append(list, r.wanted[authoring.Reference{Kind: kind.Name, ID: id}]...)
-				}
-			}
-			return err
-		})
+		found, err := db.CollectIn(ctx, s.db.Reader, db.Scalar[string], ids, `SELECT id FROM `+kind.Name+` WHERE id IN ($in)`)
 		if err != nil {
 			return nil, err
+		}
+		known := store.SetOf(found)
+		for _, id := range ids {
+			if !known[id] {
+				list = append(list, r.wanted[authoring.Reference{Kind: kind.Name, ID: id}]...)
+			}
 		}
 	}
 	if len(list) > 0 || len(r.nodes) == 0 {
@@ -150,18 +146,10 @@ func (r *referenceChecker) isRooted(id string, places map[string]nodePosition, k
 
 // nodePositions reads the trees of the store.
 func (s *ExchangeService) nodePositions(ctx context.Context) (map[string]nodePosition, error) {
-	places := map[string]nodePosition{}
-	_, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
-		var body []byte
+	places, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (place db.Pair[string, nodePosition], err error) {
 		var node catalog.NodeSource
-		if err := rows.Scan(&body); err != nil {
-			return none, err
-		}
-		if err := json.Unmarshal(body, &node); err != nil {
-			return none, err
-		}
-		places[node.ID] = nodePosition{0, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}
-		return none, nil
+		err = rows.Scan(db.JSON{Into: &node})
+		return db.Pair[string, nodePosition]{Key: node.ID, Value: nodePosition{0, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}}, err
 	}, `SELECT body FROM node ORDER BY sequence, id`)
-	return places, err
+	return db.PairMap(places), err
 }

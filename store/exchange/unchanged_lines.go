@@ -3,7 +3,6 @@ package exchange
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"hash/maphash"
 
 	"portico/store"
@@ -66,17 +65,11 @@ func (l *unchangedLines) mark(lines *bitset, d decodedLine, same bool) {
 
 func (l *unchangedLines) noteBodies(ctx context.Context, w *authoring.Writer, table authoring.Table, list []decodedLine) error {
 	return store.Chunked(list, 512, func(list []decodedLine) error {
-		bodies := make(map[string][]byte, len(list))
-		places, args := db.InList(nil, keysOf(list))
-		if _, err := db.Collect(ctx, w.Session, func(rows *sql.Rows) (none struct{}, err error) {
-			var id string
-			var body []byte
-			err = rows.Scan(&id, &body)
-			bodies[id] = body
-			return none, err
-		}, `SELECT id, body FROM `+table.Name+` WHERE id IN (`+places+`)`, args...); err != nil {
+		rows, err := db.CollectIn(ctx, w.Session, db.ScanPair[string, []byte], keysOf(list), `SELECT id, body FROM `+table.Name+` WHERE id IN ($in)`)
+		if err != nil {
 			return err
 		}
+		bodies := db.PairMap(rows)
 		for _, d := range list {
 			body, known := bodies[d.source.Key()]
 			l.mark(&l.lines, d, known && bytes.Equal(body, store.Encode(d.source)))

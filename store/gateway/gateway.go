@@ -6,7 +6,6 @@ package gateway
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -134,14 +133,11 @@ const gatewayColumns = `slug, body, sealed, changed_at, changed_by`
 // scanGateway reads a row. It decrypts the password only for its fingerprint, and only if
 // there is a sealer.
 func (s *GatewayService) scanGateway(rows *sql.Rows) (*Gateway, error) {
-	var body, sealed []byte
+	var sealed []byte
 	var changed int64
-	g := &Gateway{}
-	if err := rows.Scan(&g.Slug, &body, &sealed, &changed, &g.ChangedBy); err != nil {
-		return nil, err
-	}
 	var source gatewaySource
-	if err := json.Unmarshal(body, &source); err != nil {
+	g := &Gateway{}
+	if err := rows.Scan(&g.Slug, db.JSON{Into: &source}, &sealed, &changed, &g.ChangedBy); err != nil {
 		return nil, err
 	}
 	g.Name, g.Enabled, g.Test, g.MerchantID, g.Login = source.Name, source.Enabled, source.Test, source.MerchantID, source.Login

@@ -10,9 +10,9 @@ import (
 )
 
 // Collation sorts texts by the rules of a language. It is safe for concurrent use.
-type Collation struct{ idle sync.Pool }
+type Collation struct{ collators sync.Pool }
 
-type collator struct {
+type pooledCollator struct {
 	*collate.Collator
 	buffer collate.Buffer
 }
@@ -20,18 +20,18 @@ type collator struct {
 // NewCollation returns the collation of a locale; the root collation if it is unknown.
 func NewCollation(locale string) *Collation {
 	tag := language.Make(locale)
-	return &Collation{sync.Pool{New: func() any { return &collator{Collator: collate.New(tag)} }}}
+	return &Collation{sync.Pool{New: func() any { return &pooledCollator{Collator: collate.New(tag)} }}}
 }
 
 // Key returns the sort key of a text, which compares byte by byte.
 func (c *Collation) Key(text string) []byte {
-	own := c.idle.Get().(*collator)
-	defer c.idle.Put(own)
-	own.buffer.Reset()
-	return slices.Clone(own.KeyFromString(&own.buffer, text))
+	collator := c.collators.Get().(*pooledCollator)
+	defer c.collators.Put(collator)
+	collator.buffer.Reset()
+	return slices.Clone(collator.KeyFromString(&collator.buffer, text))
 }
 
-// NameOrder collects sort keys of product names by ordinal.
+// NameOrder collects the sort keys of product names, in the order of ordinals.
 type NameOrder struct {
 	keys []byte
 	ends []int
@@ -60,10 +60,10 @@ func (o *NameOrder) Ranks() []int64 {
 	}
 	slices.SortFunc(order, func(a, b uint32) int { return bytes.Compare(o.At(a), o.At(b)) })
 	ranks := make([]int64, len(order))
-	for i, at := range order {
-		ranks[at] = int64(i)
-		if i > 0 && bytes.Equal(o.At(at), o.At(order[i-1])) {
-			ranks[at] = ranks[order[i-1]]
+	for i, ordinal := range order {
+		ranks[ordinal] = int64(i)
+		if i > 0 && bytes.Equal(o.At(ordinal), o.At(order[i-1])) {
+			ranks[ordinal] = ranks[order[i-1]]
 		}
 	}
 	return ranks

@@ -12,22 +12,25 @@ type OrdinalSet []uint64
 func NewOrdinalSet(ordinals int) OrdinalSet { return make(OrdinalSet, (ordinals+63)/64) }
 
 // Add adds an ordinal.
-func (s OrdinalSet) Add(ordinal uint32)      { s[ordinal/64] |= 1 << (ordinal % 64) }
+func (s OrdinalSet) Add(ordinal uint32) { s[ordinal/64] |= 1 << (ordinal % 64) }
+
+// Has reports whether an ordinal is in the set.
 func (s OrdinalSet) Has(ordinal uint32) bool { return s[ordinal/64]&(1<<(ordinal%64)) != 0 }
 
+// Size is the memory in bytes.
 func (s OrdinalSet) Size() int { return 24 + 8*len(s) }
 
 func (s OrdinalSet) clone() OrdinalSet { return slices.Clone(s) }
 
-// addAll adds the elements of other.
-func (s OrdinalSet) addAll(other OrdinalSet) {
+// or adds the elements of other.
+func (s OrdinalSet) or(other OrdinalSet) {
 	for i := range s {
 		s[i] |= other[i]
 	}
 }
 
-// Keep removes what is not in other.
-func (s OrdinalSet) Keep(other OrdinalSet) {
+// And removes the elements that are not in other.
+func (s OrdinalSet) And(other OrdinalSet) {
 	for i := range s {
 		s[i] &= other[i]
 	}
@@ -48,7 +51,7 @@ func (s OrdinalSet) List() Ordinals {
 	return list
 }
 
-// Among filters a list in place to the elements of the set.
-func (s OrdinalSet) Among(list Ordinals) Ordinals {
-	return slices.DeleteFunc(list, func(place uint32) bool { return !s.Has(place) })
+// Filter removes ordinals that are not in the set from list, in place.
+func (s OrdinalSet) Filter(list Ordinals) Ordinals {
+	return slices.DeleteFunc(list, func(ordinal uint32) bool { return !s.Has(ordinal) })
 }

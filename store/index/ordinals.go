@@ -2,20 +2,20 @@ package index
 
 import "encoding/binary"
 
-// Ordinals are positions of products in a release: 0 is the last updated product; ties are
-// ordered by id.
+// Ordinals are positions of products in a release: 0 is the product that was updated last. Products
+// updated at the same time are ordered by id.
 type Ordinals []uint32
 
 // Size is about the memory in bytes.
 func (o Ordinals) Size() int { return EmptyChunk + 4*len(o) }
 
-// Keys are sort keys by ordinal: microseconds, or the rank of the id.
+// Keys are the sort keys of products, by ordinal: microseconds, or the rank of the id.
 type Keys []int64
 
 // Size is about the memory in bytes.
 func (k Keys) Size() int { return EmptyChunk + 8*len(k) }
 
-// PackOrdinals encodes a chunk, four bytes each.
+// PackOrdinals encodes a chunk, four bytes an ordinal.
 func PackOrdinals(list []uint32) []byte {
 	body := make([]byte, 0, 4*len(list))
 	for _, n := range list {
@@ -33,7 +33,7 @@ func UnpackOrdinals(body []byte) Ordinals {
 	return list
 }
 
-// PackKeys encodes a chunk, eight bytes each.
+// PackKeys encodes a chunk, eight bytes a key.
 func PackKeys(list []int64) []byte {
 	body := make([]byte, 0, 8*len(list))
 	for _, n := range list {

@@ -5,74 +5,74 @@ import (
 	"sort"
 )
 
-// Posting holds the products that match a filter term: runs of an index, each of one value
-// and sorted, or Places. Operations cost as much as the matches, not as the shop has
-// products.
+// Posting holds the products that match a filter term. The cost of its methods depends on the
+// number of matches, not on the number of products, unless they say otherwise.
 type Posting struct {
-	Runs   []PackedHashes
-	Places Ordinals // sorted
+	Runs     []PackedHashes // index entries, sorted; each run is of one value
+	Ordinals Ordinals       // further matches, sorted
 }
 
 // Len is the number of matches; a product with several of the values counts repeatedly.
 func (p Posting) Len() int {
-	n := len(p.Places)
+	n := len(p.Ordinals)
 	for _, run := range p.Runs {
-		n += len(run) / IndexEntry
+		n += len(run) / EntrySize
 	}
 	return n
 }
 
-func (p Posting) holds(place uint32) bool {
-	if _, found := slices.BinarySearch(p.Places, place); found {
+// contains reports whether a product matches.
+func (p Posting) contains(ordinal uint32) bool {
+	if _, found := slices.BinarySearch(p.Ordinals, ordinal); found {
 		return true
 	}
 	return slices.ContainsFunc(p.Runs, func(run PackedHashes) bool {
-		n := len(run) / IndexEntry
-		at := sort.Search(n, func(i int) bool { return run.place(i) >= place })
-		return at < n && run.place(at) == place
+		n := len(run) / EntrySize
+		i := sort.Search(n, func(i int) bool { return run.ordinal(i) >= ordinal })
+		return i < n && run.ordinal(i) == ordinal
 	})
 }
 
-// binarySearchFactor is how many times longer a list must be than another, so that binary searches in
-// it are cheaper than reading it.
+// binarySearchFactor is the ratio of lengths of two lists above which binary searches in the longer
+// one are cheaper than reading it.
 const binarySearchFactor = 64
 
-// Ordinals returns the distinct matches in order. far is the number of products.
-func (p Posting) Ordinals(far int) Ordinals {
-	if len(p.Runs) > 1 && p.Len()*binarySearchFactor > far {
-		return p.Set(far).List()
+// List returns the distinct matches in order.
+func (p Posting) List(productCount int) Ordinals {
+	if len(p.Runs) > 1 && p.Len()*binarySearchFactor > productCount {
+		return p.Set(productCount).List()
 	}
-	found := make(Ordinals, 0, p.Len())
-	found = append(found, p.Places...)
+	list := make(Ordinals, 0, p.Len())
+	list = append(list, p.Ordinals...)
 	for _, run := range p.Runs {
-		for i := range len(run) / IndexEntry {
-			found = append(found, run.place(i))
+		for i := range len(run) / EntrySize {
+			list = append(list, run.ordinal(i))
 		}
 	}
 	if len(p.Runs) > 1 {
-		slices.Sort(found)
-		found = slices.Compact(found)
+		slices.Sort(list)
+		list = slices.Compact(list)
 	}
-	return found
+	return list
 }
 
-// Among filters a list in place to the matches.
-func (p Posting) Among(found Ordinals, far int) Ordinals {
-	if len(found)*binarySearchFactor < p.Len() {
-		return slices.DeleteFunc(found, func(place uint32) bool { return !p.holds(place) })
+// Filter removes the products that do not match from list, in place.
+func (p Posting) Filter(list Ordinals, productCount int) Ordinals {
+	if len(list)*binarySearchFactor < p.Len() {
+		return slices.DeleteFunc(list, func(ordinal uint32) bool { return !p.contains(ordinal) })
 	}
-	return p.Set(far).Among(found)
+	return p.Set(productCount).Filter(list)
 }
 
-// Set returns the matches as a set. far is the number of products.
-func (p Posting) Set(far int) OrdinalSet {
-	set := NewOrdinalSet(far)
-	for _, place := range p.Places {
-		set.Add(place)
+// Set returns the matches as a set. It takes one bit for each of productCount products.
+func (p Posting) Set(productCount int) OrdinalSet {
+	set := NewOrdinalSet(productCount)
+	for _, ordinal := range p.Ordinals {
+		set.Add(ordinal)
 	}
 	for _, run := range p.Runs {
-		for i := range len(run) / IndexEntry {
-			set.Add(run.place(i))
+		for i := range len(run) / EntrySize {
+			set.Add(run.ordinal(i))
 		}
 	}
 	return set

@@ -8,49 +8,48 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// index packs which ordinals have which values, as a release does.
-func indexOf(values map[string][]uint32) (packed PackedHashes) {
-	var entries [][IndexEntry]byte
-	for value, places := range values {
-		for _, place := range places {
-			entries = append(entries, NewEntry(value, place))
+// packIndex packs the ordinals of each value as a release does.
+func packIndex(values map[string][]uint32) (packed PackedHashes) {
+	var entries [][EntrySize]byte
+	for value, ordinals := range values {
+		for _, ordinal := range ordinals {
+			entries = append(entries, NewEntry(value, ordinal))
 		}
 	}
-	slices.SortFunc(entries, func(a, b [IndexEntry]byte) int { return slices.Compare(a[:], b[:]) })
+	slices.SortFunc(entries, func(a, b [EntrySize]byte) int { return slices.Compare(a[:], b[:]) })
 	for _, entry := range entries {
 		packed = append(packed, entry[:]...)
 	}
 	return packed
 }
 
-// TestPostings: a posting filters like a check of each ordinal, whatever the lengths of the
-// lists.
+// TestPostings checks that a posting filters like a test of each ordinal, for lists of all lengths.
 func TestPostings(t *testing.T) {
 	t.Parallel()
-	const far = 5000
+	const productCount = 5000
 	random := rand.New(rand.NewPCG(1, 2))
 	some := func(n int) Ordinals {
-		places := NewOrdinalSet(far)
+		set := NewOrdinalSet(productCount)
 		for range n {
-			places.Add(uint32(random.IntN(far)))
+			set.Add(uint32(random.IntN(productCount)))
 		}
-		return places.List()
+		return set.List()
 	}
-	for _, n := range []int{0, 1, 3, 100, far} {
+	for _, n := range []int{0, 1, 3, 100, productCount} {
 		one, other := some(n), some(n/2)
-		index := indexOf(map[string][]uint32{"one": one, "other": other, "a third": some(50)})
-		p := Posting{Runs: []PackedHashes{index.Find(HashValue("one")), index.Find(HashValue("other"))}}
-		require.Empty(t, index.Find(HashValue("none")))
+		index := packIndex(map[string][]uint32{"one": one, "other": other, "a third": some(50)})
+		p := Posting{Runs: []PackedHashes{index.Find(Hash("one")), index.Find(Hash("other"))}}
+		require.Empty(t, index.Find(Hash("none")))
 		require.Equal(t, len(one)+len(other), p.Len())
 		want := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(one), other...))))
-		require.ElementsMatch(t, want, p.Ordinals(far), "of so many products")
-		require.True(t, slices.IsSorted(p.Ordinals(far)))
-		require.ElementsMatch(t, want, p.Ordinals(1<<20), "of far more products")
-		for _, m := range []int{0, 1, 30, far} {
+		require.ElementsMatch(t, want, p.List(productCount))
+		require.True(t, slices.IsSorted(p.List(productCount)))
+		require.ElementsMatch(t, want, p.List(1<<20), "many more products than matches")
+		for _, m := range []int{0, 1, 30, productCount} {
 			list := some(m)
-			kept := slices.DeleteFunc(slices.Clone(list), func(place uint32) bool { return !slices.Contains(want, place) })
-			require.Equal(t, kept, p.Among(slices.Clone(list), far), "%d of %d", m, n)
-			require.Equal(t, kept, Posting{Places: want}.Among(slices.Clone(list), far), "%d of %d places", m, n)
+			kept := slices.DeleteFunc(slices.Clone(list), func(ordinal uint32) bool { return !slices.Contains(want, ordinal) })
+			require.Equal(t, kept, p.Filter(slices.Clone(list), productCount), "%d of %d", m, n)
+			require.Equal(t, kept, Posting{Ordinals: want}.Filter(slices.Clone(list), productCount), "%d of %d ordinals", m, n)
 		}
 	}
 }

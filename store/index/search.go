@@ -10,11 +10,10 @@ import (
 
 // Search matches products that have all of its words in their SKU, or in their name or
 // description in the base language or one of the shopper's languages. Case and accents are
-// ignored. The last word also matches as a prefix, for search as you type.
+// ignored. The last word also matches as a prefix, for search as you type. In scripts without
+// spaces, the text may match in several pieces (searchWord).
 //
-// In scripts without spaces between words, the text may match in several pieces
-// (searchWord). This package does all word splitting, so results are the same on every
-// database.
+// This package splits texts into words itself, so that results are the same on every database.
 type Search struct {
 	Words []searchWord
 	Typed string // trimmed
@@ -43,14 +42,14 @@ func NewSearch(text string) (Search, error) {
 	if n := utf8.RuneCountInString(text); n > MaxSearchLength {
 		return Search{}, store.Invalidf(path, "is %d characters long; the limit is %d", n, MaxSearchLength)
 	}
-	words := slices.Collect(wordsOf(text))
+	words := slices.Collect(splitWords(text))
 	if len(words) > MaxSearchWords {
 		return Search{}, store.Invalidf(path, "has %d words; the limit is %d", len(words), MaxSearchWords)
 	}
 	s := Search{Typed: strings.TrimSpace(text)}
 	seen := map[string]bool{}
 	for i, w := range words {
-		wanted := w.wanted(i == len(words)-1)
+		wanted := w.searchWord(i == len(words)-1)
 		if name := wanted.String(); !seen[name] {
 			seen[name], s.Words = true, append(s.Words, wanted)
 		}
@@ -61,7 +60,7 @@ func NewSearch(text string) (Search, error) {
 // Empty reports whether there is nothing to find.
 func (s Search) Empty() bool { return len(s.Words) == 0 }
 
-// String is equal for equivalent searches.
+// String is the same for equivalent searches.
 func (s Search) String() string {
 	parts := make([]string, len(s.Words))
 	for i, w := range s.Words {

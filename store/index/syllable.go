@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Text in scripts without spaces (a run) is split into written syllables, because splitting
-// into words needs a dictionary: a Chinese character, a Thai consonant with its vowels and
-// tone, a Khmer stack. The split depends only on preceding characters. So a part of a text is
-// split like the text, except that the last syllable of an unfinished input may be a prefix.
+// A run is text in a script without spaces between words. To split it into words would need a
+// dictionary, so it is split into written syllables: a Chinese character, a Thai consonant with
+// its vowels and tone, a Khmer stack. The split depends only on preceding characters. So the start
+// of a text is split like the text, except that its last syllable may be incomplete.
 
 // SyllableEnd terminates a syllable in the index; it never occurs in text.
 const SyllableEnd = "\x1f"
@@ -17,18 +17,18 @@ const SyllableEnd = "\x1f"
 // syllables splits a run.
 func syllables(run string) (list []string) {
 	start, before := 0, rune(0)
-	for at, r := range run {
-		if at > 0 && !goesOn(before, r) {
-			list = append(list, run[start:at])
-			start = at
+	for i, r := range run {
+		if i > 0 && !continuesSyllable(before, r) {
+			list = append(list, run[start:i])
+			start = i
 		}
 		before = r
 	}
 	return append(list, run[start:])
 }
 
-// goesOn reports whether r belongs to the syllable of before.
-func goesOn(before, r rune) bool {
+// continuesSyllable reports whether r belongs to the syllable of before.
+func continuesSyllable(before, r rune) bool {
 	switch {
 	case unicode.IsMark(r):
 		return true
@@ -40,62 +40,61 @@ func goesOn(before, r rune) bool {
 	return strings.ContainsRune("ะาๅະາຽ", r) // vowels written after their consonant
 }
 
-// indexedRun yields the tokens of a run: each pair of neighbouring syllables, and the last
-// one alone, so that every syllable begins a token.
-func indexedRun(run string, yield func(token string) bool) {
+// runTokens yields the tokens by which a run is indexed: each pair of neighboring syllables, and the
+// last syllable alone, so that every syllable begins a token.
+func runTokens(run string, yield func(token string) bool) {
 	list := syllables(run)
-	for i, one := range list {
-		token := one + SyllableEnd
+	for i, text := range list {
+		token := text + SyllableEnd
 		if i+1 < len(list) {
 			token += list[i+1]
 		}
-		if !yield(cutWord(token)) {
+		if !yield(truncateToken(token)) {
 			return
 		}
 	}
 }
 
-// searchWord is a word to find: one token, or the syllables of a run. A text matches a run if
-// it contains each syllable within pieces of the run, in any place. A piece is two or more
-// neighbouring syllables, or one of three or more characters. Shorter syllables need a
-// neighbour; only a Chinese character, and the end of the input, may match alone if the text
-// contains some piece.
+// searchWord is a word to find: one token, or the syllables of a run. A text matches a run if it
+// contains each syllable as part of a piece of the run, at any position. A piece is two or more
+// neighboring syllables, or one syllable of three or more characters. Shorter syllables do not match
+// alone, except a Chinese character and the end of the input: these may, if the text contains a piece.
 type searchWord struct {
-	Whole SearchToken   // empty for a run of several syllables
-	Pairs []SearchToken // neighbouring syllables
-	alone []syllable    // one for each syllable
+	Whole   SearchToken     // empty for a run of several syllables
+	Pairs   []SearchToken   // neighboring syllables
+	singles []syllableToken // one for each syllable
 }
 
-// syllable is the token that matches a syllable alone; empty if it needs a neighbour.
-type syllable struct {
+// syllableToken is the token that matches a syllable alone; empty if it needs a neighbor.
+type syllableToken struct {
 	SearchToken
-	piece bool // it is a piece by itself
+	isPiece bool
 }
 
-// pieceLength is the number of characters that make a syllable a piece.
+// pieceLength is the number of characters from which one syllable is a piece.
 const pieceLength = 3
 
-// wantedRun returns what a text must contain to match a run.
-func wantedRun(run string, last bool) (w searchWord) {
+// parseRun returns the word to find for a run. last means that it ends the input.
+func parseRun(run string, last bool) (w searchWord) {
 	list := syllables(run)
 	single := func(i int) SearchToken {
 		if last && i == len(list)-1 {
-			return SearchToken{cutWord(list[i]), true}
+			return SearchToken{truncateToken(list[i]), true}
 		}
-		return SearchToken{cutWord(list[i] + SyllableEnd), true}
+		return SearchToken{truncateToken(list[i] + SyllableEnd), true}
 	}
 	if len(list) == 1 {
 		return searchWord{Whole: single(0)}
 	}
 	for i, text := range list {
-		found := syllable{piece: utf8.RuneCountInString(text) >= pieceLength}
+		token := syllableToken{isPiece: utf8.RuneCountInString(text) >= pieceLength}
 		first, _ := utf8.DecodeRuneInString(text)
-		if found.piece || unicode.Is(unicode.Han, first) || last && i == len(list)-1 {
-			found.SearchToken = single(i)
+		if token.isPiece || unicode.Is(unicode.Han, first) || last && i == len(list)-1 {
+			token.SearchToken = single(i)
 		}
-		w.alone = append(w.alone, found)
+		w.singles = append(w.singles, token)
 		if i > 0 {
-			w.Pairs = append(w.Pairs, SearchToken{cutWord(list[i-1] + SyllableEnd + text), last && i == len(list)-1})
+			w.Pairs = append(w.Pairs, SearchToken{truncateToken(list[i-1] + SyllableEnd + text), last && i == len(list)-1})
 		}
 	}
 	return w
@@ -107,9 +106,9 @@ func (w searchWord) Tokens() []SearchToken {
 		return []SearchToken{w.Whole}
 	}
 	list := w.Pairs
-	for _, one := range w.alone {
-		if one.Text != "" {
-			list = append(list[:len(list):len(list)], one.SearchToken)
+	for _, single := range w.singles {
+		if single.Text != "" {
+			list = append(list[:len(list):len(list)], single.SearchToken)
 		}
 	}
 	return list
@@ -132,35 +131,35 @@ func (w searchWord) String() string {
 	return text
 }
 
-// Holding returns the matches of the word. at has the matches of Tokens, in their order.
-func (w searchWord) Holding(at []OrdinalSet) OrdinalSet {
+// Match returns the matches of the word. tokens has the matches of each of Tokens.
+func (w searchWord) Match(tokens []OrdinalSet) OrdinalSet {
 	if w.Pairs == nil {
-		return at[0]
+		return tokens[0]
 	}
-	pairs, singles := at[:len(w.Pairs)], at[len(w.Pairs):]
+	pairs, singles := tokens[:len(w.Pairs)], tokens[len(w.Pairs):]
 	pieces := pairs[0].clone()
 	for _, pair := range pairs[1:] {
-		pieces.addAll(pair)
+		pieces.or(pair)
 	}
-	var held OrdinalSet
-	for i, one := range w.alone {
+	var matches OrdinalSet
+	for i, syllable := range w.singles {
 		covered := pairs[max(0, i-1)].clone()
 		if i < len(pairs) {
-			covered.addAll(pairs[i])
+			covered.or(pairs[i])
 		}
-		if one.Text != "" {
-			covered.addAll(singles[0])
-			if one.piece {
-				pieces.addAll(singles[0])
+		if syllable.Text != "" {
+			covered.or(singles[0])
+			if syllable.isPiece {
+				pieces.or(singles[0])
 			}
 			singles = singles[1:]
 		}
 		if i == 0 {
-			held = covered
+			matches = covered
 		} else {
-			held.Keep(covered)
+			matches.And(covered)
 		}
 	}
-	held.Keep(pieces)
-	return held
+	matches.And(pieces)
+	return matches
 }

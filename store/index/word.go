@@ -9,63 +9,62 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// textWord is a folded part of a text between spaces and punctuation. A run is text in a script
-// without spaces, such as Thai or Chinese, and is indexed by pairs of syllables
-// (syllable.go).
+// textWord is a folded part of a text between spaces and punctuation. run tells that its script has no
+// spaces, as Thai and Chinese; such text is indexed by pairs of syllables.
 type textWord struct {
 	text string
 	run  bool
 }
 
-// indexed yields the tokens of a word.
-func (w textWord) indexed(yield func(token string) bool) {
+// eachToken yields the tokens by which the word is indexed.
+func (w textWord) eachToken(yield func(token string) bool) {
 	if !w.run {
-		yield(cutWord(w.text))
+		yield(truncateToken(w.text))
 		return
 	}
-	indexedRun(w.text, yield)
+	runTokens(w.text, yield)
 }
 
-// wanted returns what a text must contain to match the word.
-func (w textWord) wanted(last bool) searchWord {
+// searchWord returns the word to find. last means that it ends the input.
+func (w textWord) searchWord(last bool) searchWord {
 	if !w.run {
-		return searchWord{Whole: SearchToken{cutWord(w.text), last}}
+		return searchWord{Whole: SearchToken{truncateToken(w.text), last}}
 	}
-	return wantedRun(w.text, last)
+	return parseRun(w.text, last)
 }
 
-// maxToken is the longest indexed word; longer ones are cut.
-const maxToken = 64 // bytes
+// maxTokenBytes is the length to which indexed words are cut.
+const maxTokenBytes = 64
 
-func cutWord(text string) string {
-	if len(text) <= maxToken {
+func truncateToken(text string) string {
+	if len(text) <= maxTokenBytes {
 		return text
 	}
-	end := maxToken
+	end := maxTokenBytes
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}
 	return text[:end]
 }
 
-// wordsOf yields the folded words of a text in order.
-func wordsOf(text string) func(yield func(textWord) bool) {
+// splitWords yields the folded words of a text in order.
+func splitWords(text string) func(yield func(textWord) bool) {
 	return func(yield func(textWord) bool) {
 		folded := Fold(text)
 		start, run := -1, false
-		for at, r := range folded {
+		for i, r := range folded {
 			part := isWordPart(r)
 			if start >= 0 && unicode.IsMark(r) {
 				continue // a vowel sign or tone belongs to the previous letter
 			}
 			if start >= 0 && (!part || isUnspaced(r) != run) {
-				if !yield(textWord{folded[start:at], run}) {
+				if !yield(textWord{folded[start:i], run}) {
 					return
 				}
 				start = -1
 			}
 			if part && start < 0 {
-				start, run = at, isUnspaced(r)
+				start, run = i, isUnspaced(r)
 			}
 		}
 		if start >= 0 {
@@ -96,7 +95,7 @@ func Fold(text string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(text) {
 		switch {
-		case isAccent(r) || unicode.Is(unicode.Cf, r), r == 'ـ': // soft hyphens, joiners and stretched strokes are invisible
+		case isAccent(r) || unicode.Is(unicode.Cf, r), r == 'ـ': // invisible: soft hyphens, joiners, stretched strokes
 		case extraFolds[r] != "":
 			b.WriteString(extraFolds[r])
 		default:
@@ -106,7 +105,7 @@ func Fold(text string) string {
 	return norm.NFC.String(b.String())
 }
 
-// isAccent reports whether a mark may be omitted; Thai vowels and Japanese voicing marks may
+// isAccent reports whether a mark is ignored in searches. Thai vowels and Japanese voicing marks are
 // not.
 func isAccent(r rune) bool {
 	return r >= 0x0300 && unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Hebrew, unicode.Arabic) &&
@@ -128,19 +127,19 @@ func isASCII(text string) bool {
 	return true
 }
 
-// LanguageWords are the distinct words of a product in one language.
+// LanguageWords are the distinct tokens of a product in one language.
 type LanguageWords struct {
 	Language string   // empty for the base text
 	Named    []string // in the name or SKU
 	Others   []string // only in the description
 }
 
-// NewLanguageWords extracts the words of a product's texts in one language.
+// NewLanguageWords returns the tokens of a product's texts in one language.
 func NewLanguageWords(language, description string, names ...string) LanguageWords {
 	tokens := func(texts ...string) (list []string) {
 		for _, text := range texts {
-			for w := range wordsOf(text) {
-				w.indexed(func(token string) bool {
+			for w := range splitWords(text) {
+				w.eachToken(func(token string) bool {
 					list = append(list, token)
 					return true
 				})

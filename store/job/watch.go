@@ -3,7 +3,6 @@ package job
 import (
 	"context"
 
-	"portico/store"
 	"portico/store/db"
 )
 
@@ -20,12 +19,9 @@ func (s *JobService) WatchJob(job *Job) *JobWatcher {
 
 // Follow reads the watched jobs.
 func Follow(ctx context.Context, s *JobService) error {
-	return store.Chunked(s.jobWatch.SubscribedIDs(), 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		jobs, err := db.Collect(ctx, s.db.Reader, scanJob, `SELECT `+jobColumns+` FROM job WHERE id IN (`+list+`)`, args...)
-		for _, job := range jobs {
-			s.jobWatch.Publish(job.ID, job)
-		}
-		return err
-	})
+	jobs, err := db.CollectIn(ctx, s.db.Reader, scanJob, s.jobWatch.SubscribedIDs(), `SELECT `+jobColumns+` FROM job WHERE id IN ($in)`)
+	for _, job := range jobs {
+		s.jobWatch.Publish(job.ID, job)
+	}
+	return err
 }

@@ -6,4 +6,4 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
+func TestMain(m *testing.M) { storetest.SQLiteMain(m) }

@@ -93,7 +93,7 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 
 // filesOf are the files that there are: all, or for a delta those that these
 // products refer to.
-func (p *publicationPlan) filesOf(ctx context.Context, sources map[uint32]*catalog.ProductSource) (*index.Packed, error) {
+func (p *publicationPlan) filesOf(ctx context.Context, sources map[uint32]*catalog.ProductSource) (*index.StringList, error) {
 	if p.delta == nil {
 		return &p.files, nil
 	}
@@ -102,7 +102,7 @@ func (p *publicationPlan) filesOf(ctx context.Context, sources map[uint32]*catal
 		ids = append(ids, source.FileIDs()...)
 	}
 	slices.Sort(ids)
-	files := &index.Packed{}
+	files := &index.StringList{}
 	return files, store.Chunked(slices.Compact(ids), 512, func(ids []string) error {
 		list, args := db.InList(nil, ids)
 		found, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT id FROM file WHERE id IN (`+list+`) ORDER BY id`, args...)

@@ -20,7 +20,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 	add := func(attribute string, values ...string) {
 		for _, value := range values {
 			if w.index[attribute] == nil {
-				w.index[attribute] = &runs{name: attribute, width: index.IndexEntry}
+				w.index[attribute] = &runs{name: attribute, width: index.EntrySize}
 			}
 			entry := index.NewEntry(value, uint32(product.ordinal))
 			w.index[attribute].add(entry[:])
@@ -74,10 +74,10 @@ func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 	}
 	if err := w.index[attribute].each(ctx, w, func(entry []byte) error {
 		if len(body) == 0 {
-			body = make([]byte, 0, segment.IndexChunkSize*index.IndexEntry)
-			directory = append(directory, entry[:index.IndexHash]...)
+			body = make([]byte, 0, segment.IndexChunkSize*index.EntrySize)
+			directory = append(directory, entry[:index.HashSize]...)
 		}
-		if body = append(body, entry...); len(body) < segment.IndexChunkSize*index.IndexEntry {
+		if body = append(body, entry...); len(body) < segment.IndexChunkSize*index.EntrySize {
 			return nil
 		}
 		end()

@@ -29,8 +29,8 @@ type publicationPlan struct {
 
 	modifiers map[string]*catalog.ModifierSource // by name
 
-	files      index.Packed // ids
-	ids        index.Packed // of the products, by handle
+	files      index.StringList // ids
+	ids        index.StringList // of the products, by handle
 	related    []related
 	created    []int64 // by handle
 	updated    []int64

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/internal/datagen"
-	"portico/internal/demo"
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/release"
@@ -24,9 +23,11 @@ func TestBodiesAreReadAsTheyWereWritten(t *testing.T) {
 		if backend.Name != "sqlite" {
 			t.Skip("no engine has a part in it")
 		}
+		demoShop, err := os.ReadFile("../../internal/demo/shop.ndjson")
+		require.NoError(t, err)
 		for name, lines := range map[string]func(io.Writer) error{
 			"generated": func(w io.Writer) error { return datagen.WriteShop(w, storetest.QuickOrFull(300, 5000), 7) },
-			"coffee":    func(w io.Writer) error { _, err := io.WriteString(w, demo.Shop()); return err },
+			"coffee":    func(w io.Writer) error { _, err := w.Write(demoShop); return err },
 			"odd":       func(w io.Writer) error { _, err := io.WriteString(w, oddShop); return err },
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -164,11 +164,11 @@ func (o *resultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 	slices.SortFunc(terms, func(a, b index.Posting) int { return cmp.Compare(a.Len(), b.Len()) })
 	for i, term := range terms {
 		if i > 0 {
-			found = term.Among(found, o.Release.Ordinals)
+			found = term.Filter(found, o.Release.Ordinals)
 			continue
 		}
 		var err error
-		if found, err = o.Live(ctx, term.Ordinals(o.Release.Ordinals)); err != nil {
+		if found, err = o.Live(ctx, term.List(o.Release.Ordinals)); err != nil {
 			return nil, err
 		}
 	}
@@ -187,7 +187,7 @@ func (o *resultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 		return index.Intersect(found, o.named), nil
 	}
 	members, err := o.list.MemberSet(ctx)
-	return members.Among(found), err
+	return members.Filter(found), err
 }
 
 // within removes the products outside a range.

@@ -26,7 +26,7 @@ func scanned(t *testing.T, relationships string) (fast, slow *productRefs, ok bo
 // What is read by the way it was written is what encoding/json reads.
 func TestRelationshipsAreReadAsTheyWereWritten(t *testing.T) {
 	t.Parallel()
-	photos := &index.Packed{}
+	photos := &index.StringList{}
 	photos.Add("photo-1")
 	photos.Add("photo-2")
 	for name, c := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
+func TestMain(m *testing.M) { storetest.SQLiteMain(m) }
 
 // actor is the actor of writes in these tests.
 const actor store.Actor = "client:test"

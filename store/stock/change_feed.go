@@ -104,12 +104,8 @@ func Follow(ctx context.Context, s *StockService, lanes map[db.Topic]int64, aske
 			return s.cacheNotFollowed(ctx, lanes)
 		}
 	}
-	var rows []stockRow
-	if err := store.Chunked(store.Unique(products), 512, func(ids []string) error {
-		found, err := stockStatesOf(ctx, s.db.Reader, ids)
-		rows = append(rows, found...)
-		return err
-	}); err != nil {
+	rows, err := stockStatesOf(ctx, s.db.Reader, store.Unique(products))
+	if err != nil {
 		return err
 	}
 	l.follow(rows, lanes, asked)

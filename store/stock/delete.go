@@ -63,22 +63,18 @@ func resumeLedgers(ctx context.Context, t *db.Tx, products []string) (revisions 
 		product         string
 		revision, lines int64
 	}
-	err = store.Chunked(slices.Sorted(slices.Values(products)), 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		found, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (d deleted, err error) {
-			return d, rows.Scan(&d.product, &d.revision, &d.lines)
-		}, `DELETE FROM stock_deleted WHERE product_id IN (`+list+`) RETURNING product_id, revision, lines`, args...)
-		if err != nil {
-			return err
+	found, err := db.CollectIn(ctx, t.Session, func(rows *sql.Rows) (d deleted, err error) {
+		return d, rows.Scan(&d.product, &d.revision, &d.lines)
+	}, slices.Sorted(slices.Values(products)), `DELETE FROM stock_deleted WHERE product_id IN ($in) RETURNING product_id, revision, lines`)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(found, func(a, b deleted) int { return strings.Compare(a.product, b.product) })
+	for _, d := range found {
+		revisions[d.product] = d.revision + 1
+		if _, err := t.Exec(ctx, `UPDATE stock SET revision = $2, lines = lines + $3 WHERE product_id = $1`, d.product, d.revision+1, d.lines); err != nil {
+			return nil, err
 		}
-		slices.SortFunc(found, func(a, b deleted) int { return strings.Compare(a.product, b.product) })
-		for _, d := range found {
-			revisions[d.product] = d.revision + 1
-			if _, err := t.Exec(ctx, `UPDATE stock SET revision = $2, lines = lines + $3 WHERE product_id = $1`, d.product, d.revision+1, d.lines); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return revisions, err
+	}
+	return revisions, nil
 }

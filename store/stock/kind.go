@@ -78,16 +78,12 @@ func (r *StockSource) Stock(had *Stock, now time.Time) *Stock {
 
 // StocksByID reads records; products without one are missing.
 func StocksByID(ctx context.Context, w *authoring.Writer, ids []string) (map[string]*Stock, error) {
-	byID := make(map[string]*Stock, len(ids))
-	err := store.Chunked(store.Unique(ids), 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		stocks, err := db.Collect(ctx, w.Session, scanStock, `SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
-		for _, stock := range stocks {
-			byID[stock.ProductID] = stock
-		}
-		return err
-	})
-	return byID, err
+	return stocksByID(ctx, w.Session, store.Unique(ids))
+}
+
+func stocksByID(ctx context.Context, in db.Session, ids []string) (map[string]*Stock, error) {
+	stocks, err := db.CollectIn(ctx, in, scanStock, ids, `SELECT `+stockColumns+` FROM stock WHERE product_id IN ($in)`)
+	return store.IndexBy(stocks, func(s *Stock) string { return s.ProductID }), err
 }
 
 // LedgerLengths reads the lengths of ledgers; products without a record are missing.
@@ -101,20 +97,9 @@ func LockLedgerLengths(ctx context.Context, w *authoring.Writer, ids []string) (
 }
 
 func ledgerLengths(ctx context.Context, in db.Session, ids []string, lock string) (map[string]int, error) {
-	lines := make(map[string]int, len(ids))
-	ids = slices.Sorted(slices.Values(ids)) // the same lock order everywhere
-	err := store.Chunked(slices.Compact(ids), 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
-			var id string
-			var n int
-			err = rows.Scan(&id, &n)
-			lines[id] = n
-			return none, err
-		}, `SELECT product_id, lines FROM stock WHERE product_id IN (`+list+`) ORDER BY product_id`+lock, args...)
-		return err
-	})
-	return lines, err
+	ids = slices.Compact(slices.Sorted(slices.Values(ids))) // the same lock order everywhere
+	lines, err := db.CollectIn(ctx, in, db.ScanPair[string, int], ids, `SELECT product_id, lines FROM stock WHERE product_id IN ($in) ORDER BY product_id`+lock)
+	return db.PairMap(lines), err
 }
 
 // balance is a change of a record; had is nil for a new one.

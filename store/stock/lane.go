@@ -2,7 +2,6 @@ package stock
 
 import (
 	"context"
-	"database/sql"
 	"maps"
 
 	"portico/store/db"
@@ -42,13 +41,6 @@ const (
 
 // stockLanes reads the versions of the lanes.
 func stockLanes(ctx context.Context, in db.Session) (map[db.Topic]int64, error) {
-	lanes := map[db.Topic]int64{}
-	_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
-		var lane db.Topic
-		var version int64
-		err = rows.Scan(&lane, &version)
-		lanes[lane] = version
-		return none, err
-	}, `SELECT topic, version FROM change WHERE topic >= $1 AND topic < $2`, stockTopics, stockTopics+"~")
-	return lanes, err
+	lanes, err := db.Collect(ctx, in, db.ScanPair[db.Topic, int64], `SELECT topic, version FROM change WHERE topic >= $1 AND topic < $2`, stockTopics, stockTopics+"~")
+	return db.PairMap(lanes), err
 }

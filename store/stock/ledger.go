@@ -67,20 +67,16 @@ var stockTransactionList = db.Listing[*StockTransaction]{
 // StockTransactionsByProduct returns the newest entries of several ledgers, newest first,
 // at most limit each.
 func (s *StockService) StockTransactionsByProduct(ctx context.Context, productIDs []string, limit int) (map[string][]*StockTransaction, error) {
+	lines, err := db.CollectIn(ctx, s.db.Reader, scanStockTransaction, store.ValidIDs(productIDs), `
+		SELECT `+stockTransactionColumns+` FROM (
+		    SELECT `+stockTransactionColumns+`,
+		           ROW_NUMBER() OVER (PARTITION BY product_id ORDER BY created_at DESC, id DESC) AS place
+		    FROM stock_transaction WHERE product_id IN ($in)) AS ledger
+		WHERE place <= $1
+		ORDER BY product_id, created_at DESC, id DESC`, limit)
 	byProduct := make(map[string][]*StockTransaction, len(productIDs))
-	err := store.Chunked(store.ValidIDs(productIDs), 512, func(ids []string) error {
-		list, args := db.InList([]any{limit}, ids)
-		lines, err := db.Collect(ctx, s.db.Reader, scanStockTransaction, `
-			SELECT `+stockTransactionColumns+` FROM (
-			    SELECT `+stockTransactionColumns+`,
-			           ROW_NUMBER() OVER (PARTITION BY product_id ORDER BY created_at DESC, id DESC) AS place
-			    FROM stock_transaction WHERE product_id IN (`+list+`)) AS ledger
-			WHERE place <= $1
-			ORDER BY product_id, created_at DESC, id DESC`, args...)
-		for _, line := range lines {
-			byProduct[line.ProductID] = append(byProduct[line.ProductID], line)
-		}
-		return err
-	})
+	for _, line := range lines {
+		byProduct[line.ProductID] = append(byProduct[line.ProductID], line)
+	}
 	return byProduct, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"portico/store"
-	"portico/store/db"
 )
 
 // Stock returns the stock of a product, or NOT_FOUND if it has no record.
@@ -42,16 +41,7 @@ func (s *StockService) StockColumn(ctx context.Context, productIDs []string) ([]
 	if s.cache.view(func(cells *stockCells) { cells.column(productIDs, column) }) {
 		return column, nil
 	}
-	byID := make(map[string]*Stock, len(productIDs))
-	err := store.Chunked(store.ValidIDs(productIDs), 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		stocks, err := db.Collect(ctx, s.db.Reader, scanStock,
-			`SELECT `+stockColumns+` FROM stock WHERE product_id IN (`+list+`)`, args...)
-		for _, stock := range stocks {
-			byID[stock.ProductID] = stock
-		}
-		return err
-	})
+	byID, err := stocksByID(ctx, s.db.Reader, store.ValidIDs(productIDs))
 	if err != nil {
 		return nil, err
 	}

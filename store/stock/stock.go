@@ -65,23 +65,21 @@ func (r *stockRow) values(to []any) []any {
 	return append(to, r.ProductID, r.Available, r.Allocated, store.Micros(r.CreatedAt), store.Micros(r.UpdatedAt), r.revision, r.newEntries)
 }
 
-// stockRows reads records by id, at most 512, sorted by id.
+// stockRows reads records by id. If ids are sorted, it reads and locks them in their order.
 func stockRows(ctx context.Context, from db.Session, ids []string, lock string) ([]stockRow, error) {
-	list, args := db.InList(nil, ids)
-	return db.Collect(ctx, from, scanStockRow,
-		`SELECT `+stockRowColumns+` FROM stock WHERE product_id IN (`+list+`) ORDER BY product_id`+lock, args...)
+	return db.CollectIn(ctx, from, scanStockRow, ids,
+		`SELECT `+stockRowColumns+` FROM stock WHERE product_id IN ($in) ORDER BY product_id`+lock)
 }
 
-// stockStatesOf reads the versions of products, at most 512, including deleted records.
+// stockStatesOf reads the versions of products, including deleted records.
 func stockStatesOf(ctx context.Context, from db.Session, ids []string) ([]stockRow, error) {
-	list, args := db.InList(nil, ids)
-	return db.Collect(ctx, from, func(rows *sql.Rows) (row stockRow, err error) {
+	return db.CollectIn(ctx, from, func(rows *sql.Rows) (row stockRow, err error) {
 		var created, updated int64
 		err = rows.Scan(&row.ProductID, &row.Available, &row.Allocated, &created, &updated, &row.revision, &row.deleted)
 		row.CreatedAt, row.UpdatedAt = store.FromMicros(created), store.FromMicros(updated)
 		return row, err
-	}, `
-		SELECT `+stockRowColumns+`, FALSE FROM stock WHERE product_id IN (`+list+`)
+	}, ids, `
+		SELECT `+stockRowColumns+`, FALSE FROM stock WHERE product_id IN ($in)
 		UNION ALL
-		SELECT product_id, 0, 0, created_at, deleted_at, revision, TRUE FROM stock_deleted WHERE product_id IN (`+list+`)`, args...)
+		SELECT product_id, 0, 0, created_at, deleted_at, revision, TRUE FROM stock_deleted WHERE product_id IN ($in)`)
 }

@@ -123,23 +123,12 @@ func subtractEntries(ctx context.Context, t *db.Tx, gone map[string]int) error {
 // carriedOver returns until when the ledgers of products were carried over, in
 // microseconds; others are missing.
 func carriedOver(ctx context.Context, in db.Session, products []string) (map[string]int64, error) {
-	upTo := map[string]int64{}
-	err := store.Chunked(store.Unique(products), 512, func(ids []string) error {
-		list, args := db.InList([]any{string(carryOverActor)}, ids)
-		_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
-			var product string
-			var created int64
-			err = rows.Scan(&product, &created)
-			upTo[product] = created
-			return none, err
-		}, `
-			SELECT product_id, created_at FROM stock_transaction
-			WHERE actor = $1 AND id IN (
-			    SELECT (SELECT id FROM stock_transaction AS line WHERE line.product_id = stock.product_id ORDER BY created_at, id LIMIT 1)
-			    FROM (SELECT product_id FROM stock UNION ALL SELECT product_id FROM stock_deleted) AS stock WHERE product_id IN (`+list+`))`, args...)
-		return err
-	})
-	return upTo, err
+	upTo, err := db.CollectIn(ctx, in, db.ScanPair[string, int64], store.Unique(products), `
+		SELECT product_id, created_at FROM stock_transaction
+		WHERE actor = $1 AND id IN (
+		    SELECT (SELECT id FROM stock_transaction AS line WHERE line.product_id = stock.product_id ORDER BY created_at, id LIMIT 1)
+		    FROM (SELECT product_id FROM stock UNION ALL SELECT product_id FROM stock_deleted) AS stock WHERE product_id IN ($in))`, string(carryOverActor))
+	return db.PairMap(upTo), err
 }
 
 // SweepChanges deletes published changes that existed at the previous sweep. Processes

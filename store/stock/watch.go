@@ -34,12 +34,7 @@ func (s *StockService) stockStates(ctx context.Context, ids []string) (rows []st
 	}) {
 		return rows, nil
 	}
-	err = store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
-		found, err := stockRows(ctx, s.db.Reader, ids, "")
-		rows = append(rows, found...)
-		return err
-	})
-	return rows, err
+	return stockRows(ctx, s.db.Reader, store.ValidIDs(ids), "")
 }
 
 // cacheNotFollowed is called for each poll while the cache is not followed.
@@ -69,11 +64,9 @@ func (s *StockService) cacheFollowed(ctx context.Context, lanes map[db.Topic]int
 
 // readWatched reads all watched products from the database.
 func (s *StockService) readWatched(ctx context.Context, lanes map[db.Topic]int64) error {
-	if err := store.Chunked(s.stockWatch.SubscribedIDs(), 512, func(ids []string) error {
-		rows, err := stockStatesOf(ctx, s.db.Reader, ids)
-		s.stockWatch.publishAll(rows)
-		return err
-	}); err != nil {
+	rows, err := stockStatesOf(ctx, s.db.Reader, s.stockWatch.SubscribedIDs())
+	s.stockWatch.publishAll(rows)
+	if err != nil {
 		return err
 	}
 	s.stockWatch.lanes = lanes

@@ -24,15 +24,13 @@ type stockWrite struct {
 // lock reads and locks the records of products. All writes lock in the order of ids, to
 // avoid deadlocks.
 func (w *stockWrite) lock(ctx context.Context, products []string) error {
-	w.found = make(map[string]*stockRow, len(products))
 	slices.Sort(products)
-	return store.Chunked(slices.Compact(products), 512, func(ids []string) error {
-		rows, err := stockRows(ctx, w.Session, ids, w.ForUpdate("stock"))
-		for i := range rows {
-			w.found[rows[i].ProductID] = &rows[i]
-		}
-		return err
-	})
+	rows, err := stockRows(ctx, w.Session, slices.Compact(products), w.ForUpdate("stock"))
+	w.found = make(map[string]*stockRow, len(rows))
+	for i := range rows {
+		w.found[rows[i].ProductID] = &rows[i]
+	}
+	return err
 }
 
 // transact applies changes in an order, all or none. It reports malformed changes first,

@@ -42,9 +42,9 @@ func Main(m *testing.M) {
 	m.Run() // testing exits with its code after Main returns
 }
 
-// APIMain is Main for packages above the store. Their quick tests run on SQLite only: the store
-// hides the database from them.
-func APIMain(m *testing.M) {
+// SQLiteMain is Main for packages whose quick tests run on SQLite only. The full tests run on
+// both databases.
+func SQLiteMain(m *testing.M) {
 	sqliteOnly = true
 	Main(m)
 }
@@ -74,7 +74,7 @@ func eachBackend(t *testing.T, test func(t *testing.T, backend Backend), begin f
 	t.Run("postgres", func(t *testing.T) {
 		begin(t)
 		if sqliteOnly {
-			FullTestsOnly(t, "tests of the store run on both databases")
+			FullTestsOnly(t, "the quick tests of this package run on SQLite")
 		}
 		err := sharedPostgres.start()
 		if err != nil && os.Getenv("PORTICO_TEST_POSTGRES") != "" {

@@ -1,5 +1,5 @@
-// The published clients of subscriptions, as npm has them, against a server
-// whose address and token the environment brings: go test -run TestLiveClients .
+// The published subscription clients against a server, whose address and token are in the environment:
+// go test -run TestLiveClients .
 'use strict'
 
 const assert = require('node:assert/strict')
@@ -22,7 +22,7 @@ const clients = {
   })
 }
 
-// sell takes one of a product's stock.
+// sell allocates one unit of a product's stock.
 async function sell (productId) {
   const query = 'mutation ($input: StockTransactInput!) { stockTransact(input: $input) { userErrors { message } } }'
   const variables = { input: { changes: [{ productId, action: 'DECREMENT', quantity: 1 }] } }

@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"context"
 	"encoding/binary"
 	"math/rand/v2"
 	"net/http"
@@ -30,14 +29,6 @@ func RequestID(next http.Handler) http.Handler {
 		w.Header()[RequestIDHeader] = req.HeaderValue(req.ID)
 		next.ServeHTTP(w, r)
 	})
-}
-
-// RequestIDFrom returns the id of the request that ctx belongs to; empty for none.
-func RequestIDFrom(ctx context.Context) string {
-	if req := reqctx.From(ctx); req != nil {
-		return req.ID
-	}
-	return ""
 }
 
 // newRequestID returns a UUIDv7. Ids need not be hard to guess, so math/rand is enough.

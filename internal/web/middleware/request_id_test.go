@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/reqctx"
 	"portico/internal/web/middleware"
 )
 
@@ -30,7 +31,7 @@ func TestRequestIDTakesOverASaneOne(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var seen string
 			handler := middleware.RequestID(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				seen = middleware.RequestIDFrom(r.Context())
+				seen = reqctx.From(r.Context()).ID
 			}))
 			w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 			if test.sent != "" {
@@ -47,9 +48,4 @@ func TestRequestIDTakesOverASaneOne(t *testing.T) {
 			require.EqualValues(t, 7, id.Version())
 		})
 	}
-}
-
-func TestRequestIDIsEmptyOutsideOfARequest(t *testing.T) {
-	t.Parallel()
-	require.Empty(t, middleware.RequestIDFrom(t.Context()))
 }

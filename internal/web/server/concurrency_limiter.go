@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
-	"io"
 	"net/http"
 	"runtime"
 	"sync"
@@ -161,23 +159,4 @@ func (c *ConcurrencyLimiter) Middleware(writeError func(http.ResponseWriter, *ht
 // isRESTWrite reports whether a request writes by its method. GraphQL mutations show only once they are parsed.
 func isRESTWrite(r *http.Request) bool {
 	return web.FirstSegment(r.URL) == "v2" && r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
-}
-
-// acquiringBody acquires a slot at the end of the body, so that no slot waits for the client. If it gets
-// none, the read fails with the reason instead of io.EOF.
-type acquiringBody struct {
-	io.ReadCloser
-	ctx       context.Context
-	slot      *slot
-	semaphore *semaphore
-}
-
-func (b *acquiringBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if errors.Is(err, io.EOF) {
-		if refused := b.slot.acquire(b.ctx, b.semaphore); refused != nil {
-			return n, refused
-		}
-	}
-	return n, err
 }

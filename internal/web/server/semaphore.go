@@ -3,6 +3,8 @@ package server
 import (
 	"container/list"
 	"context"
+	"errors"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -152,3 +154,22 @@ func (t *slot) release() {
 // OnLockWait implements store.LockWaitListener: a write that waits for rows that another transaction has
 // locked releases its slot, so that other writes run meanwhile.
 func (t *slot) OnLockWait() { t.release() }
+
+// acquiringBody acquires a slot at the end of the body, so that no slot waits for the client. If it gets
+// none, the read fails with the reason instead of io.EOF.
+type acquiringBody struct {
+	io.ReadCloser
+	ctx       context.Context
+	slot      *slot
+	semaphore *semaphore
+}
+
+func (b *acquiringBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		if refused := b.slot.acquire(b.ctx, b.semaphore); refused != nil {
+			return n, refused
+		}
+	}
+	return n, err
+}

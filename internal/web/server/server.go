@@ -21,7 +21,7 @@ const (
 	maxStreams     = 100 // concurrent requests on an HTTP/2 connection; RFC 9113 recommends at least 100
 )
 
-// drainTimeout is the default of WithDrainTimeout.
+// drainTimeout is how long requests in progress may take to end on shutdown.
 const drainTimeout = 20 * time.Second
 
 // Option configures Serve.
@@ -47,9 +47,6 @@ func WithTLS(tlsConfig *tls.Config) Option { return func(c *config) { c.tls = tl
 // WithLinger sets the time to keep serving after the ready check returns 503 on shutdown, so that load
 // balancers stop sending traffic first. The default is 0.
 func WithLinger(d time.Duration) Option { return func(c *config) { c.linger = d } }
-
-// WithDrainTimeout sets how long requests in progress may take to end on shutdown. The default is 20 s.
-func WithDrainTimeout(d time.Duration) Option { return func(c *config) { c.drain = d } }
 
 // WithFastShutdown ends the linger time and limits the drain to two seconds once the channel is closed.
 func WithFastShutdown(fast <-chan struct{}) Option {

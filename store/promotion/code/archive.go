@@ -38,22 +38,13 @@ func Archive(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 
 // archived are the archived promotions that have usages, by their ids.
 func FindArchived(ctx context.Context, in db.Session, ids []string) (map[string]EpochKey, error) {
-	byID := make(map[string]EpochKey)
-	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		_, err := db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
-			var id string
-			var of EpochKey
-			err = rows.Scan(&id, &of.Number, &of.Epoch)
-			byID[id] = of
-			return none, err
-		}, `
-			SELECT id, number, epoch FROM promotion_archive
-			WHERE id IN (`+list+`) AND EXISTS (SELECT 1 FROM code_usage WHERE code_usage.promotion_number = promotion_archive.number)
-			ORDER BY number`, args...)
-		return err
-	})
-	return byID, err
+	archived, err := db.CollectIn(ctx, in, func(rows *sql.Rows) (p db.Pair[string, EpochKey], err error) {
+		return p, rows.Scan(&p.Key, &p.Value.Number, &p.Value.Epoch)
+	}, ids, `
+		SELECT id, number, epoch FROM promotion_archive
+		WHERE id IN ($in) AND EXISTS (SELECT 1 FROM code_usage WHERE code_usage.promotion_number = promotion_archive.number)
+		ORDER BY number`)
+	return db.PairMap(archived), err
 }
 
 // restore takes a promotion out of the archive, for an import that has its id

@@ -2,10 +2,8 @@ package code
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"portico/store"
@@ -62,49 +60,11 @@ func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) 
 
 // codeHolders are the numbers of the promotions that claimed codes.
 func codeHolders(ctx context.Context, t *db.Tx, codes []string) (map[string]int64, error) {
-	holders := map[string]int64{}
-	err := store.Chunked(codes, 512, func(codes []string) error {
-		list, args := db.InList(nil, codes)
-		_, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
-			var code string
-			var number int64
-			err = rows.Scan(&code, &number)
-			holders[code] = number
-			return none, err
-		}, `SELECT code, promotion_number FROM code_claim WHERE code IN (`+list+`)`, args...)
-		return err
-	})
-	return holders, err
+	holders, err := db.CollectIn(ctx, t.Session, db.ScanPair[string, int64], codes, `SELECT code, promotion_number FROM code_claim WHERE code IN ($in)`)
+	return db.PairMap(holders), err
 }
 
 var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at"}
-
-// putCodes inserts rows of codeInsert, many a statement, over those that are
-// there, and tells how many were new or different.
-func putCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err error) {
-	fresh := Counts{}
-	// SQLite finds a parameter by going through all before it, so a statement
-	// of several thousand costs more than several smaller ones.
-	err = store.InBlocks(rows, 128, func(rows [][]any) error {
-		text, values := db.InsertSQL("promotion_code", codeInsert, len(rows)), slices.Concat(rows...)
-		of, err := db.Collect(ctx, t.Session, scanCodeNumber, text+codeUnlessThere, values...)
-		for _, number := range of {
-			fresh[number]++
-		}
-		if written += len(of); err != nil || len(of) == len(rows) {
-			return err
-		}
-		n, err := t.Exec(ctx, text+codeUpsert, values...)
-		written += int(n)
-		return err
-	})
-	if err == nil {
-		err = fresh.Add(ctx, t)
-	}
-	return written, err
-}
-
-const codeUnlessThere = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING RETURNING promotion_number, epoch`
 
 // addAutomaticCode gives an automatic promotion its code, which is undated
 // where the promotion is.
@@ -141,33 +101,4 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 		return err
 	}
 	return Counts{EpochKey{p.Number, p.Epoch}: int(fresh)}.Add(ctx, t)
-}
-
-// dropCodes deletes codes of a promotion's epoch, and gives up their claims.
-func Delete(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) error {
-	gone, err := deleteCodes(ctx, t, number, epoch, codes)
-	if err != nil {
-		return err
-	}
-	return Counts{EpochKey{number, epoch}: -gone}.Add(ctx, t)
-}
-
-// deleteCodes is dropCodes for codes that no promotion counts any more, and
-// tells how many there were.
-func deleteCodes(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) (gone int, err error) {
-	codes = slices.Sorted(slices.Values(codes))
-	err = store.Chunked(codes, 512, func(codes []string) error {
-		list, args := db.InList([]any{number, epoch}, codes)
-		for _, table := range []string{"code_claim", "promotion_code"} {
-			n, err := t.Exec(ctx, `DELETE FROM `+table+` WHERE promotion_number = $1 AND epoch = $2 AND code IN (`+list+`)`, args...)
-			if err != nil {
-				return err
-			}
-			if table == "promotion_code" {
-				gone += int(n)
-			}
-		}
-		return nil
-	})
-	return gone, err
 }

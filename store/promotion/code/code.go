@@ -1,13 +1,10 @@
 package code
 
 import (
-	"context"
-	"crypto/rand"
 	"database/sql"
 	"time"
 
 	"portico/store"
-	"portico/store/db"
 	"portico/store/promotion/rule"
 )
 
@@ -114,93 +111,10 @@ func scanCode(rows *sql.Rows, p *rule.Promotion) (*PromotionCode, error) {
 
 func Scan(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, nil) }
 
-// isCodeText tells whether a text could be a code's.
-func IsText(text string) bool { return store.IsStorableText(text) && len(text) <= MaxBytes }
-
 // created is when the code was made; zero for one that was imported without.
 func (c *PromotionCode) Created() (at time.Time) {
 	if c.CreatedAt != nil {
 		at = *c.CreatedAt
 	}
 	return at
-}
-
-// findCode finds a code across promotions: the held one, else the newest; nil
-// when there is none.
-func Find(ctx context.Context, in db.Session, code string) (*PromotionCode, error) {
-	if !IsText(code) {
-		return nil, nil
-	}
-	c, _, err := db.One(ctx, in, Scan, `
-		SELECT `+Columns+`, promotion.id FROM `+LiveTables+`
-		WHERE promotion_code.code = $1
-		ORDER BY held DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1`, code)
-	return c, err
-}
-
-// PromotionCode finds a code across promotions: the held one, else the
-// newest; NOT_FOUND when there is none.
-func (s *CodeService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
-	c, err := Find(ctx, s.db.Reader, code)
-	if err == nil && c == nil {
-		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Abbreviate(code))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return c, s.joinPromotions(ctx, []*PromotionCode{c})
-}
-
-// joinPromotions gives codes their promotions.
-func (s *CodeService) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
-	var ids []string
-	for _, c := range codes {
-		ids = append(ids, c.PromotionID)
-	}
-	byID, err := rule.FindPromotions(ctx, s.db, store.Unique(ids))
-	for _, c := range codes {
-		if c.Promotion = byID[c.PromotionID]; c.Promotion == nil && err == nil {
-			err = rule.UnknownPromotion(c.PromotionID) // gone since the codes were read
-		}
-	}
-	return err
-}
-
-// PromotionCodesByID returns several codes; an unknown one is left out.
-func (s *CodeService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
-	byID := make(map[string]*PromotionCode, len(ids))
-	err := store.Chunked(store.ValidIDs(ids), 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		codes, err := db.Collect(ctx, s.db.Reader, Scan, `SELECT `+Columns+`, promotion.id FROM `+LiveTables+` WHERE promotion_code.id IN (`+list+`)`, args...)
-		for _, c := range codes {
-			byID[c.ID] = c
-		}
-		if err != nil {
-			return err
-		}
-		return s.joinPromotions(ctx, codes)
-	})
-	return byID, err
-}
-
-// crockford is Crockford's base 32: no I, L, O and U.
-const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-// newCode makes a code nobody guesses: 12 characters of 5 bits each, in
-// groups of four.
-func newCode() string {
-	var random [12]byte
-	_, _ = rand.Read(random[:]) // which never fails
-	code := make([]byte, 0, len("XXXX-XXXX-XXXX"))
-	for i, b := range random {
-		if i > 0 && i%4 == 0 {
-			code = append(code, '-')
-		}
-		code = append(code, crockford[b%32])
-	}
-	return string(code)
-}
-
-func duplicateCode() *store.Error {
-	return &store.Error{Code: store.Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use", Documented: true, Reason: store.DuplicateCode}
 }

@@ -177,3 +177,30 @@ func exportCodes(ctx context.Context, e *authoring.Exporter) error {
 		FROM promotion JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) AS live`
 	return db.EachPage(ctx, e.In, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
 }
+
+// putCodes inserts rows of codeInsert, many a statement, over those that are
+// there, and tells how many were new or different.
+func putCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err error) {
+	fresh := Counts{}
+	// SQLite finds a parameter by going through all before it, so a statement
+	// of several thousand costs more than several smaller ones.
+	err = store.InBlocks(rows, 128, func(rows [][]any) error {
+		text, values := db.InsertSQL("promotion_code", codeInsert, len(rows)), slices.Concat(rows...)
+		of, err := db.Collect(ctx, t.Session, scanCodeNumber, text+codeUnlessThere, values...)
+		for _, number := range of {
+			fresh[number]++
+		}
+		if written += len(of); err != nil || len(of) == len(rows) {
+			return err
+		}
+		n, err := t.Exec(ctx, text+codeUpsert, values...)
+		written += int(n)
+		return err
+	})
+	if err == nil {
+		err = fresh.Add(ctx, t)
+	}
+	return written, err
+}
+
+const codeUnlessThere = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING RETURNING promotion_number, epoch`

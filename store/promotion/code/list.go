@@ -68,3 +68,53 @@ func CodesOf(number, epoch int64) db.Listing[*PromotionCode] {
 		},
 	}
 }
+
+// findCode finds a code across promotions: the held one, else the newest; nil
+// when there is none.
+func Find(ctx context.Context, in db.Session, code string) (*PromotionCode, error) {
+	if !IsText(code) {
+		return nil, nil
+	}
+	c, _, err := db.One(ctx, in, Scan, `
+		SELECT `+Columns+`, promotion.id FROM `+LiveTables+`
+		WHERE promotion_code.code = $1
+		ORDER BY held DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1`, code)
+	return c, err
+}
+
+// PromotionCode finds a code across promotions: the held one, else the
+// newest; NOT_FOUND when there is none.
+func (s *CodeService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
+	c, err := Find(ctx, s.db.Reader, code)
+	if err == nil && c == nil {
+		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Abbreviate(code))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, s.joinPromotions(ctx, []*PromotionCode{c})
+}
+
+// joinPromotions gives codes their promotions.
+func (s *CodeService) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
+	var ids []string
+	for _, c := range codes {
+		ids = append(ids, c.PromotionID)
+	}
+	byID, err := rule.FindPromotions(ctx, s.db, store.Unique(ids))
+	for _, c := range codes {
+		if c.Promotion = byID[c.PromotionID]; c.Promotion == nil && err == nil {
+			err = rule.UnknownPromotion(c.PromotionID) // gone since the codes were read
+		}
+	}
+	return err
+}
+
+// PromotionCodesByID returns several codes; an unknown one is left out.
+func (s *CodeService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
+	codes, err := db.CollectIn(ctx, s.db.Reader, Scan, store.ValidIDs(ids), `SELECT `+Columns+`, promotion.id FROM `+LiveTables+` WHERE promotion_code.id IN ($in)`)
+	if err == nil {
+		err = s.joinPromotions(ctx, codes)
+	}
+	return store.IndexBy(codes, func(c *PromotionCode) string { return c.ID }), err
+}

@@ -99,3 +99,21 @@ func (p codePattern) draw(n int) []string {
 	}
 	return codes
 }
+
+// crockford is Crockford's base 32: no I, L, O and U.
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// newCode makes a code nobody guesses: 12 characters of 5 bits each, in
+// groups of four.
+func newCode() string {
+	var random [12]byte
+	_, _ = rand.Read(random[:]) // which never fails
+	code := make([]byte, 0, len("XXXX-XXXX-XXXX"))
+	for i, b := range random {
+		if i > 0 && i%4 == 0 {
+			code = append(code, '-')
+		}
+		code = append(code, crockford[b%32])
+	}
+	return string(code)
+}

@@ -21,12 +21,6 @@ const (
 	CodeNotCurrency CodeReason = "other_currency"       // the promotion gives nothing in it
 )
 
-// CodeReasons lists every reason.
-func CodeReasons() []CodeReason {
-	return []CodeReason{CodeUnknown, CodeExpired, CodeNotStarted, CodeDisabled, CodeUsedUp, CodeWrongUser,
-		CodeNoUnits, CodeNotPerItem, CodeCartTooLow, CodeNotCurrency}
-}
-
 // CodeRefusal is a reason, with the member at fault and the detail of it.
 type CodeRefusal struct {
 	Reason CodeReason
@@ -49,4 +43,8 @@ func (r CodeRefusal) Argument() CodeArgument { return CodeArgument(r.Fault.Path[
 
 func NewRefusal(reason CodeReason, about CodeArgument, format string, args ...any) CodeRefusal {
 	return CodeRefusal{reason, store.Unprocessablef([]string{string(about)}, format, args...)}
+}
+
+func duplicateCode() *store.Error {
+	return &store.Error{Code: store.Unprocessable, Title: "Duplicate code", Detail: "Promotion code already in use", Documented: true, Reason: store.DuplicateCode}
 }

@@ -39,3 +39,6 @@ func checkCodeText(f *authoring.Validator, member, code string) {
 // inCode tells whether a character can be part of a code: printable, which
 // control and bidi characters are not, and not the slash that parts a path.
 func inCode(c rune) bool { return unicode.IsPrint(c) && c != '/' && c != utf8.RuneError }
+
+// isCodeText tells whether a text could be a code's.
+func IsText(text string) bool { return store.IsStorableText(text) && len(text) <= MaxBytes }

@@ -1,27 +1,43 @@
+// Package redeem checks and redeems promotion codes, and never more often than a code may be used.
+// RedeemService takes a CodeUse and returns a CodeCheck or a CodeUsage. It must not import
+// promotion.
 package redeem
 
 import (
 	"context"
-	"strconv"
 
 	"portico/store"
 	"portico/store/db"
 )
 
-type (
-	redeemQueue   = db.WriteQueue[CodeUse, *CodeUsage]
-	redeemRequest = db.QueuedRequest[CodeUse, *CodeUsage]
-)
+// RedeemService checks, redeems and releases promotion codes, and lists their usages.
+type RedeemService struct {
+	db      *db.DB
+	redeems *redeemQueue
+}
 
-const redeemGroup = 256 // redemptions that are written together
+// NewRedeemService returns a service on a database.
+func NewRedeemService(d *db.DB) *RedeemService {
+	return &RedeemService{db: d, redeems: newRedeemQueue()}
+}
 
-// newRedeemQueue has one write make the redemptions that wait: it reads each
-// code once and writes it once, however often it is used.
-func newRedeemQueue() *redeemQueue {
-	return &redeemQueue{MaxSize: redeemGroup, Size: func(CodeUse) int { return 1 },
-		Write: func(ctx context.Context, t *db.Tx, group []*redeemRequest) error {
-			return (&redemption{Tx: t}).redeemAll(ctx, group)
-		}}
+// CheckCode tells what a code would do, and changes nothing. What it says may
+// be outdated by the time the code is redeemed. INVALID and UNPROCESSABLE for
+// a use that makes no sense.
+func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
+	if err := use.check(0); err != nil {
+		return nil, err
+	}
+	now := s.db.Now()
+	o, err := codeOfferOf(ctx, s.db.Reader, use.Code, now)
+	if err != nil {
+		return nil, err
+	}
+	check := &CodeCheck{Refusals: o.refusals(use, now), Code: o.code, Promotion: o.promotion}
+	if len(check.Refusals) == 0 {
+		check.UnitsApplied = o.units(use.Units)
+	}
+	return check, nil
 }
 
 // RedeemCode takes uses of a code: one of a per_cart code, of a per_item code
@@ -42,19 +58,4 @@ func (s *RedeemService) RedeemCode(ctx context.Context, actor store.Actor, use C
 		return nil, err
 	}
 	return s.redeems.Do(ctx, s.db, actor, use)
-}
-
-// check tells whether a usage is what it is asked for once more.
-func (u *CodeUsage) check(use CodeUse) error {
-	path := []string{"reference"}
-	switch {
-	case u.User != use.User:
-		return &store.Error{Code: store.Conflict, Path: path, Detail: "redeemed this code for another user already; take another reference"}
-	case u.UnitsAsked != use.Units:
-		return &store.Error{Code: store.Conflict, Path: path, Detail: "redeemed this code for " + strconv.Itoa(u.UnitsAsked) + " units already, not " + strconv.Itoa(use.Units) +
-			"; take another reference, or release this one"}
-	case u.Released():
-		return store.Unprocessablef(path, "redeemed this code and was released; take another reference")
-	}
-	return nil
 }

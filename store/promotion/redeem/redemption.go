@@ -220,3 +220,19 @@ func (w *redemption) writeUsages(ctx context.Context) error {
 	}
 	return fresh.add(ctx, w.Tx, aPart())
 }
+
+type (
+	redeemQueue   = db.WriteQueue[CodeUse, *CodeUsage]
+	redeemRequest = db.QueuedRequest[CodeUse, *CodeUsage]
+)
+
+const redeemGroup = 256 // redemptions that are written together
+
+// newRedeemQueue has one write make the redemptions that wait: it reads each
+// code once and writes it once, however often it is used.
+func newRedeemQueue() *redeemQueue {
+	return &redeemQueue{MaxSize: redeemGroup, Size: func(CodeUse) int { return 1 },
+		Write: func(ctx context.Context, t *db.Tx, group []*redeemRequest) error {
+			return (&redemption{Tx: t}).redeemAll(ctx, group)
+		}}
+}

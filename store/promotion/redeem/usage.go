@@ -3,6 +3,7 @@ package redeem
 import (
 	"context"
 	"database/sql"
+	"strconv"
 	"time"
 
 	"portico/store"
@@ -110,4 +111,19 @@ var UsageList = db.Listing[*CodeUsage]{
 	Name: "code_usage", Columns: usageColumns, Table: "code_usage", ID: "id", Scan: scanUsage,
 	TotalSQL: UsageCountSQL,
 	Key:      func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
+}
+
+// check tells whether a usage is what it is asked for once more.
+func (u *CodeUsage) check(use CodeUse) error {
+	path := []string{"reference"}
+	switch {
+	case u.User != use.User:
+		return &store.Error{Code: store.Conflict, Path: path, Detail: "redeemed this code for another user already; take another reference"}
+	case u.UnitsAsked != use.Units:
+		return &store.Error{Code: store.Conflict, Path: path, Detail: "redeemed this code for " + strconv.Itoa(u.UnitsAsked) + " units already, not " + strconv.Itoa(use.Units) +
+			"; take another reference, or release this one"}
+	case u.Released():
+		return store.Unprocessablef(path, "redeemed this code and was released; take another reference")
+	}
+	return nil
 }

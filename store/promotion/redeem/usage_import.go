@@ -120,16 +120,10 @@ func lockUsages(ctx context.Context, t *db.Tx, sources []authoring.Source) (map[
 	for i, resource := range sources {
 		ids[i] = resource.Key()
 	}
-	there := map[string]int64{}
-	list, args := db.InList(nil, ids)
-	_, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (none struct{}, err error) {
-		var id string
-		var number int64
-		err = rows.Scan(&id, &number)
-		there[id] = number
-		return none, err
-	}, `SELECT id, promotion_number FROM code_usage WHERE id IN (`+list+`) ORDER BY id`+t.ForUpdate("code_usage"), args...)
-	return there, err
+	slices.Sort(ids) // the same lock order everywhere
+	known, err := db.CollectIn(ctx, t.Session, db.ScanPair[string, int64], ids,
+		`SELECT id, promotion_number FROM code_usage WHERE id IN ($in) ORDER BY id`+t.ForUpdate("code_usage"))
+	return db.PairMap(known), err
 }
 
 // exportUsages exports the uses of codes whose promotion is there. Those of

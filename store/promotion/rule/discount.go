@@ -25,11 +25,13 @@ func (p *Promotion) Discount(minor int64, currency string) (discount int64, ok b
 			return 0, false // no cart of this currency is good enough
 		}
 	}
-	off := promotionTypeOf(p.Type).off
-	if off == nil {
-		return 0, false
+	switch p.Type {
+	case FixedDiscount, ItemFixedDiscount, BundleFixedDiscount:
+		discount, ok = p.fixed(currency)
+	case PercentDiscount, ItemPercentDiscount:
+		discount, ok = p.percentOff(minor, currency)
 	}
-	if discount, ok = off(p, minor, currency); !ok {
+	if !ok {
 		return 0, false
 	}
 	if most, capped := AmountIn(p.MaxDiscountValue, currency); capped {
@@ -38,7 +40,7 @@ func (p *Promotion) Discount(minor int64, currency string) (discount int64, ok b
 	return min(discount, minor), true
 }
 
-func (p *Promotion) fixed(_ int64, currency string) (int64, bool) {
+func (p *Promotion) fixed(currency string) (int64, bool) {
 	for _, c := range p.Currencies {
 		if c.Currency == currency && c.Minor != nil {
 			return *c.Minor, true
@@ -49,7 +51,7 @@ func (p *Promotion) fixed(_ int64, currency string) (int64, bool) {
 
 // part is a percentage of an amount: the currency's own, else the one for all
 // currencies.
-func (p *Promotion) part(minor int64, currency string) (int64, bool) {
+func (p *Promotion) percentOff(minor int64, currency string) (int64, bool) {
 	percentage := DecodeSchema(p.Schema).Percent
 	for _, c := range p.Currencies {
 		if c.Currency == currency && c.Percentage != nil {

@@ -27,17 +27,8 @@ func LockPromotion(ctx context.Context, t *db.Tx, member, id string) (*Promotion
 // lockPromotions locks promotions in the order of their ids, or two writes
 // deadlock.
 func LockPromotions(ctx context.Context, t *db.Tx, ids []string) (map[string]*Promotion, error) {
-	byID := make(map[string]*Promotion, len(ids))
-	err := store.Chunked(slices.Sorted(slices.Values(ids)), 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		rows, err := db.Collect(ctx, t.Session, ScanPromotion(t.Now), `
-			SELECT `+PromotionColumns+` FROM promotion WHERE id IN (`+list+`) ORDER BY id`+t.ForUpdate("promotion"), args...)
-		for _, p := range rows {
-			byID[p.ID] = p
-		}
-		return err
-	})
-	return byID, err
+	return promotionsByID(db.CollectIn(ctx, t.Session, ScanPromotion(t.Now), slices.Sorted(slices.Values(ids)), `
+		SELECT `+PromotionColumns+` FROM promotion WHERE id IN ($in) ORDER BY id`+t.ForUpdate("promotion")))
 }
 
 // ended tells whether a promotion has ended, so that its codes may go to

@@ -15,36 +15,6 @@ import (
 	"portico/store/db"
 )
 
-// PromotionType is what a promotion does (spec: Promotion).
-type PromotionType string
-
-// The types; promotionTypes tells what each needs.
-const (
-	FixedDiscount       PromotionType = "fixed_discount"        // an amount off the cart
-	PercentDiscount     PromotionType = "percent_discount"      // a part off the cart
-	ItemFixedDiscount   PromotionType = "item_fixed_discount"   // an amount off some items
-	ItemPercentDiscount PromotionType = "item_percent_discount" // a part off some items
-	XForY               PromotionType = "x_for_y"               // so many for the price of fewer
-	XForAmount          PromotionType = "x_for_amount"          // so many for an amount
-	BundleFixedDiscount PromotionType = "bundle_fixed_discount" // an amount off a bundle
-	BundleGift          PromotionType = "bundle_gift"           // items for nothing with a bundle
-)
-
-// PromotionTypes lists every type.
-func PromotionTypes() (types []PromotionType) {
-	for _, t := range promotionTypes {
-		types = append(types, t.name)
-	}
-	return types
-}
-
-func promotionTypeNames() (names []string) {
-	for _, t := range PromotionTypes() {
-		names = append(names, string(t))
-	}
-	return names
-}
-
 // PromotionState follows from a promotion's members and the clock; no job
 // changes it.
 type PromotionState string
@@ -189,16 +159,11 @@ func UnknownPromotion(id string) error {
 }
 
 func ReadPromotions(ctx context.Context, from db.Session, at time.Time, ids []string) (map[string]*Promotion, error) {
-	byID := make(map[string]*Promotion, len(ids))
-	err := store.Chunked(ids, 512, func(ids []string) error {
-		list, args := db.InList(nil, ids)
-		rows, err := db.Collect(ctx, from, ScanPromotion(at), `SELECT `+PromotionColumns+` FROM promotion WHERE id IN (`+list+`)`, args...)
-		for _, p := range rows {
-			byID[p.ID] = p
-		}
-		return err
-	})
-	return byID, err
+	return promotionsByID(db.CollectIn(ctx, from, ScanPromotion(at), ids, `SELECT `+PromotionColumns+` FROM promotion WHERE id IN ($in)`))
+}
+
+func promotionsByID(promotions []*Promotion, err error) (map[string]*Promotion, error) {
+	return store.IndexBy(promotions, func(p *Promotion) string { return p.ID }), err
 }
 
 // automaticCode is the code of an automatic promotion.

@@ -41,7 +41,7 @@ func checkPromotionSchema(f *authoring.Validator, t PromotionType, raw json.RawM
 			delete(m, name)
 		}
 	}
-	for _, name := range promotionTypeOf(t).needs {
+	for _, name := range requiredMembers(t) {
 		switch {
 		case m[name] != nil:
 		case name == "targets":

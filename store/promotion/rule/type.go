@@ -4,32 +4,58 @@ import (
 	"slices"
 )
 
-// promotionType is what a type of promotion asks for and does.
+// PromotionType is what a promotion does (spec: Promotion).
+type PromotionType string
+
+// The types; promotionTypes tells what each needs.
+const (
+	FixedDiscount       PromotionType = "fixed_discount"        // an amount off the cart
+	PercentDiscount     PromotionType = "percent_discount"      // a part off the cart
+	ItemFixedDiscount   PromotionType = "item_fixed_discount"   // an amount off some items
+	ItemPercentDiscount PromotionType = "item_percent_discount" // a part off some items
+	XForY               PromotionType = "x_for_y"               // so many for the price of fewer
+	XForAmount          PromotionType = "x_for_amount"          // so many for an amount
+	BundleFixedDiscount PromotionType = "bundle_fixed_discount" // an amount off a bundle
+	BundleGift          PromotionType = "bundle_gift"           // items for nothing with a bundle
+)
+
+// PromotionTypes lists every type.
+func PromotionTypes() (types []PromotionType) {
+	for _, t := range promotionTypes {
+		types = append(types, t.name)
+	}
+	return types
+}
+
+func promotionTypeNames() (names []string) {
+	for _, t := range PromotionTypes() {
+		names = append(names, string(t))
+	}
+	return names
+}
+
+// promotionType is a type with the members of schema that it requires, besides the parts of a
+// bundle. needs is empty, not nil, for none.
 type promotionType struct {
 	name  PromotionType
-	needs []string // members of schema that it cannot do without (DESIGN 5), besides the parts of a bundle; empty, not nil, for none
-
-	// off is what comes off an amount in minor units; nil where that cannot be
-	// told without the items.
-	off func(p *Promotion, minor int64, currency string) (discount int64, ok bool)
+	needs []string
 }
 
 var promotionTypes = []promotionType{
-	{name: FixedDiscount, needs: []string{"currencies"}, off: (*Promotion).fixed},
-	{name: PercentDiscount, needs: []string{}, off: (*Promotion).part}, // takes one of two
-	{name: ItemFixedDiscount, needs: []string{"currencies"}, off: (*Promotion).fixed},
-	{name: ItemPercentDiscount, needs: []string{"percent"}, off: (*Promotion).part},
-	{name: XForY, needs: []string{"x", "y", "targets"}},
-	{name: XForAmount, needs: []string{"x", "currencies", "targets"}},
-	{name: BundleFixedDiscount, needs: []string{"currencies"}, off: (*Promotion).fixed},
-	{name: BundleGift, needs: []string{"gifts"}},
+	{FixedDiscount, []string{"currencies"}},
+	{PercentDiscount, []string{}}, // requires percent or currencies
+	{ItemFixedDiscount, []string{"currencies"}},
+	{ItemPercentDiscount, []string{"percent"}},
+	{XForY, []string{"x", "y", "targets"}},
+	{XForAmount, []string{"x", "currencies", "targets"}},
+	{BundleFixedDiscount, []string{"currencies"}},
+	{BundleGift, []string{"gifts"}},
 }
 
-// promotionTypeOf is a type by its name; one that is not known, which is told
-// where it is written, asks for nothing and takes nothing off.
-func promotionTypeOf(name PromotionType) promotionType {
+// requiredMembers returns the members of schema that a type requires; none for an unknown type.
+func requiredMembers(name PromotionType) []string {
 	if i := slices.IndexFunc(promotionTypes, func(t promotionType) bool { return t.name == name }); i >= 0 {
-		return promotionTypes[i]
+		return promotionTypes[i].needs
 	}
-	return promotionType{}
+	return nil
 }

@@ -149,7 +149,7 @@ func (l List) MemberSet(ctx context.Context) (index.OrdinalSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	members := index.Posting{Places: all}.Set(l.Release.Ordinals)
+	members := index.Posting{Ordinals: all}.Set(l.Release.Ordinals)
 	l.Cache.Set(key, members)
 	return members, nil
 }

@@ -40,7 +40,7 @@ func (r *Reader) Hits(ctx context.Context, search index.Search) ([]WordHits, err
 		for _, hit := range found[:n] {
 			all, named = append(all, hit.All), append(named, hit.Named)
 		}
-		words[i], found = WordHits{w.Holding(all), w.Holding(named)}, found[n:]
+		words[i], found = WordHits{w.Match(all), w.Match(named)}, found[n:]
 	}
 	return words, nil
 }
@@ -101,7 +101,7 @@ func (r *Reader) Searched(ctx context.Context, search index.Search) (index.Ordin
 	}
 	all := found[0].All
 	for _, other := range found[1:] {
-		all.Keep(other.All)
+		all.And(other.All)
 	}
 	list := all.List()
 	r.Cache.Set(key, list)

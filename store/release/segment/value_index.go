@@ -51,10 +51,10 @@ func (r *Reader) indexOf(ctx context.Context, attribute string, values []string)
 	directory := directories[DirectoryChunk]
 	var numbers []int
 	for _, value := range values {
-		hash := index.HashValue(value)
+		hash := index.Hash(value)
 		// The run of a hash begins in the last chunk that starts below it, and
 		// continues through the chunks that start at it.
-		for n := max(0, directory.Starts(hash, false)-1); n < directory.Starts(hash, true); n++ {
+		for n := max(0, directory.ChunksBefore(hash, false)-1); n < directory.ChunksBefore(hash, true); n++ {
 			numbers = append(numbers, n)
 		}
 	}
@@ -70,7 +70,7 @@ func (r *Reader) Indexed(ctx context.Context, attribute string, values ...string
 	if err != nil {
 		return nil, err
 	}
-	return r.Live(ctx, found.Ordinals(r.Release.Ordinals))
+	return r.Live(ctx, found.List(r.Release.Ordinals))
 }
 
 // Matching returns the products that a term keeps. In the base layer these
@@ -78,7 +78,7 @@ func (r *Reader) Indexed(ctx context.Context, attribute string, values ...string
 func (r *Reader) Matching(ctx context.Context, term store.Term) (index.Posting, error) {
 	if term.Attribute == "id" {
 		places, err := r.PlacesByID(ctx, term.Values)
-		return index.Posting{Places: Ordered(places)}, err
+		return index.Posting{Ordinals: Ordered(places)}, err
 	}
 	return r.posting(ctx, term.Attribute, store.Unique(term.Values))
 }
@@ -91,7 +91,7 @@ func (r *Reader) posting(ctx context.Context, attribute string, values []string)
 			return p, err
 		}
 		for _, value := range values {
-			hash := index.HashValue(value)
+			hash := index.Hash(value)
 			for _, number := range numbers {
 				if run := chunks[number].Find(hash); len(run) > 0 {
 					p.Runs = append(p.Runs, run)
@@ -116,9 +116,9 @@ func (r *Reader) has(ctx context.Context, attribute string, values []string) (ma
 			return nil, err
 		}
 		for _, value := range values {
-			hash := index.HashValue(value)
+			hash := index.Hash(value)
 			for _, number := range numbers {
-				places := index.Posting{Runs: []index.PackedHashes{chunks[number].Find(hash)}}.Ordinals(r.Release.Ordinals)
+				places := index.Posting{Runs: []index.PackedHashes{chunks[number].Find(hash)}}.List(r.Release.Ordinals)
 				found[value] = found[value] || len(places) > 0 && (layer == r || len(subtract(places, dead)) > 0)
 			}
 		}

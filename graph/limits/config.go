@@ -1,18 +1,22 @@
+// Package limits bounds the work of a GraphQL request: the size of its document, its estimated cost and
+// the size of its response. Config has the limits, CostEstimator estimates an operation's cost. The
+// package must not import other packages of graph.
 package limits
 
 import (
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"portico/store"
 )
 
-// Bounds limit a document, its variables and its response. Most are checked before validation,
-// which can be quadratic in the size of a document; Cost before anything runs; Values and Nesting
-// before anything is decoded. Each is a flag; 0 selects its default.
-type Bounds struct {
+// Config has the limits of a document, its variables and its response. Most are checked before
+// validation, whose time can grow with the square of a document's size; Cost before anything runs;
+// Values and Nesting before the request is decoded. Each is a flag with a default; 0 is the default too.
+type Config struct {
 	Bytes       int `name:"document-bytes" placeholder:"BYTES" default:"262144" help:"Maximum size of a GraphQL document."`
 	Tokens      int `name:"document-tokens" placeholder:"N" default:"15000" help:"Maximum number of tokens in a GraphQL document."`
 	Depth       int `name:"document-depth" placeholder:"N" default:"20" help:"Maximum depth of nested fields in a GraphQL document."`
@@ -32,45 +36,26 @@ type Bounds struct {
 	Nesting     int `name:"request-nesting" placeholder:"N" default:"500" help:"Maximum depth of lists and objects in the JSON of a GraphQL request."`
 }
 
-// DefaultBounds are large enough for storefronts, code generators and imports of codes.
-func DefaultBounds() Bounds {
-	return Bounds{
-		Bytes:       256 << 10,
-		Tokens:      15_000,
-		Depth:       20,
-		Name:        96,
-		Fields:      5_000,
-		RootFields:  500,
-		Aliases:     500,
-		Repeats:     100_000,
-		Operations:  100,
-		Fragments:   500,
-		Variables:   250,
-		Directives:  500,
-		Steps:       50_000,
-		Cost:        60_000,
-		AnswerBytes: 8 << 20,
-		Values:      200_000,
-		Nesting:     500,
-	}
-}
+// Defaults returns the default of each limit. They are large enough for storefronts, code generators and
+// imports of codes.
+func Defaults() Config { return Config{}.OrDefaults() }
 
-// OrDefaults returns the bounds with each 0 replaced by its default.
-func (b Bounds) OrDefaults() Bounds {
-	defaults := reflect.ValueOf(DefaultBounds())
-	for i, value := range reflect.ValueOf(&b).Elem().Fields() {
+// OrDefaults returns the limits with each 0 replaced by its default.
+func (c Config) OrDefaults() Config {
+	for field, value := range reflect.ValueOf(&c).Elem().Fields() {
 		if value.IsZero() {
-			value.Set(defaults.FieldByIndex(i.Index))
+			n, _ := strconv.ParseInt(field.Tag.Get("default"), 10, 64)
+			value.SetInt(n)
 		}
 	}
-	return b
+	return c
 }
 
-// Validate rejects negative bounds.
-func (b Bounds) Validate() error {
-	for field, value := range reflect.ValueOf(b).Fields() {
+// Validate rejects negative limits.
+func (c Config) Validate() error {
+	for field, value := range reflect.ValueOf(c).Fields() {
 		if value.Int() < 0 {
-			return fmt.Errorf("--%s must be at least 1, got %d; 0 is the default", field.Tag.Get("name"), value.Int())
+			return fmt.Errorf("--%s must be at least 0, got %d. 0 selects the default, %s", field.Tag.Get("name"), value.Int(), field.Tag.Get("default"))
 		}
 	}
 	return nil
@@ -79,55 +64,56 @@ func (b Bounds) Validate() error {
 // MaxErrors is how many errors a response has at most.
 const MaxErrors = 20
 
-// limit compares a count with one of the Bounds. message is a format with one %d for the count.
-type limit struct {
+// limitCheck compares a count of a document or request with its limit. message is a format with one %d
+// for the count, hint says how to stay below the limit.
+type limitCheck struct {
 	message    string
 	count, max int
 	hint       string
 }
 
 // describe returns the message of an exceeded limit, with something as its subject.
-func (b limit) describe(something string) string {
-	return fmt.Sprintf("%s %s; at most %d are allowed: %s.", something, fmt.Sprintf(b.message, b.count), b.max, b.hint)
+func (l limitCheck) describe(something string) string {
+	return fmt.Sprintf("%s %s; at most %d are allowed: %s.", something, fmt.Sprintf(l.message, l.count), l.max, l.hint)
+}
+
+// check returns an error if the count exceeds the limit.
+func (l limitCheck) check() *gqlerror.Error {
+	if l.count <= l.max {
+		return nil
+	}
+	return &gqlerror.Error{Message: l.describe("The document"), Extensions: map[string]any{"code": store.Unprocessable}}
+}
+
+// checkAll returns the error of the first exceeded limit.
+func checkAll(checks ...limitCheck) *gqlerror.Error {
+	for _, l := range checks {
+		if err := l.check(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // CheckText checks the source of a document before it is parsed.
-func CheckText(query string, bounds Bounds) *gqlerror.Error {
-	if err := (limit{"is %d bytes long", len(query), bounds.Bytes, "send values as variables"}).check(); err != nil {
+func CheckText(query string, config Config) *gqlerror.Error {
+	if err := (limitCheck{"is %d bytes long", len(query), config.Bytes, "send values as variables"}).check(); err != nil {
 		return err
 	}
 	return checkLiterals(query)
 }
 
 // TooManyTokens is the error for a document that the parser stopped reading at its token limit.
-func TooManyTokens(bounds Bounds) *gqlerror.Error {
-	return limit{"has %d tokens or more", bounds.Tokens + 1, bounds.Tokens, "send several operations, and values as variables"}.check()
-}
-
-// check returns an error if the count exceeds the limit.
-func (b limit) check() *gqlerror.Error {
-	if b.count <= b.max {
-		return nil
-	}
-	return &gqlerror.Error{Message: b.describe("The document"), Extensions: map[string]any{"code": store.Unprocessable}}
-}
-
-// checkAll is the first refusal.
-func checkAll(bounds ...limit) *gqlerror.Error {
-	for _, b := range bounds {
-		if fault := b.check(); fault != nil {
-			return fault
-		}
-	}
-	return nil
+func TooManyTokens(config Config) *gqlerror.Error {
+	return limitCheck{"has %d tokens or more", config.Tokens + 1, config.Tokens, "send several operations, and values as variables"}.check()
 }
 
 // LargeResponse is the size in bytes from which a response counts as expensive, so that few such
 // responses are in memory at the same time.
 const LargeResponse = 1 << 20
 
-// ResponseTooLarge is the error for a response of more than max bytes.
-func ResponseTooLarge(max int) *store.Error {
+// ResponseTooLarge is the error for a response of more than limit bytes.
+func ResponseTooLarge(limit int) *store.Error {
 	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
-		"The response is larger than %d bytes (--document-answer-bytes); request fewer rows or fields at a time.", max)}
+		"The response is larger than %d bytes (--document-answer-bytes); request fewer rows or fields at a time.", limit)}
 }

@@ -49,25 +49,6 @@ func (c *CodeCheck) PromotionGlobalID() *string {
 	return &id
 }
 
-// CheckCode tells what a code would do, and changes nothing. What it says may
-// be outdated by the time the code is redeemed. INVALID and UNPROCESSABLE for
-// a use that makes no sense.
-func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
-	if err := use.check(0); err != nil {
-		return nil, err
-	}
-	now := s.db.Now()
-	o, err := codeOfferOf(ctx, s.db.Reader, use.Code, now)
-	if err != nil {
-		return nil, err
-	}
-	check := &CodeCheck{Refusals: o.refusals(use, now), Code: o.code, Promotion: o.promotion}
-	if len(check.Refusals) == 0 {
-		check.UnitsApplied = o.units(use.Units)
-	}
-	return check, nil
-}
-
 // codeOffer is a code with what decides whether it is good; both are nil where
 // there is no such code.
 type codeOffer struct {

@@ -7,56 +7,34 @@ import (
 	"strings"
 )
 
-// coldRow asks for pages of the large shop, each as often as any other, of a
-// server that has memory for next to none of them.
-func (b *bench) coldRow() ([]result, error) {
+// coldRow reads evenly distributed pages of the large shop from a server with almost no cache.
+func (b *bench) coldRow() ([]rowResult, error) {
 	s, err := b.largeShop()
 	if err != nil {
 		return nil, err
 	}
 	args := []string{"--cache-bytes", "16777216"}
-	if b.has("--answer-cache-bytes") {
+	if b.hasFlag("--answer-cache-bytes") {
 		args = append(args, "--answer-cache-bytes", "0")
 	}
 	server, err := s.serve(args...)
 	if err != nil {
 		return nil, err
 	}
-	t, err := b.alone(server, newMix(s.pages(s.restPage), 20_000).evenly())
+	t, err := b.measureServer(server, newMix(s.pages(s.restPage), 20_000).evenly())
 	if err != nil {
 		return nil, err
 	}
-	return []result{{"a page of a release that is not in memory, REST", t, tally{}, fmt.Sprintf("%.0f µs", t.cost()), reached(t.cost() <= 200)}}, nil
+	return []rowResult{{"a page of a release that is not in memory, REST", t, loadStats{}, fmt.Sprintf("%.0f µs", t.cost()), verdictOf(t.cost() <= 200)}}, nil
 }
 
-// largeShop is the shop that takes its time.
-func (b *bench) largeShop() (*shop, error) {
-	if b.large == 0 {
-		return nil, &skipped{"-large is 0"}
-	}
-	return b.shop(b.large)
-}
-
-// alone loads a server with a mix, without a floor.
-func (b *bench) alone(server *process, m mix) (tally, error) {
-	if _, err := ask(b.ctx, server, m.requests[0]); err != nil {
-		return tally{}, err
-	}
-	l, err := newLoad(server, m, b.connections, 200)
-	if err != nil {
-		return tally{}, err
-	}
-	defer l.close()
-	return b.steady(l)
-}
-
-// words are what the large shop's products can be found by.
-type words struct {
+// searchTerms are tags and names of products.
+type searchTerms struct {
 	tags  []string
 	names []string
 }
 
-func (s *shop) words() (w words, err error) {
+func (s *shop) searchTerms() (w searchTerms, err error) {
 	var answer struct {
 		Data struct {
 			Products struct {
@@ -80,8 +58,8 @@ func (s *shop) words() (w words, err error) {
 	return w, nil
 }
 
-// tagged calls for pairs of tags, and some pages of what both find.
-func (w words) tagged(find func(one, other string, offset int) request) (requests []request) {
+// taggedRequests returns requests for pairs of tags, four pages each.
+func (w searchTerms) taggedRequests(find func(one, other string, offset int) loadRequest) (requests []loadRequest) {
 	for i, one := range w.tags {
 		for _, other := range w.tags[:i] {
 			for offset := 0; offset < 100; offset += 25 {
@@ -92,8 +70,8 @@ func (w words) tagged(find func(one, other string, offset int) request) (request
 	return requests
 }
 
-// findRow filters, counts and searches.
-func (b *bench) findRow() (results []result, err error) {
+// searchRow measures filters, facets and search.
+func (b *bench) searchRow() (results []rowResult, err error) {
 	s, err := b.largeShop()
 	if err != nil {
 		return nil, err
@@ -102,17 +80,17 @@ func (b *bench) findRow() (results []result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := s.words()
+	w, err := s.searchTerms()
 	if err != nil {
 		return nil, err
 	}
-	graphql := func(fields string) func(one, other string, offset int) request {
-		return func(one, other string, offset int) request {
+	graphql := func(fields string) func(one, other string, offset int) loadRequest {
+		return func(one, other string, offset int) loadRequest {
 			return s.graphql(`query Find($tags: [String!]!, $offset: Int!) { products(filter: {tags: {in: $tags}}, first: 25, offset: $offset) { totalCount nodes { uuid sku name } `+fields+` } }`,
 				fmt.Sprintf(`{"tags":[%q,%q],"offset":%d}`, one, other, offset))
 		}
 	}
-	var searches []request
+	var searches []loadRequest
 	for _, name := range w.names {
 		first, rest, _ := strings.Cut(name, " ")
 		for _, text := range []string{first, first + " " + rest[:min(3, len(rest))], name} {
@@ -121,45 +99,45 @@ func (b *bench) findRow() (results []result, err error) {
 	}
 	for _, c := range []struct {
 		name     string
-		requests []request
+		requests []loadRequest
 	}{
-		{"filter, REST", w.tagged(func(one, other string, offset int) request {
+		{"filter, REST", w.taggedRequests(func(one, other string, offset int) loadRequest {
 			return s.get(fmt.Sprintf("/catalog/products?filter=in(tags,%s,%s):eq(product_types,standard)&page[limit]=25&page[offset]=%d", one, other, offset))
 		})},
-		{"filter, GraphQL", w.tagged(graphql(""))},
-		{"facets, GraphQL", w.tagged(graphql("facets { tags { value count } productTypes { value count } }"))},
+		{"filter, GraphQL", w.taggedRequests(graphql(""))},
+		{"facets, GraphQL", w.taggedRequests(graphql("facets { tags { value count } productTypes { value count } }"))},
 		{"search, GraphQL", searches},
 	} {
-		t, err := b.alone(server, newMix(c.requests, b.distinct))
+		t, err := b.measureServer(server, newMix(c.requests, b.distinct))
 		if err != nil {
 			return results, fmt.Errorf("%s: %w", c.name, err)
 		}
 		name := fmt.Sprintf("%s, of %d", c.name, s.products)
-		results = append(results, result{name, t, tally{}, fmt.Sprintf("%.2f ms", t.cost()/1000), reached(t.cost() <= 1000)})
+		results = append(results, rowResult{name, t, loadStats{}, fmt.Sprintf("%.2f ms", t.cost()/1000), verdictOf(t.cost() <= 1000)})
 	}
 	return results, nil
 }
 
 // offsetRow compares pages around offset 10,000 with pages around 0.
-func (b *bench) offsetRow() (results []result, err error) {
+func (b *bench) offsetRow() (results []rowResult, err error) {
 	s, err := b.largeShop()
 	if err != nil {
 		return nil, err
 	}
-	if results, err = b.offsets(s, "SQLite"); err != nil {
+	if results, err = b.compareOffsets(s, "SQLite"); err != nil {
 		return results, err
 	}
 	if b.postgres == "" {
-		return append(results, result{name: "the same, PostgreSQL", told: "skipped: see -postgres"}), nil
+		return append(results, rowResult{name: "the same, PostgreSQL", measured: "skipped: see -postgres"}), nil
 	}
 	if s, err = b.postgresShop(b.large); err != nil {
 		return results, err
 	}
-	more, err := b.offsets(s, "PostgreSQL")
+	more, err := b.compareOffsets(s, "PostgreSQL")
 	return append(results, more...), err
 }
 
-func (b *bench) offsets(s *shop, engine string) (results []result, err error) {
+func (b *bench) compareOffsets(s *shop, engine string) (results []rowResult, err error) {
 	server, err := s.serve()
 	if err != nil {
 		return nil, err
@@ -169,7 +147,7 @@ func (b *bench) offsets(s *shop, engine string) (results []result, err error) {
 		{"stock", "/v2/inventories?page[limit]=25&page[offset]=%d"},
 	} {
 		around := func(from int) mix {
-			var requests []request
+			var requests []loadRequest
 			for i := range 1000 {
 				requests = append(requests, s.get(fmt.Sprintf(c.path, from+i)))
 			}
@@ -177,7 +155,7 @@ func (b *bench) offsets(s *shop, engine string) (results []result, err error) {
 		}
 		deep := min(9_000, s.products*8/10-1000)
 		if deep < 1000 {
-			return nil, &skipped{"the shop is too small for deep pages"}
+			return nil, &skippedError{"the shop is too small for deep pages"}
 		}
 		far, near, err := b.sideBySide(server, around(deep), server, around(0), b.connections, 200)
 		if err != nil {
@@ -185,7 +163,7 @@ func (b *bench) offsets(s *shop, engine string) (results []result, err error) {
 		}
 		times := far.cost() / near.cost()
 		name := fmt.Sprintf("offset %d to %d of %d %s, %s (floor: offset 0 to 999)", deep, deep+999, s.products, c.name, engine)
-		results = append(results, result{name, far, near, fmt.Sprintf("%.2f times", times), reached(times <= 1.2)})
+		results = append(results, rowResult{name, far, near, fmt.Sprintf("%.2f times", times), verdictOf(times <= 1.2)})
 	}
 	return results, nil
 }

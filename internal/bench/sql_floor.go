@@ -17,14 +17,13 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// bareCommand is the role of a writer that has nothing but the driver. What
-// it does and where are its arguments; each line it reads is a time, in which
-// it writes, and it answers with how often it did, and nanoseconds.
-const bareCommand = "bare"
+// sqlFloorCommand runs this program as a floor of writes, which uses the database driver alone. The
+// arguments are a key of sqlFloorWrites and a database. For each duration that it reads, it writes for so
+// long, and prints the number of requests and the nanoseconds.
+const sqlFloorCommand = "sql-floor"
 
-// bareWrites are what it can do: each makes one piece of work and returns how
-// many requests that would have been.
-var bareWrites = map[string]struct {
+// sqlFloorWrites are its writes. Each returns the number of requests that it stands for.
+var sqlFloorWrites = map[string]struct {
 	driver  string
 	workers int
 	write   func(db *sql.DB, number *atomic.Int64) (requests int, err error)
@@ -33,15 +32,15 @@ var bareWrites = map[string]struct {
 	"updates": {"pgx", 32, updateHot},
 }
 
-func serveBare(what, where string, in io.Reader, out io.Writer) error {
-	bare := bareWrites[what]
-	db, err := sql.Open(bare.driver, where)
+func serveSQLFloor(kind, database string, in io.Reader, out io.Writer) error {
+	floor := sqlFloorWrites[kind]
+	db, err := sql.Open(floor.driver, database)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(bare.workers)
-	db.SetMaxIdleConns(bare.workers)
+	db.SetMaxOpenConns(floor.workers)
+	db.SetMaxIdleConns(floor.workers)
 	var number atomic.Int64
 	for lines := bufio.NewScanner(in); lines.Scan(); {
 		d, err := time.ParseDuration(lines.Text())
@@ -51,10 +50,10 @@ func serveBare(what, where string, in io.Reader, out io.Writer) error {
 		var done atomic.Int64
 		group, failed := errgroup.WithContext(context.Background())
 		begin := time.Now()
-		for range bare.workers {
+		for range floor.workers {
 			group.Go(func() error {
 				for time.Since(begin) < d && failed.Err() == nil {
-					requests, err := bare.write(db, &number)
+					requests, err := floor.write(db, &number)
 					if err != nil {
 						return err
 					}
@@ -71,11 +70,9 @@ func serveBare(what, where string, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// codesAtOnce are how many codes are in a transaction.
-const codesAtOnce = 10_000
+const codesPerTransaction = 10_000
 
-// insertCodes writes the rows of codes, one statement a row, sorted as their
-// indexes like it best, in one durable transaction.
+// insertCodes inserts codes in the order of their index, one statement a row, in one durable transaction.
 func insertCodes(db *sql.DB, number *atomic.Int64) (requests int, err error) {
 	transaction, err := db.Begin()
 	if err != nil {
@@ -92,8 +89,8 @@ func insertCodes(db *sql.DB, number *atomic.Int64) (requests int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	texts := make([]string, codesAtOnce)
-	first := number.Add(codesAtOnce) - codesAtOnce
+	texts := make([]string, codesPerTransaction)
+	first := number.Add(codesPerTransaction) - codesPerTransaction
 	for i := range texts {
 		texts[i] = fmt.Sprintf("BENCH-%08X", uint32(first+int64(i))*2654435761) // each once
 	}
@@ -106,24 +103,24 @@ func insertCodes(db *sql.DB, number *atomic.Int64) (requests int, err error) {
 			return 0, err
 		}
 	}
-	return codesAtOnce / 1000, transaction.Commit()
+	return codesPerTransaction / 1000, transaction.Commit()
 }
 
-// updateHot allocates one of a product, plainly.
+// updateHot allocates one unit of one product.
 func updateHot(db *sql.DB, _ *atomic.Int64) (requests int, err error) {
 	_, err = db.Exec(`UPDATE bench_hot SET available = available - 1, allocated = allocated + 1 WHERE id = 1 AND available >= 1`)
 	return 1, err
 }
 
-// bareLoad is the child's side of a comparison.
-type bareLoad struct{ *child }
+// sqlFloor is a running floor of writes.
+type sqlFloor struct{ *child }
 
-func startBare(ctx context.Context, what, where string) (*bareLoad, error) {
-	c, err := startChild(ctx, bareCommand, what, where)
-	return &bareLoad{c}, err
+func startSQLFloor(ctx context.Context, kind, database string) (*sqlFloor, error) {
+	c, err := startChild(ctx, sqlFloorCommand, kind, database)
+	return &sqlFloor{c}, err
 }
 
-func (b *bareLoad) run(_ context.Context, d time.Duration) (t tally, err error) {
+func (b *sqlFloor) run(_ context.Context, d time.Duration) (t loadStats, err error) {
 	spent := cpu(b.pid())
 	if _, err := fmt.Fprintln(b.in, d); err != nil {
 		return t, err
@@ -133,7 +130,7 @@ func (b *bareLoad) run(_ context.Context, d time.Duration) (t tally, err error) 
 		return t, err
 	}
 	if _, err := fmt.Sscan(line, &t.requests, &t.elapsed); err != nil {
-		return t, fmt.Errorf("the bare writer said %q: %w", line, err)
+		return t, fmt.Errorf("the SQL floor printed %q: %w", line, err)
 	}
 	t.cpu = cpu(b.pid()) - spent
 	return t, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -11,18 +12,24 @@ import (
 	"portico/graph/opctx"
 )
 
-// aroundRootFields is what surrounds every root field, whichever executor runs
-// it.
+// The executors, as metrics name them.
+const (
+	byPlan   = "plan"
+	byGqlgen = "gqlgen"
+)
+
+// aroundRootFields counts a root field, checks the budget and records a replay. Plans and gqlgen's
+// executor both call it.
 func (e *Executor) aroundRootFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	if e.CountField != nil {
 		field := graphql.GetRootFieldContext(ctx).Field
 		e.CountField(ctx, field.ObjectDefinition.Name+"."+field.Name)
 	}
-	if ctx.Err() != nil { // no field begins for a client that has gone
+	if ctx.Err() != nil { // the client is gone
 		return graphql.Null
 	}
 	if op := opctx.From(ctx); op != nil && op.Budget != nil {
-		if err := op.Budget.Charge(0); err != nil { // spent: what is left costs nothing
+		if err := op.Budget.Charge(0); err != nil { // the fields before spent it
 			field := graphql.GetRootFieldContext(ctx).Field
 			graphql.AddError(graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: field.ObjectDefinition.Name, Field: field}), err)
 			return graphql.Null
@@ -31,7 +38,7 @@ func (e *Executor) aroundRootFields(ctx context.Context, next graphql.RootResolv
 	return recordReplay(withInputNulls(ctx), next)
 }
 
-// CountFields counts root fields that were answered without being run.
+// CountFields counts root fields that come from a cached response, or are subscriptions.
 func (e *Executor) CountFields(ctx context.Context, coordinates []string) {
 	if e.CountField == nil {
 		return
@@ -41,8 +48,7 @@ func (e *Executor) CountFields(ctx context.Context, coordinates []string) {
 	}
 }
 
-// CountGqlgen counts a query that gqlgen's executor runs, for a client that
-// has not gone.
+// CountGqlgen counts a query that gqlgen's executor runs, unless the client is gone.
 func (e *Executor) CountGqlgen(ctx context.Context, operation *graphql.OperationContext) {
 	if operation.Operation.Operation == ast.Query && ctx.Err() == nil {
 		e.CountExecutor(byGqlgen)
@@ -51,4 +57,14 @@ func (e *Executor) CountGqlgen(ctx context.Context, operation *graphql.Operation
 
 func recovered(_ context.Context, reason any) error {
 	return fmt.Errorf("panic in a resolver: %v\n%s", reason, debug.Stack())
+}
+
+// chargeField charges for a field that gqlgen's executor runs. Fields of introspection are free.
+func chargeField(ctx context.Context, next graphql.Resolver) (any, error) {
+	if op := opctx.From(ctx); op != nil && op.Budget != nil && !strings.HasPrefix(graphql.GetFieldContext(ctx).Object, "__") {
+		if err := op.Budget.ChargeField(); err != nil {
+			return nil, err
+		}
+	}
+	return next(ctx)
 }

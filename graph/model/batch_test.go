@@ -18,11 +18,11 @@ import (
 // row is a row of a page.
 type row struct {
 	id string
-	model.Sibling[*row]
+	model.BatchRow[*row]
 }
 
-// Seat implements model.Row.
-func (r *row) Place(id string, place model.Sibling[*row]) { *r = row{id, place} }
+// Init implements model.Row.
+func (r *row) Init(id string, place model.BatchRow[*row]) { *r = row{id, place} }
 
 // rows are r000, r001 and so on, side by side.
 func rows(n int) []*row {
@@ -34,7 +34,7 @@ func rows(n int) []*row {
 }
 
 func side(ids []string) []*row {
-	return model.Siblings[row](ids)
+	return model.NewBatch[row](ids)
 }
 
 // inBoth runs a test as plans follow edges, one after the other, and as
@@ -68,7 +68,7 @@ func TestOneBatchServesAllSiblings(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
 		list, c := rows(100), &countedRows{}
 		for _, r := range list {
-			answer, err := model.Load(ctx, r.Sibling, "edge", c, (*countedRows).batch)
+			answer, err := model.Load(ctx, r.BatchRow, "edge", c, (*countedRows).batch)
 			require.NoError(t, err)
 			require.Equal(t, "answer to "+r.id, answer)
 		}
@@ -80,7 +80,7 @@ func TestOneBatchServesAllSiblings(t *testing.T) {
 func TestOneRowIsABatch(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
 		c := &countedRows{}
-		answer, err := model.Load(ctx, rows(1)[0].Sibling, "edge", c, (*countedRows).batch)
+		answer, err := model.Load(ctx, rows(1)[0].BatchRow, "edge", c, (*countedRows).batch)
 		require.NoError(t, err)
 		require.Equal(t, "answer to r000", answer)
 		require.EqualValues(t, 1, c.runs.Load())
@@ -92,11 +92,11 @@ func TestEachEdgeHasItsOwnBatch(t *testing.T) {
 		list := rows(3)
 		one, two, runs := &countedRows{}, &countedRows{}, 0
 		for range 2 {
-			_, err := model.Load(ctx, list[0].Sibling, "one", one, (*countedRows).batch)
+			_, err := model.Load(ctx, list[0].BatchRow, "one", one, (*countedRows).batch)
 			require.NoError(t, err)
-			_, err = model.Load(ctx, list[1].Sibling, "two", two, (*countedRows).batch)
+			_, err = model.Load(ctx, list[1].BatchRow, "two", two, (*countedRows).batch)
 			require.NoError(t, err)
-			n, err := model.Load(ctx, list[2].Sibling, "numbers", &runs, func(runs *int, _ context.Context, all []*row) ([]int, error) {
+			n, err := model.Load(ctx, list[2].BatchRow, "numbers", &runs, func(runs *int, _ context.Context, all []*row) ([]int, error) {
 				*runs++
 				return []int{0, 0, 42}, nil
 			})
@@ -113,7 +113,7 @@ func TestAnErrorIsEverySiblings(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
 		failure, runs := errors.New("the database is not responding"), 0
 		for _, r := range rows(100) {
-			answer, err := model.Load(ctx, r.Sibling, "edge", &runs, func(runs *int, _ context.Context, _ []*row) ([]string, error) {
+			answer, err := model.Load(ctx, r.BatchRow, "edge", &runs, func(runs *int, _ context.Context, _ []*row) ([]string, error) {
 				*runs++
 				return []string{"half an answer"}, failure
 			})
@@ -129,7 +129,7 @@ func TestAClientThatHasGoneIsFollowedNoFurther(t *testing.T) {
 		ctx, leave := context.WithCancel(ctx)
 		leave()
 		c := &countedRows{}
-		_, err := model.Load(ctx, rows(2)[1].Sibling, "edge", c, (*countedRows).batch)
+		_, err := model.Load(ctx, rows(2)[1].BatchRow, "edge", c, (*countedRows).batch)
 		require.ErrorIs(t, err, context.Canceled)
 		require.Zero(t, c.runs.Load())
 	})
@@ -140,7 +140,7 @@ func TestAPanicIsEverySiblingsError(t *testing.T) {
 	t.Parallel()
 	runs := atomic.Int64{}
 	for _, r := range rows(10) {
-		_, err := model.Load(t.Context(), r.Sibling, "edge", &runs, func(runs *atomic.Int64, _ context.Context, _ []*row) ([]string, error) {
+		_, err := model.Load(t.Context(), r.BatchRow, "edge", &runs, func(runs *atomic.Int64, _ context.Context, _ []*row) ([]string, error) {
 			runs.Add(1)
 			panic("a bug")
 		})
@@ -150,7 +150,7 @@ func TestAPanicIsEverySiblingsError(t *testing.T) {
 	require.EqualValues(t, 1, runs.Load(), "it is not tried again for each")
 }
 
-// Siblings are resolved at the same time, on a machine that has other things
+// NewBatch are resolved at the same time, on a machine that has other things
 // to do: still there is one batch for each edge.
 func TestSiblingsAskAtTheSameTime(t *testing.T) {
 	t.Parallel()
@@ -173,7 +173,7 @@ func TestSiblingsAskAtTheSameTime(t *testing.T) {
 		for _, r := range rows(100) {
 			everyone.Go(func() {
 				for edge, c := range map[string]*countedRows{"one": c, "two": d} {
-					answer, err := model.Load(t.Context(), r.Sibling, edge, c, (*countedRows).batch)
+					answer, err := model.Load(t.Context(), r.BatchRow, edge, c, (*countedRows).batch)
 					if err != nil || answer != "answer to "+r.id {
 						t.Errorf("%s got %q, %v", r.id, answer, err)
 					}
@@ -194,14 +194,14 @@ func TestBatchesWithinBatches(t *testing.T) {
 	var everyone sync.WaitGroup
 	for _, r := range rows(50) {
 		everyone.Go(func() {
-			child, err := model.Load(t.Context(), r.Sibling, "children", 0, func(_ int, _ context.Context, all []*row) ([]*row, error) {
+			child, err := model.Load(t.Context(), r.BatchRow, "children", 0, func(_ int, _ context.Context, all []*row) ([]*row, error) {
 				return rows(len(all)), nil
 			})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if answer, err := model.Load(t.Context(), child.Sibling, "inner", inner, (*countedRows).batch); err != nil || answer != "answer to "+r.id {
+			if answer, err := model.Load(t.Context(), child.BatchRow, "inner", inner, (*countedRows).batch); err != nil || answer != "answer to "+r.id {
 				t.Errorf("%s got %q, %v", r.id, answer, err)
 			}
 		})
@@ -221,7 +221,7 @@ func TestABatchSeesTheOperation(t *testing.T) {
 	type key struct{}
 	inBoth(t, func(t *testing.T, ctx context.Context) {
 		ctx = context.WithValue(ctx, key{}, "the operation")
-		saw, err := model.Load(ctx, rows(5)[3].Sibling, "edge", 0, func(_ int, ctx context.Context, all []*row) ([]any, error) {
+		saw, err := model.Load(ctx, rows(5)[3].BatchRow, "edge", 0, func(_ int, ctx context.Context, all []*row) ([]any, error) {
 			values := make([]any, len(all))
 			values[3] = ctx.Value(key{})
 			return values, nil

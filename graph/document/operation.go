@@ -1,0 +1,60 @@
+package document
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"portico/graph/limits"
+	"portico/graph/plan"
+	"portico/internal/heapsize"
+)
+
+// CachedDocument is a parsed and validated document within the limits.
+type CachedDocument struct {
+	Document *ast.QueryDocument
+	Query    string
+	entry    *cacheEntry
+}
+
+// CachedPlan is a plan, which grows while it runs.
+type CachedPlan struct {
+	*plan.Plan
+	entry   *cacheEntry
+	charged atomic.Int64 // bytes that the cache charges for the plan
+}
+
+// Operation is the operation of a request, parsed and validated.
+type Operation struct {
+	*CachedDocument
+	Definition *ast.OperationDefinition // nil if the document has no operation of the requested name
+	Allowance  limits.Allowance
+	Cost       *limits.Cost // estimated; nil until known
+	Outcome    string       // Outcome* of the document; empty if it is not counted
+}
+
+// IsSubscription reports whether the operation is a subscription.
+func (op *Operation) IsSubscription() bool {
+	return op.Definition != nil && op.Definition.Operation == ast.Subscription
+}
+
+// PreparedOperation is a validated query with its variables and plan. It is immutable: requests of the
+// same bytes share it.
+type PreparedOperation struct {
+	*Operation
+	ID               uint64            // unique in the process
+	Params           graphql.RawParams // of the request, without extensions that nothing reads
+	Variables        map[string]any    // coerced, with defaults
+	Plan             *CachedPlan
+	Introspects      bool     // selects __schema or __type
+	ResponseEnd      string   // the part of the response after the data
+	CacheCoordinates []string // root fields to authorize before a cached response is used; nil if not cacheable
+}
+
+// size returns the memory of the operation in bytes, without its plan and document.
+func (op *PreparedOperation) size() int {
+	return int(unsafe.Sizeof(*op)+unsafe.Sizeof(*op.Operation)+unsafe.Sizeof(*op.Cost)) + heapsize.Round(len(op.ResponseEnd)) +
+		heapsize.Of(op.Variables, op.Params.Extensions, op.CacheCoordinates, op.Allowance.RowCosts)
+}

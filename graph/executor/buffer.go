@@ -1,0 +1,43 @@
+package executor
+
+import (
+	"sync"
+
+	"portico/graph/document"
+	"portico/graph/limits"
+)
+
+// A response without errors is responseStart, the data and a ResponseEnd.
+const (
+	responseStart = `{"data":`
+	responseEnd   = "}\n"
+)
+
+// ResponseData returns the data of a response that was written for op.
+func ResponseData(op *document.PreparedOperation, body []byte) []byte {
+	return body[len(responseStart) : len(body)-len(op.ResponseEnd)]
+}
+
+// buffers holds buffers for responses.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 64<<10); return &b }}
+
+// largeBuffers holds buffers for responses above limits.LargeResponse, so that a response does not
+// reallocate while it grows. The slots of AcquireExpensive bound how many are in use.
+var largeBuffers = sync.Pool{New: func() any { b := make([]byte, 0, largeBuffer); return &b }}
+
+// largeBuffer is their size: the default of Limits.AnswerBytes, and some for the last value.
+const largeBuffer = 8<<20 + 64<<10
+
+// GetBuffer returns a buffer for one response.
+func GetBuffer() *[]byte { return buffers.Get().(*[]byte) }
+
+// PutBuffer returns the buffer of a response to its pool, or body if that is the larger.
+func PutBuffer(buffer *[]byte, body []byte) {
+	switch {
+	case cap(body) > limits.LargeResponse && cap(body) <= largeBuffer:
+		largeBuffers.Put(&body)
+	case cap(body) > cap(*buffer) && cap(body) <= limits.LargeResponse:
+		*buffer = body
+	}
+	buffers.Put(buffer)
+}

@@ -1,0 +1,75 @@
+package executor
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"portico/graph"
+	"portico/graph/document"
+	"portico/graph/limits"
+	"portico/graph/plan"
+	"portico/internal/responsecache"
+	"portico/store"
+)
+
+// Config configures an Executor. Functions may be nil, and are called concurrently.
+type Config struct {
+	Limits            limits.Config
+	OpenIntrospection bool                 // introspection without a token
+	DisablePlans      bool                 // gqlgen's executor runs everything
+	Responses         *responsecache.Cache // of whole responses; nil for none
+	Fragments         *responsecache.Cache // of fragments of responses; nil for none
+	Limiter           ConcurrencyLimiter   // nil for none
+
+	CountField        func(ctx context.Context, coordinate string)    // of each root field
+	CountExecutor     func(executor string)                           // of each query: plan or gqlgen
+	CountOperation    func(ctx context.Context, stats OperationStats) // when an operation ended or was rejected
+	CountSubscription func(ctx context.Context, stats OperationStats) // when a subscription began
+}
+
+// ConcurrencyLimiter bounds the number of operations that run at once. Its methods wait for a slot, and
+// fail with UNAVAILABLE if that takes too long. end releases the slot.
+type ConcurrencyLimiter interface {
+	// SwitchToWrite exchanges the read slot of a request for a write slot.
+	SwitchToWrite(w http.ResponseWriter, r *http.Request) error
+
+	AcquireRead(ctx context.Context) (end func(), err error)
+	AcquireWrite(ctx context.Context) (end func(), err error)
+
+	// AcquireExpensive takes one of the few slots for operations of high cost or with a large
+	// response. running means that part of the response is in memory already. The slot of a request
+	// ends with the request, and end does nothing.
+	AcquireExpensive(ctx context.Context, running bool) (end func(), err error)
+}
+
+// Executor runs operations: queries by plans, everything else by gqlgen's executor. Errors and
+// statistics are the same in both. It is safe for concurrent use.
+type Executor struct {
+	*executor.Executor // gqlgen's
+	Config
+	introspection introspection
+	resolver      *graph.Resolver
+	runner        *plan.Runner // nil if gqlgen's executor runs everything
+	schema        *ast.Schema
+	present       graphql.ErrorPresenterFunc
+	plans         *document.Cache
+	prepared      atomic.Uint64 // number of prepared operations, for their ids
+}
+
+// Schema returns the schema that operations are validated against.
+func (e *Executor) Schema() *ast.Schema { return e.schema }
+
+// OperationStats describes an operation that ended or was rejected.
+type OperationStats struct {
+	Name    string        // of the operation; may be empty
+	Kind    string        // query, mutation or subscription; empty if the document is invalid
+	Trusted bool          // the document is in the manifest
+	Took    time.Duration // 0 for a subscription
+	Codes   []store.Code  // distinct codes of its errors
+}

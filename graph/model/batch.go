@@ -1,0 +1,167 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/graph-gophers/dataloader/v7"
+
+	"portico/graph/plan"
+)
+
+// batch is the rows of one list, or of one edge of a list, in a response. The first row that follows an
+// edge loads it for all rows. So the number of SQL statements depends on the shape of a query, not on
+// the size of its pages.
+//
+// A plan runs on one goroutine and loads at once. gqlgen's executor uses many goroutines, and a
+// dataloader that has all rows from the start.
+//
+// A batch lives as long as its response, and belongs to one operation and user.
+type batch[T any] struct {
+	rows        []T
+	mu          sync.Mutex
+	edges       []loadedEdge
+	edgesBuffer [2]loadedEdge // avoids allocating edges
+}
+
+// loadedEdge is an edge with its edgeValues or its dataloader.
+type loadedEdge struct {
+	name   string
+	values any
+}
+
+// loaded returns the values or the dataloader of an edge; nil if no row followed it.
+func (b *batch[T]) loaded(name string) any {
+	for i := range b.edges {
+		if b.edges[i].name == name {
+			return b.edges[i].values
+		}
+	}
+	return nil
+}
+
+func (b *batch[T]) add(name string, values any) {
+	if b.edges == nil {
+		b.edges = b.edgesBuffer[:0]
+	}
+	b.edges = append(b.edges, loadedEdge{name, values})
+}
+
+// BatchRow is the position of a row in its batch. Types of rows embed it, and pass it to Load.
+type BatchRow[T any] struct {
+	batch *batch[T]
+	index int
+}
+
+// Row is a type of rows: Init sets a row from its source and its position.
+type Row[T, S any] interface {
+	*T
+	Init(source S, position BatchRow[*T])
+}
+
+// NewBatch returns the rows of a new batch, one for each source.
+func NewBatch[T, S any, P Row[T, S]](sources []S) []*T {
+	rows := make([]T, len(sources))
+	b := &batch[*T]{rows: make([]*T, len(sources))}
+	for i, source := range sources {
+		P(&rows[i]).Init(source, BatchRow[*T]{b, i})
+		b.rows[i] = &rows[i]
+	}
+	return b.rows
+}
+
+// NewBatchOfLists returns the rows of several lists, which are one batch.
+func NewBatchOfLists[T, S any, P Row[T, S]](lists [][]S) [][]*T {
+	rows, cut := NewBatch[T, S, P](slices.Concat(lists...)), make([][]*T, len(lists))
+	for i, list := range lists {
+		n := len(list)
+		cut[i], rows = rows[:n:n], rows[n:]
+	}
+	return cut
+}
+
+// Load returns the value of an edge of a row. It calls load, a method of r, once for all rows of the
+// batch; load returns a value for each row, in order. It does not run once ctx is done.
+func Load[R, T, V any](ctx context.Context, row BatchRow[T], edge string, r R, load func(R, context.Context, []T) ([]V, error)) (V, error) {
+	var none V
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	if !plan.IsSerial(ctx) {
+		return loader(ctx, row.batch, edge, r, load).Load(ctx, row.index)()
+	}
+	loaded := valuesOf(ctx, row.batch, edge, r, load)
+	if loaded.err != nil {
+		return none, loaded.err
+	}
+	return loaded.values[row.index], nil
+}
+
+// edgeValues are the values of an edge for all rows of a batch.
+type edgeValues[V any] struct {
+	values []V
+	err    error
+}
+
+func valuesOf[R, T, V any](ctx context.Context, b *batch[T], edge string, r R, load func(R, context.Context, []T) ([]V, error)) *edgeValues[V] {
+	if known, ok := b.loaded(edge).(*edgeValues[V]); ok {
+		return known
+	}
+	e := &edgeValues[V]{}
+	e.values, e.err = load(r, ctx, b.rows)
+	b.add(edge, e)
+	return e
+}
+
+// recoverLoad calls load and converts a panic to an error: a dataloader calls it on another goroutine.
+func recoverLoad[R, T, V any](ctx context.Context, rows []T, r R, load func(R, context.Context, []T) ([]V, error)) (values []V, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a batch: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return load(r, ctx, rows)
+}
+
+// loader returns the dataloader of an edge, with all rows already requested.
+func loader[R, T, V any](ctx context.Context, b *batch[T], edge string, r R, load func(R, context.Context, []T) ([]V, error)) *dataloader.Loader[int, V] {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known, ok := b.loaded(edge).(*dataloader.Loader[int, V]); ok {
+		return known
+	}
+	fetch := func(ctx context.Context, indexes []int) []*dataloader.Result[V] {
+		values, err := recoverLoad(ctx, b.rows, r, load)
+		results := make([]*dataloader.Result[V], len(indexes))
+		for i, index := range indexes {
+			results[i] = &dataloader.Result[V]{Error: err}
+			if err == nil {
+				results[i].Data = values[index]
+			}
+		}
+		return results
+	}
+	n := len(b.rows)
+	l := dataloader.NewBatchedLoader(fetch, dataloader.WithBatchCapacity[int, V](n), dataloader.WithInputCapacity[int, V](n),
+		dataloader.WithWait[int, V](time.Minute)) // never reached: LoadMany requests all rows
+	indexes := make([]int, n)
+	for i := range indexes {
+		indexes[i] = i
+	}
+	l.LoadMany(ctx, indexes)
+	b.add(edge, l)
+	return l
+}
+
+// ValuesByKey returns the values of keys, in order. The value of a missing key is zero.
+func ValuesByKey[V any](keys []string, byKey map[string]V) []V {
+	values := make([]V, len(keys))
+	for i, key := range keys {
+		values[i] = byKey[key]
+	}
+	return values
+}

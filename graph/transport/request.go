@@ -1,0 +1,111 @@
+package transport
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"portico/graph/document"
+	"portico/store"
+)
+
+const (
+	jsonType       = "application/json"
+	graphQLType    = "application/graphql-response+json"
+	eventsType     = "text/event-stream"
+	socketProtocol = "graphql-transport-ws"
+	allowedMethods = "GET, HEAD, POST, OPTIONS"
+)
+
+// httpError is the error of a request that has no operation to run.
+type httpError struct {
+	status  int
+	allow   string // the header Allow; empty for none
+	code    store.Code
+	message string
+}
+
+func (e *httpError) write(w http.ResponseWriter) {
+	if e.allow != "" {
+		w.Header().Set("Allow", e.allow)
+	}
+	WriteErrors(w, e.status, store.Errors{{Code: e.code, Detail: e.message}})
+}
+
+// WriteErrors writes the response to a request that has no operation to run.
+func WriteErrors(w http.ResponseWriter, status int, list store.Errors) {
+	response := &graphql.Response{}
+	for _, e := range list {
+		response.Errors = append(response.Errors, &gqlerror.Error{Message: e.Error(), Extensions: map[string]any{"code": e.Code}})
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(status)
+	writeResponse(w, response)
+}
+
+// checkRequest rejects other methods, and content types that a page of another origin can send without
+// a CORS preflight (forms, plain text).
+func checkRequest(r *http.Request) *httpError {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		return nil
+	case http.MethodPost:
+		contentType := r.Header.Get("Content-Type")
+		if contentType == jsonType {
+			return nil
+		}
+		mediaType, _, err := mime.ParseMediaType(contentType)
+		if err != nil || mediaType != jsonType {
+			return &httpError{http.StatusUnsupportedMediaType, "", store.Invalid, "Send the operation as JSON, with the header Content-Type: application/json."}
+		}
+		return nil
+	}
+	return &httpError{http.StatusMethodNotAllowed, allowedMethods, store.Invalid, "Send the operation by POST, or a query by GET."}
+}
+
+// acceptsEvents reports whether a client accepts server-sent events, and whether it accepts nothing
+// else: some clients send the same Accept header with all operations.
+func acceptsEvents(r *http.Request) (accepts, only bool) {
+	accept := strings.Join(r.Header["Accept"], ",")
+	accepts = strings.Contains(accept, eventsType)
+	return accepts, accepts && !strings.Contains(accept, "json") && !strings.Contains(accept, "*/*")
+}
+
+// mutationByGet is the error of a mutation that was sent by GET.
+func mutationByGet() *httpError {
+	return &httpError{http.StatusMethodNotAllowed, http.MethodPost, store.Invalid, "Send a mutation by POST. GET runs queries and subscriptions only."}
+}
+
+// streamRequired is the error of a subscription whose client does not accept a stream.
+func streamRequired() *httpError {
+	return &httpError{http.StatusNotAcceptable, "", store.Invalid,
+		"A subscription needs a stream. Send the header Accept: text/event-stream, or use a WebSocket (" + socketProtocol + ")."}
+}
+
+// clientRequest is a request as clients send it. Other members are ignored.
+type clientRequest struct {
+	Query         string         `json:"query"`
+	OperationName string         `json:"operationName"`
+	Variables     map[string]any `json:"variables"`
+	Extensions    map[string]any `json:"extensions"`
+	DocumentID    string         `json:"documentId"`
+}
+
+// identify moves a document id into the extensions, which every transport passes on.
+func (q *clientRequest) identify() {
+	if q.DocumentID == "" {
+		return
+	}
+	if q.Extensions == nil {
+		q.Extensions = map[string]any{}
+	}
+	q.Extensions[document.PersistedQueryExtension], q.DocumentID = document.PersistedQuery(q.DocumentID), ""
+}
+
+// params returns the request as gqlgen has it.
+func (q *clientRequest) params(r *http.Request) *graphql.RawParams {
+	return &graphql.RawParams{Query: q.Query, OperationName: q.OperationName, Variables: q.Variables, Extensions: q.Extensions, Headers: r.Header}
+}

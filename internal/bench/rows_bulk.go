@@ -1,0 +1,136 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// memoryRow measures the resident memory of the idle demo, of the large shop after the load of row 1, and
+// at the peak of a publication.
+func (b *bench) memoryRow() (results []rowResult, err error) {
+	idle, err := b.serve("--demo")
+	if err != nil {
+		return nil, err
+	}
+	time.Sleep(time.Second)
+	resident := idle.memory("VmRSS")
+	idle.stop()
+	results = append(results, rowResult{name: "the demo, idle", measured: fmt.Sprintf("%.0f MiB", resident), verdict: verdictOf(resident <= 40)})
+	s, err := b.largeShop()
+	if err != nil {
+		return results, err
+	}
+	server, err := s.serve()
+	if err != nil {
+		return results, err
+	}
+	if _, err := b.measureServer(server, newMix(s.pages(s.restPage), b.distinct)); err != nil {
+		return results, err
+	}
+	goal := 300.0
+	if s.products > 100_000 {
+		goal = 512
+	}
+	resident = server.memory("VmRSS")
+	results = append(results, rowResult{name: fmt.Sprintf("%d products, after row 1's load", s.products), measured: fmt.Sprintf("%.0f MiB", resident), verdict: verdictOf(resident <= goal)})
+	server.resetPeak()
+	if err := s.changeNode(fmt.Sprint("Published at ", time.Now().UnixNano())); err != nil {
+		return results, err
+	}
+	job, err := s.start("catalogPublish", fmt.Sprintf("catalogId: %q", catalogID))
+	if err == nil {
+		err = s.wait(b.ctx, job)
+	}
+	if err != nil {
+		return results, err
+	}
+	peak := server.memory("VmHWM")
+	return append(results, rowResult{name: fmt.Sprintf("%d products, at the peak of a publication", s.products), measured: fmt.Sprintf("%.0f MiB", peak), verdict: verdictOf(peak <= 2*goal)}), nil
+}
+
+// publishRow publishes a new catalog, and again after ten products changed.
+func (b *bench) publishRow() ([]rowResult, error) {
+	s, err := b.largeShop()
+	if err != nil {
+		return nil, err
+	}
+	s.stop() // leaves the core to the commands
+	copied := fmt.Sprint("bench-copy-", time.Now().UnixNano())
+	lines, err := s.catalogLine(copied)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.run(lines, "import", "--no-publish", "-"); err != nil {
+		return nil, err
+	}
+	whole, err := s.publish(copied)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.changeTen(); err != nil {
+		return nil, err
+	}
+	ten, err := s.publish(copied)
+	if err != nil {
+		return nil, err
+	}
+	results := []rowResult{
+		{name: fmt.Sprintf("publish %d products whole", s.products), measured: whole.Round(10 * time.Millisecond).String()},
+		{name: fmt.Sprintf("publish 10 changed of %d", s.products), measured: ten.Round(10 * time.Millisecond).String()},
+	}
+	if s.products >= 1_000_000 { // the goals are for a million
+		results[0].verdict, results[1].verdict = verdictOf(whole <= 120*time.Second), verdictOf(ten <= 2*time.Second)
+	}
+	return results, nil
+}
+
+func (s *shop) publish(catalog string) (time.Duration, error) {
+	_, took, err := s.bench.command("", append(append([]string{"publish"}, s.flags...), catalog)...)
+	return took, err
+}
+
+var importSummary = regexp.MustCompile(`imported (\d+) resources?, (\d+) change`)
+
+// importRow imports a shop into an empty database, and once more unchanged.
+func (b *bench) importRow() (results []rowResult, err error) {
+	if b.large == 0 {
+		return nil, &skippedError{"-large is 0"}
+	}
+	file := filepath.Join(b.folder, fmt.Sprintf("import-%d.db", time.Now().UnixNano()))
+	defer removeDatabase(file)
+	if results, err = b.measureImports("SQLite", "file:"+file, 20_000); err != nil {
+		return results, err
+	}
+	address, drop, err := b.database()
+	if err != nil {
+		return append(results, rowResult{name: "the same, PostgreSQL", measured: err.Error()}), nil
+	}
+	defer drop()
+	more, err := b.measureImports("PostgreSQL", address, 15_000)
+	return append(results, more...), err
+}
+
+func (b *bench) measureImports(engine, address string, goal float64) (results []rowResult, err error) {
+	for _, pass := range []struct {
+		name string
+		goal float64
+	}{{"import", goal}, {"import unchanged again", 3 * goal}} {
+		output, took, err := b.command("", "import", "--database-url", address, "--no-publish", "--generate", fmt.Sprint(b.large/2))
+		if err != nil {
+			return results, err
+		}
+		found := importSummary.FindStringSubmatch(output)
+		if found == nil {
+			return results, fmt.Errorf("import printed %q", output)
+		}
+		resources, _ := strconv.ParseFloat(found[1], 64)
+		rate := resources / took.Seconds()
+		results = append(results, rowResult{name: fmt.Sprintf("%s, %s resources, %s", pass.name, found[1], engine), measured: fmt.Sprintf("%.0f/s", rate), verdict: verdictOf(rate >= pass.goal)})
+	}
+	return results, nil
+}
