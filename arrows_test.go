@@ -26,6 +26,8 @@ graph/generated: graph/model graph/plan store store/catalog store/gateway store/
 	store/promotion/redeem store/promotion/rule store/release store/release/price store/release/routing
 	store/release/segment store/stock
 graph/graphiql:
+graph/graphtest: graph graph/opctx graph/transport internal/auth internal/datagen store store/access store/exchange store/seal
+	store/shop store/storetest
 graph/limits: store
 graph/model: graph/plan store store/access store/catalog store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/routing

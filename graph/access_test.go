@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
@@ -121,55 +122,55 @@ func TestEveryRootFieldHasItsAccessTested(t *testing.T) {
 
 func TestWhoMayAskWhat(t *testing.T) {
 	t.Parallel()
-	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another from POST /oauth/access_token."}
+	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at graphtest.Noon; get another from POST /oauth/access_token."}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		seedJob(t, e, "job-1")
 		seedCodes(t, s)
 		for coordinate, query := range rootFields() {
 			t.Run(coordinate, func(t *testing.T) {
 				needed, _ := auth.Scope(coordinate)
 
-				a := s.send(t, newPost(t, query, nil))
-				require.Equal(t, []store.Code{store.Unauthenticated}, slices.Compact(a.codes()), "without a token: %s", a.Body)
+				a := s.Send(t, graphtest.NewPost(t, query, nil))
+				require.Equal(t, []store.Code{store.Unauthenticated}, slices.Compact(a.Codes()), "without a token: %s", a.Body)
 				require.Contains(t, a.Errors[0].Message, "Authorization: Bearer")
 
-				r := newPost(t, query, nil)
-				a = s.send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
-				require.Equal(t, []store.Code{store.Unauthenticated}, slices.Compact(a.codes()), "with a bad token: %s", a.Body)
+				r := graphtest.NewPost(t, query, nil)
+				a = s.Send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
+				require.Equal(t, []store.Code{store.Unauthenticated}, slices.Compact(a.Codes()), "with a bad token: %s", a.Body)
 				require.Equal(t, expired.Detail, a.Errors[0].Message, "what is wrong with the token")
 
 				if needed == auth.AnyScope {
-					a = s.send(t, by(newPost(t, query, nil), with()))
+					a = s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client()))
 					require.Empty(t, a.Errors, "with any good token: %s", a.Body)
 					return
 				}
 
-				a = s.send(t, by(newPost(t, query, nil), with()))
-				require.Equal(t, forbidden, slices.Compact(a.codes()), "without a scope: %s", a.Body)
+				a = s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client()))
+				require.Equal(t, forbidden, slices.Compact(a.Codes()), "without a scope: %s", a.Body)
 
 				others := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return scope == needed })
-				a = s.send(t, by(newPost(t, query, nil), with(others...)))
-				require.Equal(t, forbidden, slices.Compact(a.codes()), "with every other scope: %s", a.Body)
+				a = s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client(others...)))
+				require.Equal(t, forbidden, slices.Compact(a.Codes()), "with every other scope: %s", a.Body)
 				require.Contains(t, a.Errors[0].Message, needed)
 
-				a = s.send(t, by(newPost(t, query, nil), with(needed)))
+				a = s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client(needed)))
 				require.Empty(t, a.Errors, "with its scope: %s", a.Body)
 				require.NotContains(t, string(a.Data), "null")
 				require.NotContains(t, string(a.Data), `"message"`)
 			})
 		}
-		require.Empty(t, s.log.String(), "being refused is nothing to log")
+		require.Empty(t, s.Log.String(), "being refused is nothing to log")
 	})
 }
 
 // seedCodes adds a promotion with a code, which was redeemed by order-0.
-func seedCodes(t *testing.T, s *service) {
+func seedCodes(t *testing.T, s *graphtest.Service) {
 	t.Helper()
-	load(t, s.store, `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,`+
+	graphtest.Load(t, s.Store, `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,`+
 		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`+"\n"+
 		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI","max_uses":3}`)
-	_, err := s.store.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
+	_, err := s.Store.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
 	require.NoError(t, err)
 }
 
@@ -186,14 +187,14 @@ func seedJob(t *testing.T, e storetest.Backend, id string) {
 func TestRefusalsTouchNothing(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for coordinate, query := range rootFields() {
 			if needed, _ := auth.Scope(coordinate); needed == auth.AnyScope {
 				continue // answered, not refused
 			}
-			r := by(newPost(t, query, nil), with())
+			r := graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client())
 			ctx, counter := store.CountStatements(r.Context())
-			s.send(t, r.WithContext(ctx))
+			s.Send(t, r.WithContext(ctx))
 			require.Zero(t, counter.Count(), "%s ran %q", coordinate, counter.Queries())
 		}
 	})
@@ -211,7 +212,7 @@ type accessCase struct {
 func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, x := range []accessCase{
 			{"a product's stock", `{ product(id: "anvil") { sku stock { total } } }`, []string{"catalog:read"},
 				`{"product":{"sku":"ANVIL","stock":null}}`, forbidden, []any{"product", "stock"}},
@@ -247,11 +248,11 @@ func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 				`{"stock":null,"product":{"uuid":"anvil"}}`, forbidden, []any{"stock"}},
 		} {
 			t.Run(x.name, func(t *testing.T) {
-				a := s.send(t, by(newPost(t, x.query, nil), with(x.scopes...)))
+				a := s.Send(t, graphtest.As(graphtest.NewPost(t, x.query, nil), graphtest.Client(x.scopes...)))
 				require.JSONEq(t, x.data, string(a.Data))
-				require.Equal(t, len(x.codes), len(a.codes()), "%s", a.Body)
+				require.Equal(t, len(x.codes), len(a.Codes()), "%s", a.Body)
 				if len(x.codes) > 0 {
-					require.Equal(t, x.codes, a.codes())
+					require.Equal(t, x.codes, a.Codes())
 					require.Contains(t, [][]any{x.path, {"products", "nodes", 1.0, "stock"}}, a.Errors[0].Path)
 				}
 			})
@@ -262,9 +263,9 @@ func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 // Introspection needs a token, whatever its scopes; the schema's text does not.
 func TestWhoMayIntrospect(t *testing.T) {
 	t.Parallel()
-	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another."}
-	locked := serve(nil)
-	open := &service{handler: opctx.Middleware(transport.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), transport.OpenIntrospection()))}
+	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at graphtest.Noon; get another."}
+	locked := graphtest.Serve(nil)
+	open := &graphtest.Service{Handler: opctx.Middleware(transport.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), transport.OpenIntrospection()))}
 	for _, query := range []string{
 		`{ __schema { queryType { name } } }`,
 		`{ __type(name: "Product") { name } }`,
@@ -272,26 +273,26 @@ func TestWhoMayIntrospect(t *testing.T) {
 		`{ ... on Query { __schema { queryType { name } } } }`,
 		`{ ...a } fragment a on Query { ...b } fragment b on Query { __typename __type(name: "Product") { name } }`,
 	} {
-		a := locked.send(t, newPost(t, query, nil))
-		require.Equal(t, []store.Code{store.Unauthenticated}, a.codes(), query)
+		a := locked.Send(t, graphtest.NewPost(t, query, nil))
+		require.Equal(t, []store.Code{store.Unauthenticated}, a.Codes(), query)
 		require.Contains(t, a.Errors[0].Message, "Get a token from POST /oauth/access_token")
 		require.Contains(t, a.Errors[0].Message, "/schema.graphql")
 		require.NotContains(t, a.Body.String(), `"data"`, "it never ran")
 
-		r := newPost(t, query, nil)
-		a = locked.send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
+		r := graphtest.NewPost(t, query, nil)
+		a = locked.Send(t, r.WithContext(auth.WithTokenError(r.Context(), expired)))
 		require.Contains(t, a.Errors[0].Message, expired.Detail, "what is wrong with the token")
 
-		require.Empty(t, locked.send(t, by(newPost(t, query, nil), with())).Errors, "a token without any scope: %s", query)
-		require.Empty(t, open.send(t, newPost(t, query, nil)).Errors, "in the demo: %s", query)
+		require.Empty(t, locked.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client())).Errors, "a token without any scope: %s", query)
+		require.Empty(t, open.Send(t, graphtest.NewPost(t, query, nil)).Errors, "in the demo: %s", query)
 	}
 	for _, query := range []string{`{ __typename }`, `{ ...a } fragment a on Query { __typename }`, `mutation { __typename }`} {
-		require.Empty(t, locked.send(t, newPost(t, query, nil)).Errors, query)
+		require.Empty(t, locked.Send(t, graphtest.NewPost(t, query, nil)).Errors, query)
 	}
-	a := locked.send(t, newPost(t, `query a { __typename } query b { __schema { queryType { name } } }`, nil))
-	require.Equal(t, []store.Code{store.Invalid}, a.codes(), "which of the two is unsaid")
-	r := newPost(t, `{ __schema { queryType { name } } }`, nil)
+	a := locked.Send(t, graphtest.NewPost(t, `query a { __typename } query b { __schema { queryType { name } } }`, nil))
+	require.Equal(t, []store.Code{store.Invalid}, a.Codes(), "which of the two is unsaid")
+	r := graphtest.NewPost(t, `{ __schema { queryType { name } } }`, nil)
 	r.Header.Set("Accept", "application/graphql-response+json")
-	require.Equal(t, 400, locked.send(t, r).Code, "the modern media type")
-	require.Empty(t, locked.log.String())
+	require.Equal(t, 400, locked.Send(t, r).Code, "the modern media type")
+	require.Empty(t, locked.Log.String())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -96,7 +97,7 @@ func TestNodesAreAuthored(t *testing.T) {
 		{name: "only what is attached", query: `mutation { nodeCurate(input: {id: "shelf", productIds: ["glue", "anvil", "ink"]}) { node { uuid }` + mended + ` }`,
 			data: `{"nodeCurate":{"node":null,"userErrors":[{"field":["input","productIds","0"],"code":"UNPROCESSABLE","message":"productIds.0 is not attached to the node: \"glue\"; attach it first."},
 			{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is not attached to the node: \"ink\"; attach it first."}]}}`},
-		{name: "at most 20", query: `mutation($ids: [ID!]!) { nodeCurate(input: {id: "shelf", productIds: $ids}) { node { uuid }` + mended + ` }`, variables: variables{"ids": slices.Repeat([]string{"anvil"}, 21)},
+		{name: "at most 20", query: `mutation($ids: [ID!]!) { nodeCurate(input: {id: "shelf", productIds: $ids}) { node { uuid }` + mended + ` }`, variables: graphtest.Variables{"ids": slices.Repeat([]string{"anvil"}, 21)},
 			data: `{"nodeCurate":{"node":null,"userErrors":[{"field":["input","productIds"],"code":"UNPROCESSABLE","message":"productIds must have at most 20 products, got 21."}]}}`},
 		{name: "detached, and so not curated", query: `mutation { nodeProductsDetach(input: {id: "shelf", productIds: ["brush", "glue"]}) { node { curatedProductIds productIds }` + mended + ` }`,
 			data: `{"nodeProductsDetach":{"node":{"curatedProductIds":["anvil"],"productIds":["drill-draft","anvil"]},"userErrors":[]}}`},
@@ -116,12 +117,12 @@ func TestNodesAreAuthored(t *testing.T) {
 func TestWhatIsAuthoredIsNotForShoppers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, kind := range []string{"Catalog", "CatalogRule", "AuthoredHierarchy", "AuthoredNode"} {
 			id := map[string]string{"Catalog": "main", "CatalogRule": "club", "AuthoredHierarchy": "attic", "AuthoredNode": "box"}[kind]
 			for _, query := range []string{`{ node(id: ` + global(kind, id) + `) { id } }`, `{ nodes(ids: [` + global(kind, id) + `]) { id } }`} {
-				a := s.send(t, by(newPost(t, query, nil), storefront()))
-				require.Equal(t, forbidden, a.codes(), "%s: %s", query, a.Body)
+				a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), storefront()))
+				require.Equal(t, forbidden, a.Codes(), "%s: %s", query, a.Body)
 			}
 		}
 	})
@@ -134,12 +135,12 @@ func TestTheCostOfWhatIsAuthoredDoesNotDependOnThePage(t *testing.T) {
 		lines = append(lines, fmt.Sprintf(`{"type":"node","id":"n%02d","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}},"products":{"data":[{"type":"product","id":"anvil"},{"type":"product","id":"brush"}]}}}`, i))
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade()+"\n"+strings.Join(lines, "\n"))
+		s := graphtest.Open(t, e, graphtest.Shop()+"\n"+strings.Join(lines, "\n"))
 		for _, query := range []string{
 			`query($n: Int) { authoredNodes(hierarchyId: "attic", first: $n) { totalCount nodes { name productCount productIds(first: 2) } } }`,
 			`query($n: Int) { catalogs(first: $n) { totalCount nodes { name pricebooks { uuid } } } catalogRules(first: $n) { nodes { channels } } authoredHierarchies(first: $n) { nodes { name } } }`,
 		} {
-			require.Equal(t, s.cost(t, query, variables{"n": 1}), s.cost(t, query, variables{"n": 100}), query)
+			require.Equal(t, cost(t, s, query, graphtest.Variables{"n": 1}), cost(t, s, query, graphtest.Variables{"n": 100}), query)
 		}
 		ids := func(n int) (list []string) {
 			for i := range n {
@@ -148,6 +149,6 @@ func TestTheCostOfWhatIsAuthoredDoesNotDependOnThePage(t *testing.T) {
 			return list
 		}
 		const byID = `query($ids: [ID!]!) { nodes(ids: $ids) { ... on AuthoredNode { productCount } ... on Catalog { name } } }`
-		require.Equal(t, s.cost(t, byID, variables{"ids": ids(1)}), s.cost(t, byID, variables{"ids": ids(50)}))
+		require.Equal(t, cost(t, s, byID, graphtest.Variables{"ids": ids(1)}), cost(t, s, byID, graphtest.Variables{"ids": ids(50)}))
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/datagen"
@@ -35,16 +36,16 @@ func BenchmarkExecutors(b *testing.B) {
 	s := benchShop(b)
 	for _, c := range []struct {
 		name, query string
-		values      variables
+		values      graphtest.Variables
 	}{
 		{"typename", `{ __typename }`, nil},
-		{"page", storefrontPage, variables{"node": someNode(b, s)}},
+		{"page", storefrontPage, graphtest.Variables{"node": someNode(b, s)}},
 		{"stocks", `{ stocks(first: 25) { nodes { uuid available allocated total } } }`, nil},
 	} {
 		for name, options := range map[string][]transport.Option{"plan": nil, "gqlgen": {transport.WithoutPlans()},
 			"fragments": {transport.WithFragmentCache(responsecache.NewCache(64 << 20))}, "kept": {transport.WithResponseCache(responsecache.NewCache(64 << 20))}} {
 			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
-			post := by(newPost(b, c.query, c.values), admin())
+			post := graphtest.As(graphtest.NewPost(b, c.query, c.values), graphtest.Admin())
 			body, err := io.ReadAll(post.Body)
 			require.NoError(b, err)
 			b.Run(c.name+"/"+name, func(b *testing.B) {
@@ -89,7 +90,7 @@ func benchShop(b *testing.B) *shop.Store {
 	b.Cleanup(func() { s.Close() })
 	var shop strings.Builder
 	require.NoError(b, datagen.WriteShop(&shop, products, 1))
-	load(b, s, shop.String())
+	graphtest.Load(b, s, shop.String())
 	require.NoError(b, s.WarmStock(b.Context())) // as servers start
 	return s
 }
@@ -97,9 +98,9 @@ func benchShop(b *testing.B) *shop.Store {
 // someNode is a node with a page of products.
 func someNode(b *testing.B, s *shop.Store) string {
 	b.Helper()
-	service := serve(s)
+	service := graphtest.Serve(s)
 	w := httptest.NewRecorder()
-	service.handler.ServeHTTP(w, by(newPost(b, `{ catalogNodes(first: 100) { nodes { uuid products(first: 1) { totalCount } } } }`, nil), admin()))
+	service.Handler.ServeHTTP(w, graphtest.As(graphtest.NewPost(b, `{ catalogNodes(first: 100) { nodes { uuid products(first: 1) { totalCount } } } }`, nil), graphtest.Admin()))
 	for _, part := range strings.Split(w.Body.String(), `{"uuid":"`)[1:] {
 		uuid, rest, _ := strings.Cut(part, `"`)
 		if count, _ := strconv.Atoi(strings.Trim(rest[strings.LastIndex(rest, ":")+1:], "}],\n")); count >= 25 {

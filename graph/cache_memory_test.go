@@ -12,6 +12,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/document"
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/responsecache"
@@ -35,30 +36,30 @@ func TestCachesChargeWhatStrangersSend(t *testing.T) { // not in parallel: other
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	load(t, s, generatedShop(t, 300))
+	graphtest.Load(t, s, generatedShop(t, 300))
 	const byFilter = `query ($filter: ProductFilter) { products(first: 3, filter: $filter) { totalCount nodes { id } } }`
 	for name, class := range map[string]struct {
 		requests int
 		ask      func(i int) (body, language string)
 	}{
 		"values of a filter": {2_000, func(i int) (string, string) {
-			return askingWith(byFilter, variables{"filter": map[string]any{"name": map[string]any{"eq": fmt.Sprint("No such name ", i)}}}), ""
+			return askingWith(byFilter, graphtest.Variables{"filter": map[string]any{"name": map[string]any{"eq": fmt.Sprint("No such name ", i)}}}), ""
 		}},
 		"searches": {1_000, func(i int) (string, string) {
-			return askingWith(byFilter, variables{"filter": map[string]any{"search": fmt.Sprint("a", i)}}), ""
+			return askingWith(byFilter, graphtest.Variables{"filter": map[string]any{"search": fmt.Sprint("a", i)}}), ""
 		}},
 		"bounds of ids": {1_000, func(i int) (string, string) {
-			return askingWith(byFilter, variables{"filter": map[string]any{"bounds": map[string]any{"id": map[string]any{"ge": fmt.Sprint("id-", i)}}}}), ""
+			return askingWith(byFilter, graphtest.Variables{"filter": map[string]any{"bounds": map[string]any{"id": map[string]any{"ge": fmt.Sprint("id-", i)}}}}), ""
 		}},
 		"facets": {500, func(i int) (string, string) {
 			return askingWith(`query ($filter: ProductFilter) { products(first: 1, filter: $filter) { facets { tags { value count } } } }`,
-				variables{"filter": map[string]any{"search": fmt.Sprint("a", i)}}), ""
+				graphtest.Variables{"filter": map[string]any{"search": fmt.Sprint("a", i)}}), ""
 		}},
 		"languages": {2_000, func(i int) (string, string) {
 			return askingWith(byFilter, nil), fmt.Sprintf("de;q=0.%d, fr;q=0.%d, x-%d", i%9+1, i%7+1, i)
 		}},
 		"names of nobody": {4_000, func(i int) (string, string) {
-			return askingWith(`query ($id: ID!) { product(id: $id) { id } }`, variables{"id": fmt.Sprint("none-", strings.Repeat("x", 90), i)}), ""
+			return askingWith(`query ($id: ID!) { product(id: $id) { id } }`, graphtest.Variables{"id": fmt.Sprint("none-", strings.Repeat("x", 90), i)}), ""
 		}},
 		"pages with stock": {300, func(i int) (string, string) {
 			return askingWith(fmt.Sprintf(`{ a%d: products(first: 20) { nodes { id name stock { available } } } }`, i), nil), ""
@@ -75,10 +76,10 @@ func TestCachesChargeWhatStrangersSend(t *testing.T) { // not in parallel: other
 			}
 			ask := func(i int) {
 				body, language := class.ask(i)
-				r := newRaw(t, body)
+				r := graphtest.NewRaw(t, body)
 				r.Header.Set("Accept-Language", language)
 				w := httptest.NewRecorder()
-				handler.ServeHTTP(w, by(r, admin()))
+				handler.ServeHTTP(w, graphtest.As(r, graphtest.Admin()))
 				require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
 			}
 			for i := range 100 {

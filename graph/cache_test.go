@@ -15,6 +15,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -298,7 +299,7 @@ func TestOneIDNeverHasTwoValues(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_CACHE_SEED")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade()+family)
+		s := graphtest.Open(t, e, graphtest.Shop()+family)
 		seedJob(t, e, "job-1")
 		for _, headers := range [][]string{nil, {"Accept-Language", "fr", "X-Moltin-Currency", "EUR"}} {
 			a := &asker{Rand: rand.New(rand.NewPCG(seed, 0)), schema: schema(), global: append(globalIDs(), store.GlobalID(store.TypeProduct, "bike-40"), store.GlobalID(store.TypeCatalogNode, "bikes"))}
@@ -307,7 +308,7 @@ func TestOneIDNeverHasTwoValues(t *testing.T) {
 				query := a.query()
 				document, faults := gqlparser.LoadQueryWithRules(a.schema, query, rules.NewDefaultRules())
 				require.Empty(t, faults, query)
-				answer := s.post(t, query, nil, headers...)
+				answer := s.Post(t, query, nil, headers...)
 				for _, e := range answer.Errors {
 					require.Contains(t, []store.Code{store.NotFound, store.Invalid, store.Unprocessable}, e.Extensions.Code, "%s\n%s", e.Message, query)
 				}
@@ -363,7 +364,7 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 		"a code that is used for a cart": `mutation { promotionCodesCreate(input: {promotionId: "ten-off", codes: [{uses: 2}, {code: "B"}]}) { userErrors { message } } }`,
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		seedJob(t, e, "job-1")
 		seedCodes(t, s)
 		documents := rootFields() // which go in any order
@@ -386,7 +387,7 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 				read := func(query string) {
 					document, faults := gqlparser.LoadQueryWithRules(schema(), query, rules.NewDefaultRules())
 					require.Empty(t, faults)
-					answer := s.post(t, query, nil)
+					answer := s.Post(t, query, nil)
 					require.Empty(t, answer.Errors, query)
 					var data map[string]any
 					require.NoError(t, json.Unmarshal(answer.Data, &data))

@@ -13,7 +13,7 @@ import (
 	"portico/store/promotion/rule"
 )
 
-func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.GivenAmount) (*redeem.CodeCheck, error) {
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput) (*redeem.CodeCheck, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
@@ -68,5 +68,5 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 }
 
 func (codeRefusalResolver) Message(_ context.Context, obj *code.CodeRefusal) (string, error) {
-	return model.Message(obj.Fault), nil
+	return model.Message(obj.Err), nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -20,41 +21,41 @@ func TestACheckoutUsesACode(t *testing.T) {
 	)
 	spring := `"` + store.GlobalID(store.TypePromotion, "spring") + `"`
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		seedCodes(t, s)
-		load(t, s.store, `{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"ITEMS","max_uses":5,"consume_unit":"per_item","user":"u1"}`)
+		graphtest.Load(t, s.Store, `{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"ITEMS","max_uses":5,"consume_unit":"per_item","user":"u1"}`)
 		for _, step := range []struct {
 			name, document string
-			values         variables
+			values         graphtest.Variables
 			want           string
 		}{
-			{"a look", check, variables{"code": "ITEMS", "user": "u1", "units": 7, "cartValue": variables{"currency": "USD", "amount": "1999"}},
+			{"a look", check, graphtest.Variables{"code": "ITEMS", "user": "u1", "units": 7, "cartValue": graphtest.Variables{"currency": "USD", "amount": "1999"}},
 				`{"promotionCodeCheck":{"valid":true,"reasons":[],"unitsApplied":5,"remainingUses":5,"promotionId":` + spring + `}}`},
-			{"a cart in another currency", check, variables{"code": "ITEMS", "user": "u1", "cartValue": variables{"currency": "EUR", "amount": "1999"}},
-				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"OTHER_CURRENCY","argument":"CART_VALUE","message":"cartValue must be of a currency that the promotion gives something in, got EUR."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
-			{"what is wrong", check, variables{"code": "ITEMS", "user": "u2", "units": 0},
-				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code, which is for others."},` +
+			{"a cart in another currency", check, graphtest.Variables{"code": "ITEMS", "user": "u1", "cartValue": graphtest.Variables{"currency": "EUR", "amount": "1999"}},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"OTHER_CURRENCY","argument":"CART_VALUE","message":"cartValue must be in a currency in which the promotion gives a discount, got EUR."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
+			{"what is wrong", check, graphtest.Variables{"code": "ITEMS", "user": "u2", "units": 0},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"WRONG_USER","argument":"USER","message":"user may not use this code: it is limited to other users."},` +
 					`{"reason":"NO_UNITS","argument":"UNITS","message":"units must be at least 1 for a code that counts per item, got 0."}],"unitsApplied":0,"remainingUses":5,"promotionId":` + spring + `}}`},
-			{"unknown", check, variables{"code": "NONE"},
-				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"UNKNOWN","argument":"CODE","message":"code is no promotion's: \"NONE\"."}],"unitsApplied":0,"remainingUses":null,"promotionId":null}}`},
-			{"redeemed", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-1"}},
+			{"unknown", check, graphtest.Variables{"code": "NONE"},
+				`{"promotionCodeCheck":{"valid":false,"reasons":[{"reason":"UNKNOWN","argument":"CODE","message":"code is unknown: \"NONE\"."}],"unitsApplied":0,"remainingUses":null,"promotionId":null}}`},
+			{"redeemed", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-1"}},
 				`{"promotionCodeRedeem":{"unitsApplied":3,"usage":{"code":"ITEMS","user":"u1","reference":"o-1","unitsAsked":3,"unitsApplied":3,"actor":"client:tester","releasedAt":null,"promotionId":` + spring + `},"userErrors":[]}}`},
-			{"as much as is left", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-2"}},
+			{"as much as is left", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u1", "units": 3, "reference": "o-2"}},
 				`{"promotionCodeRedeem":{"unitsApplied":2,"usage":{"code":"ITEMS","user":"u1","reference":"o-2","unitsAsked":3,"unitsApplied":2,"actor":"client:tester","releasedAt":null,"promotionId":` + spring + `},"userErrors":[]}}`},
-			{"refused, with all reasons", redeem, variables{"input": map[string]any{"code": "ITEMS", "user": "u2", "units": 3, "reference": "o-3"}},
-				`{"promotionCodeRedeem":{"unitsApplied":0,"usage":null,"userErrors":[{"field":["input","code"],"code":"UNPROCESSABLE","message":"code is used up: all of its 5 uses are taken."},` +
-					`{"field":["input","user"],"code":"UNPROCESSABLE","message":"user may not use this code, which is for others."}]}}`},
-			{"released", release, variables{"reference": "o-1"},
+			{"refused, with all reasons", redeem, graphtest.Variables{"input": map[string]any{"code": "ITEMS", "user": "u2", "units": 3, "reference": "o-3"}},
+				`{"promotionCodeRedeem":{"unitsApplied":0,"usage":null,"userErrors":[{"field":["input","code"],"code":"UNPROCESSABLE","message":"code is used up: its limit is 5 uses."},` +
+					`{"field":["input","user"],"code":"UNPROCESSABLE","message":"user may not use this code: it is limited to other users."}]}}`},
+			{"released", release, graphtest.Variables{"reference": "o-1"},
 				`{"promotionCodeRelease":{"usages":[{"code":"ITEMS","unitsApplied":3,"releasedAt":"2024-05-30T12:00:00.000Z"}],"userErrors":[]}}`},
-			{"unknown to release", release, variables{"reference": "o-9"},
-				`{"promotionCodeRelease":{"usages":[],"userErrors":[{"field":["input","reference"],"code":"NOT_FOUND","message":"reference redeemed no such code: \"o-9\"."}]}}`},
+			{"unknown to release", release, graphtest.Variables{"reference": "o-9"},
+				`{"promotionCodeRelease":{"usages":[],"userErrors":[{"field":["input","reference"],"code":"NOT_FOUND","message":"reference has no usages: \"o-9\"."}]}}`},
 		} {
-			a := s.post(t, step.document, step.values)
+			a := s.Post(t, step.document, step.values)
 			require.Empty(t, a.Errors, step.name)
 			require.JSONEq(t, step.want, string(a.Data), step.name)
 		}
-		a := s.post(t, check, variables{"code": "ITEMS", "cartValue": variables{"currency": "USD", "amount": "19.99"}})
-		require.Equal(t, []store.Code{store.Invalid}, a.codes())
+		a := s.Post(t, check, graphtest.Variables{"code": "ITEMS", "cartValue": graphtest.Variables{"currency": "USD", "amount": "19.99"}})
+		require.Equal(t, []store.Code{store.Invalid}, a.Codes())
 		require.Contains(t, a.Errors[0].Message, "cartValue.amount must be minor units")
 	})
 }

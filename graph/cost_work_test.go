@@ -22,6 +22,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph"
+	"portico/graph/graphtest"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/graph/transport"
@@ -73,7 +74,7 @@ func (w work) String() string {
 
 // worker measures requests, one after the other.
 type worker struct {
-	*service
+	*graphtest.Service
 	response responseBuffer
 }
 
@@ -97,26 +98,26 @@ func (b *responseBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func newWorker(s *service, options ...transport.Option) *worker {
-	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...))
-	return &worker{&service{s.store, handler, s.log}, responseBuffer{body: make([]byte, 0, 16<<20)}}
+func newWorker(s *graphtest.Service, options ...transport.Option) *worker {
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.NewTextHandler(s.Log, nil)), options...))
+	return &worker{&graphtest.Service{Store: s.Store, Handler: handler, Log: s.Log}, responseBuffer{body: make([]byte, 0, 16<<20)}}
 }
 
 var estimated = regexp.MustCompile(`"cost":\{"requested":(\d+)`)
 
 // ask measures one request. prepared leaves out what parsing and validating it
 // takes.
-func (w *worker) ask(t testing.TB, query string, values variables, reader *auth.Principal, prepared bool) work {
+func (w *worker) ask(t testing.TB, query string, values graphtest.Variables, reader *auth.Principal, prepared bool) work {
 	send := func(reader *auth.Principal) work {
 		body := operationOf(query, string(must(json.Marshal(values))))
-		r := newRaw(t, strings.TrimSuffix(body, "}")+`,"extensions":{"cost":true}}`)
+		r := graphtest.NewRaw(t, strings.TrimSuffix(body, "}")+`,"extensions":{"cost":true}}`)
 		ctx, statements := store.CountStatements(r.Context())
-		r, _ = reqctx.Begin(by(r.WithContext(ctx), reader))
+		r, _ = reqctx.Begin(graphtest.As(r.WithContext(ctx), reader))
 		w.response.header, w.response.status, w.response.body, w.response.size = http.Header{}, http.StatusOK, w.response.body[:0], 0
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		began := cpuTime()
-		w.handler.ServeHTTP(&w.response, r)
+		w.Handler.ServeHTTP(&w.response, r)
 		did := work{cpu: cpuTime() - began, status: w.response.status, document: len(query), response: w.response.size, statements: statements.Count(), cost: costIn(r.Context())}
 		runtime.ReadMemStats(&after)
 		did.allocated = int(after.TotalAlloc - before.TotalAlloc)
@@ -153,7 +154,7 @@ func cpuTime() time.Duration {
 func workers(t *testing.T, e storetest.Backend) []*worker {
 	var list []*worker
 	for _, bytes := range []uint64{2 << 20, 0}[:storetest.QuickOrFull(1, 2)] {
-		list = append(list, newWorker(open(t, e, largeShop(), func(c *shop.Config) { c.CacheBytes = bytes })))
+		list = append(list, newWorker(graphtest.Open(t, e, largeShop(), func(c *shop.Config) { c.CacheBytes = bytes })))
 	}
 	return list
 }
@@ -165,14 +166,14 @@ func TestNoDocumentCostsMoreThanItSays(t *testing.T) {
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		for i, w := range workers(t, e) {
-			d := w.drawing(t, seed+uint64(i))
+			d := newDrawing(t, w.Service, seed+uint64(i))
 			d.pages = []int{1, 2, 5, 10, 25, 50, 100}
 			var worst work
 			var of string
 			ran := 0
 			for range storetest.QuickOrFull(250, 3000) {
 				query, values := d.query()
-				did := w.ask(t, query, values, []*auth.Principal{public(), admin()}[d.IntN(2)], true)
+				did := w.ask(t, query, values, []*auth.Principal{public(), graphtest.Admin()}[d.IntN(2)], true)
 				if did.cost > 0 && did.status == http.StatusOK {
 					ran++
 				}
@@ -270,12 +271,12 @@ func (d *drawing) mutate(x expensive) expensive {
 const ways = 9
 
 // text is the operation, and its variables.
-func (d *drawing) text(x expensive) (string, variables) {
+func (d *drawing) text(x expensive) (string, graphtest.Variables) {
 	ids := make([]any, 1000)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("thing-%03d", i)
 	}
-	values := variables{}
+	values := graphtest.Variables{}
 	set := "{__typename}"
 	for i := len(x) - 1; i >= 0; i-- {
 		set = d.asked(x[i], set, values, ids)
@@ -291,7 +292,7 @@ func (d *drawing) text(x expensive) (string, variables) {
 }
 
 // asked is a level with what is selected below it.
-func (d *drawing) asked(l level, below string, values variables, ids []any) string {
+func (d *drawing) asked(l level, below string, values graphtest.Variables, ids []any) string {
 	var b strings.Builder
 	b.WriteString("{")
 	for i := range l.aliases {
@@ -311,7 +312,7 @@ func (d *drawing) asked(l level, below string, values variables, ids []any) stri
 	return b.String() + "}"
 }
 
-func (d *drawing) argumentsOf(l level, i int, values variables, ids []any) string {
+func (d *drawing) argumentsOf(l level, i int, values graphtest.Variables, ids []any) string {
 	var list []string
 	add := func(format string, arguments ...any) { list = append(list, fmt.Sprintf(format, arguments...)) }
 	for _, argument := range l.field.Arguments {
@@ -353,7 +354,7 @@ func (d *drawing) argumentsOf(l level, i int, values variables, ids []any) strin
 	return "(" + strings.Join(list, ", ") + ")"
 }
 
-func productFilter(way, i int, values variables, ids []any) string {
+func productFilter(way, i int, values graphtest.Variables, ids []any) string {
 	switch way {
 	case 1:
 		values["ids"] = ids
@@ -371,60 +372,60 @@ func productFilter(way, i int, values variables, ids []any) string {
 }
 
 // shapes are operations known to be expensive, by how often they repeat a part.
-var shapes = map[string]func(n int) (string, variables){
-	"descriptions": func(n int) (string, variables) {
-		return `{products(first: 100) {nodes {` + many(n, ` a#: description`) + `}}}`, nil
+var shapes = map[string]func(n int) (string, graphtest.Variables){
+	"descriptions": func(n int) (string, graphtest.Variables) {
+		return `{products(first: 100) {nodes {` + graphtest.Many(n, ` a#: description`) + `}}}`, nil
 	},
-	"translations": func(n int) (string, variables) {
-		return `{` + many(n, ` a#: products(first: 30, offset: #) {nodes {translations {language}}}`) + `}`, nil
+	"translations": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: products(first: 30, offset: #) {nodes {translations {language}}}`) + `}`, nil
 	},
-	"texts of translations": func(n int) (string, variables) {
-		return `{` + many(n, ` a#: product(id: "thing-00#") {translations {name description}}`) + `}`, nil
+	"texts of translations": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: product(id: "thing-00#") {translations {name description}}`) + `}`, nil
 	},
-	"filters of many ids": func(n int) (string, variables) {
-		return `query($i: [ID!]) {` + many(n, ` a#: products(filter: {ids: $i}) {totalCount}`) + `}`, variables{"i": repeated("thing-001", 1000)}
+	"filters of many ids": func(n int) (string, graphtest.Variables) {
+		return `query($i: [ID!]) {` + graphtest.Many(n, ` a#: products(filter: {ids: $i}) {totalCount}`) + `}`, graphtest.Variables{"i": repeated("thing-001", 1000)}
 	},
-	"nodes by many ids": func(n int) (string, variables) {
-		return `query($i: [ID!]) {` + many(n, ` a#: catalogNodes(filter: {ids: $i}) {totalCount}`) + `}`, variables{"i": repeated("top-1", 1000)}
+	"nodes by many ids": func(n int) (string, graphtest.Variables) {
+		return `query($i: [ID!]) {` + graphtest.Many(n, ` a#: catalogNodes(filter: {ids: $i}) {totalCount}`) + `}`, graphtest.Variables{"i": repeated("top-1", 1000)}
 	},
-	"products deep in the tree": func(n int) (string, variables) {
+	"products deep in the tree": func(n int) (string, graphtest.Variables) {
 		return fmt.Sprintf(`{catalogNodes(first: %d) {nodes {children(first: 100) {nodes {children(first: 7) {nodes {products(first: 5) {nodes {%s}}}}}}}}}`, n%100+1, everyMember), nil
 	},
-	"fields left out": func(n int) (string, variables) {
+	"fields left out": func(n int) (string, graphtest.Variables) {
 		return `query($a: Boolean = true, $b: Boolean = false, $c: Boolean = true, $d: Boolean = false, $e: Boolean = true) {products(first: 100) {nodes {` +
-			many(n, ` a#: name @include(if: $a) @skip(if: $b) b#: sku @include(if: $c) @skip(if: $d) c#: slug @include(if: $e)`) + `}}}`, nil
+			graphtest.Many(n, ` a#: name @include(if: $a) @skip(if: $b) b#: sku @include(if: $c) @skip(if: $d) c#: slug @include(if: $e)`) + `}}}`, nil
 	},
-	"products beside introspection": func(n int) (string, variables) {
-		return `{__schema {queryType {name}} products(first: 100) {nodes {` + many(n, ` a#: name`) + `}}}`, nil
+	"products beside introspection": func(n int) (string, graphtest.Variables) {
+		return `{__schema {queryType {name}} products(first: 100) {nodes {` + graphtest.Many(n, ` a#: name`) + `}}}`, nil
 	},
-	"options beside introspection": func(n int) (string, variables) {
-		return `{__schema {queryType {name}} products(filter: {ids: ["parent-00", "parent-01", "parent-02"]}, first: 3) {nodes {` + many(n, ` a#: variations {options {name uuid}}`) + `}}}`, nil
+	"options beside introspection": func(n int) (string, graphtest.Variables) {
+		return `{__schema {queryType {name}} products(filter: {ids: ["parent-00", "parent-01", "parent-02"]}, first: 3) {nodes {` + graphtest.Many(n, ` a#: variations {options {name uuid}}`) + `}}}`, nil
 	},
-	"introspection": func(n int) (string, variables) {
-		return `{` + many(n, ` a#: __schema {types {fields {name type {name}}}}`) + `}`, nil
+	"introspection": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: __schema {types {fields {name type {name}}}}`) + `}`, nil
 	},
-	"types": func(n int) (string, variables) {
-		return `{` + many(n, ` a#: __type(name: "Query") {fields {name args {name type {name ofType {name}}}}}`) + `}`, nil
+	"types": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: __type(name: "Query") {fields {name args {name type {name ofType {name}}}}}`) + `}`, nil
 	},
-	"facets": func(n int) (string, variables) {
-		return `{` + many(n, ` a#: products(first: 1, filter: {search: "th#"}) {facets {tags(first: 100) {value toggled {tags {in}}} productTypes {value}}}`) + `}`, nil
+	"facets": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: products(first: 1, filter: {search: "th#"}) {facets {tags(first: 100) {value toggled {tags {in}}} productTypes {value}}}`) + `}`, nil
 	},
-	"facets of nodes": func(n int) (string, variables) {
-		return `{catalogNodes(first: 100) {nodes {` + many(n, ` a#: products(first: 1, filter: {tags: {eq: "tag #"}}) {facets {tags(first: 5) {value}}}`) + `}}}`, nil
+	"facets of nodes": func(n int) (string, graphtest.Variables) {
+		return `{catalogNodes(first: 100) {nodes {` + graphtest.Many(n, ` a#: products(first: 1, filter: {tags: {eq: "tag #"}}) {facets {tags(first: 5) {value}}}`) + `}}}`, nil
 	},
-	"searches by price": func(n int) (string, variables) {
-		return `{` + many(n, ` a#: products(first: 1, filter: {search: "st#"}, orderBy: {field: PRICE}) {totalCount}`) + `}`, nil
+	"searches by price": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: products(first: 1, filter: {search: "st#"}, orderBy: {field: PRICE}) {totalCount}`) + `}`, nil
 	},
-	"children of children": func(n int) (string, variables) {
+	"children of children": func(n int) (string, graphtest.Variables) {
 		return fmt.Sprintf(`{products(first: %d) {nodes {children {parent {children {parent {children {name}}}}}}}}`, n%100+1), nil
 	},
-	"things by ids of their own": func(n int) (string, variables) {
-		return `{` + many(n, ` a#: node(id: "thing-#") {id}`) + `}`, nil
+	"things by ids of their own": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: node(id: "thing-#") {id}`) + `}`, nil
 	},
-	"stock": func(n int) (string, variables) {
-		return `{` + many(n, ` a#: stocks(first: 1, offset: #) {totalCount timestamps {createdAt} nodes {id}}`) + `}`, nil
+	"stock": func(n int) (string, graphtest.Variables) {
+		return `{` + graphtest.Many(n, ` a#: stocks(first: 1, offset: #) {totalCount timestamps {createdAt} nodes {id}}`) + `}`, nil
 	},
-	"every edge": func(n int) (string, variables) {
+	"every edge": func(n int) (string, graphtest.Variables) {
 		return fmt.Sprintf(`{products(first: %d) {nodes {%s}}}`, n%100+1, everyEdge), nil
 	},
 }
@@ -439,7 +440,7 @@ func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
 		var worst, slowest work
 		var of, slow string
 		for i, w := range workers(t, e) {
-			d := w.drawing(t, seed+uint64(i))
+			d := newDrawing(t, w.Service, seed+uint64(i))
 			d.Rand = rand.New(rand.NewPCG(seed, uint64(i)))
 			ran := 0
 			keep := func(did work, query string) bool {

@@ -13,6 +13,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/document"
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/store/shop"
@@ -29,7 +30,7 @@ type memoryClass struct {
 // asking is a request without variables.
 func asking(query string) string { return askingWith(query, nil) }
 
-func askingWith(query string, values variables) string {
+func askingWith(query string, values graphtest.Variables) string {
 	body, _ := json.Marshal(map[string]any{"query": query, "variables": values})
 	return string(body)
 }
@@ -50,20 +51,20 @@ func spreadDeeply(alias string, depth int) string {
 var memoryClasses = map[string]memoryClass{
 	"small documents": {2_000, func(i int) string { return asking(fmt.Sprintf("{ s%d: settings { currency } }", i)) }},
 	"large documents": {20, func(i int) string {
-		return asking(fmt.Sprintf("{ s%d: products(first: 1) { nodes { %s } } %s }", i, many(450, " a#: name"), many(300, " l#: settings { currency locale pageLength }")))
+		return asking(fmt.Sprintf("{ s%d: products(first: 1) { nodes { %s } } %s }", i, graphtest.Many(450, " a#: name"), graphtest.Many(300, " l#: settings { currency locale pageLength }")))
 	}},
 	"many aliases": {30, func(i int) string {
-		return asking(fmt.Sprintf("{ s%d: settings { %s } }", i, many(450, " alias#: currency")))
+		return asking(fmt.Sprintf("{ s%d: settings { %s } }", i, graphtest.Many(450, " alias#: currency")))
 	}},
 	"many root fields": {30, func(i int) string {
-		return asking(fmt.Sprintf("{ s%d: __typename %s }", i, many(400, " alias#: settings { currency pageLength }")))
+		return asking(fmt.Sprintf("{ s%d: __typename %s }", i, graphtest.Many(400, " alias#: settings { currency pageLength }")))
 	}},
 	"many fragments": {50, func(i int) string {
-		return asking(fmt.Sprintf("{ s%d: settings { %s } } %s", i, many(100, " ...F#"), many(100, " fragment F# on Settings { a#: currency pageLength }")))
+		return asking(fmt.Sprintf("{ s%d: settings { %s } } %s", i, graphtest.Many(100, " ...F#"), graphtest.Many(100, " fragment F# on Settings { a#: currency pageLength }")))
 	}},
 	"fragments that are spread deeply": {200, func(i int) string { return asking(spreadDeeply(fmt.Sprint("s", i), 6)) }},
 	"many Booleans": {300, func(i int) string {
-		values := variables{}
+		values := graphtest.Variables{}
 		var defined, fields strings.Builder
 		for bit := range 12 {
 			fmt.Fprintf(&defined, "$c%d: Boolean! ", bit)
@@ -84,14 +85,14 @@ var memoryClasses = map[string]memoryClass{
 			skus = append(skus, fmt.Sprint("sku-", n))
 		}
 		return askingWith(`query ($filter: ProductFilter, $after: String, $first: Int) { products(first: $first, after: $after, filter: $filter) { totalCount } }`,
-			variables{"first": 1, "filter": map[string]any{"sku": map[string]any{"in": skus}, "name": map[string]any{"eq": fmt.Sprint("name ", i)}}})
+			graphtest.Variables{"first": 1, "filter": map[string]any{"sku": map[string]any{"in": skus}, "name": map[string]any{"eq": fmt.Sprint("name ", i)}}})
 	}},
 	"what nothing reads": {300, func(i int) string {
 		return fmt.Sprintf(`{"query":"{ settings { currency } }","variables":{"none":[%s0]},"extensions":{"n":[%s%d]}}`, strings.Repeat("{},", 1000), strings.Repeat("{},", 1000), i)
 	}},
 	"names": {1_000, func(i int) string {
 		query := fmt.Sprintf("{ s%d: settings { currency } }", i)
-		return fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(query))
+		return fmt.Sprintf(`{"query":%q,"extensions":{"persistedQuery":{"version":1,"sha256Hash":%q}}}`, query, document.Hash(query))
 	}},
 	"mutations": {500, func(i int) string {
 		return asking(fmt.Sprintf(`mutation { s%d: settingsUpdate(input: {}) { settings { currency pageLength } } }`, i))
@@ -108,7 +109,7 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 	shops, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, shops.Close()) })
-	load(t, shops, documentFamily(1))
+	graphtest.Load(t, shops, documentFamily(1))
 	for name, class := range memoryClasses {
 		t.Run(name, func(t *testing.T) {
 			var heap, charge float64
@@ -132,7 +133,7 @@ func measureDocuments(t *testing.T, shops *shop.Store, requests int, request fun
 	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
 	send := func(i int) {
 		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, by(newRaw(t, request(i)), admin()))
+		handler.ServeHTTP(w, graphtest.As(graphtest.NewRaw(t, request(i)), graphtest.Admin()))
 		require.Equal(t, 200, w.Code, "%.300s", w.Body)
 		require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
 	}
@@ -157,12 +158,12 @@ func measureDocuments(t *testing.T, shops *shop.Store, requests int, request fun
 func TestFragmentsAreCompiledOnce(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, documentFamily(1))
+		s := graphtest.Open(t, e, documentFamily(1))
 		bytes := func(depth int) int {
 			cache := document.NewCache(1 << 30)
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
-			asked := &service{s.store, handler, s.log}
-			a := asked.post(t, spreadDeeply("s", depth), nil)
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+			asked := &graphtest.Service{Store: s.Store, Handler: handler, Log: s.Log}
+			a := asked.Post(t, spreadDeeply("s", depth), nil)
 			require.Empty(t, a.Errors, "%.300s", a.Body)
 			require.Equal(t, 1<<depth, strings.Count(string(a.Data), `"sku"`))
 			_, _, bytes := cache.Stats()
@@ -179,15 +180,15 @@ func TestPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others all
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	load(t, s, documentFamily(1))
+	graphtest.Load(t, s, documentFamily(1))
 	const budget = 1 << 20
 	cache := document.NewCache(budget)
 	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
 	ask := func(i int) {
-		fields := many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
+		fields := graphtest.Many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
 		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(sku: "mother") { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)
 		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, by(newRaw(t, askingWith(query, variables{"a": i&1 > 0, "b": i&2 > 0, "c": i&4 > 0, "d": i&8 > 0})), admin()))
+		handler.ServeHTTP(w, graphtest.As(graphtest.NewRaw(t, askingWith(query, graphtest.Variables{"a": i&1 > 0, "b": i&2 > 0, "c": i&4 > 0, "d": i&8 > 0})), graphtest.Admin()))
 		require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
 	}
 	ask(0)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/graph/limits"
 	"portico/internal/auth"
 	"portico/store"
@@ -33,22 +34,22 @@ func TestIntrospectionsOfToolsPass(t *testing.T) {
 	t.Parallel()
 	bounds := limits.Defaults()
 	bounds.Cost = bounds.Cost * 4 / 5 // the schema will grow
-	s := bounded(&service{}, bounds)
+	s := bounded(&graphtest.Service{}, bounds)
 	for name, query := range introspections {
-		for client, principal := range map[string]*auth.Principal{"anyone": public(), "an admin": admin()} {
+		for client, principal := range map[string]*auth.Principal{"anyone": public(), "an admin": graphtest.Admin()} {
 			t.Run(name+" by "+client, func(t *testing.T) {
-				a := s.send(t, by(newPost(t, query, nil), principal))
+				a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), principal))
 				require.Empty(t, a.Errors, "%.300s", a.Body)
 			})
 		}
 	}
 	for name, query := range map[string]string{
 		"twice in full": strings.Replace(introspections["GraphiQL"], "__schema {", "__schema { types { ...FullType } } again: __schema {", 1),
-		"by aliases":    `{` + many(300, ` a#: __schema { types { name } }`) + ` }`,
-		"of a type":     `{` + many(450, ` a#: __type(name: "Query") { fields { name args { name type { name } } type { name ofType { name } } } }`) + ` }`,
+		"by aliases":    `{` + graphtest.Many(300, ` a#: __schema { types { name } }`) + ` }`,
+		"of a type":     `{` + graphtest.Many(450, ` a#: __type(name: "Query") { fields { name args { name type { name } } type { name ofType { name } } } }`) + ` }`,
 	} {
-		a := serve(nil).send(t, by(newPost(t, query, nil), public()))
-		require.Equal(t, unprocessable, a.codes(), "%s: %.300s", name, a.Body)
+		a := graphtest.Serve(nil).Send(t, graphtest.As(graphtest.NewPost(t, query, nil), public()))
+		require.Equal(t, unprocessable, a.Codes(), "%s: %.300s", name, a.Body)
 		require.Contains(t, a.Errors[0].Message, " costs most; the operation may cost 60,000, and could cost ", name)
 	}
 }
@@ -85,13 +86,13 @@ func TestEachBoundIsHeldAsItIs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bounds := limits.Defaults()
 			c.bounds(&bounds)
-			s := bounded(&service{}, bounds)
+			s := bounded(&graphtest.Service{}, bounds)
 			if c.name != "fields of all operations" {
-				a := s.post(t, c.fits, nil)
+				a := s.Post(t, c.fits, nil)
 				require.Empty(t, a.Errors, "%s", a.Body)
 			}
-			a := s.post(t, c.over, nil)
-			require.Equal(t, unprocessable, a.codes(), "%s", a.Body)
+			a := s.Post(t, c.over, nil)
+			require.Equal(t, unprocessable, a.Codes(), "%s", a.Body)
 			require.Contains(t, a.Errors[0].Message, c.says)
 			require.Regexp(t, `^(The document .* \d+.*; at most \d+ are allowed: .*|.*; the operation may cost \d+, and could cost \d+\. .*)\.$`, a.Errors[0].Message)
 		})
@@ -103,15 +104,15 @@ func TestEachBoundIsHeldAsItIs(t *testing.T) {
 func TestListsOfUnknownLengthArePaidAsTheyCome(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, documentFamily(40))
+		s := graphtest.Open(t, e, documentFamily(40))
 		const query = `{ product(sku: "mother") { children { parent { children { parent { children { uuid } } } } } } }`
-		a := s.post(t, query, nil)
+		a := s.Post(t, query, nil)
 		require.NotEmpty(t, a.Errors, "%.300s", a.Body)
 		for _, e := range a.Errors[:19] {
 			require.Equal(t, store.Unprocessable, e.Extensions.Code)
 			require.Regexp(t, `^children has (40|1,600|64,000) rows here, each of which costs \d+; the operation may cost 60,000\. Request fewer rows at a time`, e.Message)
 		}
-		a = s.post(t, `{ product(sku: "mother") { children { parent { children { uuid } } } } }`, nil)
+		a = s.Post(t, `{ product(sku: "mother") { children { parent { children { uuid } } } } }`, nil)
 		require.Empty(t, a.Errors, "%.300s", a.Body)
 		require.Equal(t, 40*40, strings.Count(string(a.Data), "uuid"))
 	})
@@ -139,19 +140,19 @@ func documentFamily(n int) string {
 func TestDeferIsNoDirective(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{`{ ... @defer { __typename } }`, `{ ...f @defer(label: "x") } fragment f on Query { __typename }`, `{ products { nodes { ... @defer { uuid } } } }`} {
-		a := serve(nil).post(t, query, nil)
-		require.Equal(t, invalid, a.codes(), "%s", a.Body)
+		a := graphtest.Serve(nil).Post(t, query, nil)
+		require.Equal(t, invalid, a.Codes(), "%s", a.Body)
 		require.Contains(t, a.Errors[0].Message, `Unknown directive "@defer".`)
 	}
-	a := serve(nil).post(t, `{ __schema { directives { name } } }`, nil)
+	a := graphtest.Serve(nil).Post(t, `{ __schema { directives { name } } }`, nil)
 	require.JSONEq(t, `{"__schema":{"directives":[{"name":"deprecated"},{"name":"include"},{"name":"oneOf"},{"name":"skip"},{"name":"specifiedBy"}]}}`, string(a.Data))
 }
 
 // A body's member headers, which the library knows, are none of the request.
 func TestABodyBringsNoHeaders(t *testing.T) {
 	t.Parallel()
-	r := by(newRaw(t, `{"query":"{ __typename }","headers":{"Accept":["application/graphql-response+json"],"X-Own":["1"]}}`), admin())
-	a := serve(nil).send(t, r)
+	r := graphtest.As(graphtest.NewRaw(t, `{"query":"{ __typename }","headers":{"Accept":["application/graphql-response+json"],"X-Own":["1"]}}`), graphtest.Admin())
+	a := graphtest.Serve(nil).Send(t, r)
 	require.Equal(t, "application/json", a.Header().Get("Content-Type"))
 	require.Empty(t, r.Header.Get("X-Own"))
 	require.Empty(t, r.Header.Get("Accept"))
@@ -161,7 +162,7 @@ func TestABodyBringsNoHeaders(t *testing.T) {
 // request of it had for variables.
 func TestAKnownDocumentIsMeasuredByItsVariables(t *testing.T) {
 	t.Parallel()
-	s := serve(nil)
+	s := graphtest.Serve(nil)
 	const query = `query a($n: Int!) { catalogNodes(first: $n) { nodes { products(first: $n) { nodes { uuid name sku slug id } } } } } query b { __typename }`
 	for _, c := range []struct {
 		operation string
@@ -169,12 +170,12 @@ func TestAKnownDocumentIsMeasuredByItsVariables(t *testing.T) {
 		code      store.Code
 	}{{"a", 1, store.Internal}, {"a", 100, store.Unprocessable}, {"a", 2, store.Internal}, {"b", 100, ""}, {"a", 100.0, store.Unprocessable}, {"a", "1", store.Invalid}} {
 		n, _ := json.Marshal(c.n)
-		a := s.send(t, by(newRaw(t, fmt.Sprintf(`{"query":%q,"operationName":%q,"variables":{"n":%s}}`, query, c.operation, n)), admin()))
+		a := s.Send(t, graphtest.As(graphtest.NewRaw(t, fmt.Sprintf(`{"query":%q,"operationName":%q,"variables":{"n":%s}}`, query, c.operation, n)), graphtest.Admin()))
 		require.Equal(t, http.StatusOK, a.Code)
 		if c.code == "" {
 			require.Empty(t, a.Errors)
 			continue
 		}
-		require.Equal(t, []store.Code{c.code}, a.codes(), "%v: %s", c, a.Body) // INTERNAL: it came to run, and there is no store
+		require.Equal(t, []store.Code{c.code}, a.Codes(), "%v: %s", c, a.Body) // INTERNAL: it came to run, and there is no store
 	}
 }

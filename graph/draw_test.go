@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"portico/graph/graphtest"
 )
 
 // drawing draws valid queries from the whole schema: fields under aliases and
@@ -26,12 +28,12 @@ type drawing struct {
 	fragments  []string
 	named      map[string]string // fragments by the type they are on
 	defined    []string          // variables
-	values     variables
+	values     graphtest.Variables
 }
 
 // query draws an operation and the values of its variables.
-func (d *drawing) query() (string, variables) {
-	d.left, d.fragments, d.named, d.defined, d.values = 3+d.IntN(60), nil, map[string]string{}, nil, variables{}
+func (d *drawing) query() (string, graphtest.Variables) {
+	d.left, d.fragments, d.named, d.defined, d.values = 3+d.IntN(60), nil, map[string]string{}, nil, graphtest.Variables{}
 	d.booleans, d.conditions = 2, 24
 	if d.IntN(4) == 0 {
 		d.booleans, d.conditions = 20, 5

@@ -15,6 +15,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/generated"
+	"portico/graph/graphtest"
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
@@ -50,7 +51,7 @@ func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, order *model
 
 // CatalogResolution has every value of its enums in it.
 func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInput, *time.Time) (*model.CatalogResolution, error) {
-	x := &routing.CatalogResolution{At: noon}
+	x := &routing.CatalogResolution{At: graphtest.Noon}
 	for _, drop := range []routing.RuleDrop{routing.DropSchedule, routing.DropOtherShopper, routing.DropNoMatch, routing.DropNotPublished} {
 		x.Candidates = append(x.Candidates, &routing.RuleVerdict{Rule: &catalog.CatalogRule{}, Dropped: drop})
 	}
@@ -102,16 +103,16 @@ func (m mirrorMutation) StockTransact(_ context.Context, input generated.StockTr
 }
 
 // ask runs an operation on the mirror.
-func (m *mirror) ask(t *testing.T, query string, values variables, into any) {
+func (m *mirror) ask(t *testing.T, query string, values graphtest.Variables, into any) {
 	t.Helper()
 	server := handler.New(generated.NewExecutableSchema(generated.Config{Resolvers: m}))
 	server.AddTransport(transport.POST{})
 	w := httptest.NewRecorder()
-	server.ServeHTTP(w, newPost(t, query, values))
+	server.ServeHTTP(w, graphtest.NewPost(t, query, values))
 	require.Equal(t, http.StatusOK, w.Code)
 	var answer struct {
 		Data   json.RawMessage
-		Errors []fault
+		Errors []graphtest.Error
 	}
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer))
 	require.Empty(t, answer.Errors)
@@ -141,7 +142,7 @@ func TestStockActionsRoundTrip(t *testing.T) {
 				var data struct {
 					StockTransact struct{ Transactions []struct{ Action string } }
 				}
-				m.ask(t, document, variables{"a": name}, &data)
+				m.ask(t, document, graphtest.Variables{"a": name}, &data)
 				require.Equal(t, meant[name], m.answer.Transactions[0].Action, "what the resolver gets")
 				require.Equal(t, name, data.StockTransact.Transactions[0].Action, "what the client gets")
 			})
@@ -164,8 +165,8 @@ func TestOrdersArriveAsTheStoreKnowsThem(t *testing.T) {
 				t.Run(field+" "+direction+" as "+form, func(t *testing.T) {
 					m := &mirror{Resolver: graph.NewResolver(nil)}
 					var data any
-					values := map[string]variables{"variables": {"f": field, "d": direction},
-						"input": {"o": variables{"field": field, "direction": direction}}}[form]
+					values := map[string]graphtest.Variables{"variables": {"f": field, "d": direction},
+						"input": {"o": graphtest.Variables{"field": field, "direction": direction}}}[form]
 					m.ask(t, document, values, &data)
 					require.Equal(t, store.Sort{By: by, Descending: direction == "DESC"}, m.order.Sort())
 				})
@@ -197,16 +198,16 @@ func TestErrorCodesAnswerInUpperCase(t *testing.T) {
 // The enums' words for the order and the action hold on the real thing, too.
 func TestAnUnknownEnumValueIsInvalid(t *testing.T) {
 	t.Parallel()
-	s := serve(nil)
+	s := graphtest.Serve(nil)
 	for name, r := range map[string]*http.Request{
-		"argument":   newPost(t, `{ stocks(orderBy: {field: NAME}) { totalCount } }`, nil),
-		"lower case": newPost(t, `{ stocks(orderBy: {field: id}) { totalCount } }`, nil),
-		"variable":   newPost(t, `query($f: ListOrderField!) { stocks(orderBy: {field: $f}) { totalCount } }`, variables{"f": "NAME"}),
-		"text":       newPost(t, `{ stocks(orderBy: {field: "ID"}) { totalCount } }`, nil),
-		"a mutation": newPost(t, `mutation { stockTransact(input: {changes: [{productId: "a", action: set, quantity: 1}]}) { transactions { uuid } } }`, nil),
+		"argument":   graphtest.NewPost(t, `{ stocks(orderBy: {field: NAME}) { totalCount } }`, nil),
+		"lower case": graphtest.NewPost(t, `{ stocks(orderBy: {field: id}) { totalCount } }`, nil),
+		"variable":   graphtest.NewPost(t, `query($f: ListOrderField!) { stocks(orderBy: {field: $f}) { totalCount } }`, graphtest.Variables{"f": "NAME"}),
+		"text":       graphtest.NewPost(t, `{ stocks(orderBy: {field: "ID"}) { totalCount } }`, nil),
+		"a mutation": graphtest.NewPost(t, `mutation { stockTransact(input: {changes: [{productId: "a", action: set, quantity: 1}]}) { transactions { uuid } } }`, nil),
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, []store.Code{store.Invalid}, s.send(t, by(r, admin())).codes())
+			require.Equal(t, []store.Code{store.Invalid}, s.Send(t, graphtest.As(r, graphtest.Admin())).Codes())
 		})
 	}
 }

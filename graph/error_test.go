@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -18,12 +19,12 @@ const internal = "An internal error has occurred."
 
 // requireDiscreet holds an answer to a failure of ours against what it may
 // say: nothing of the inside.
-func requireDiscreet(t *testing.T, a *answer, query string) {
+func requireDiscreet(t *testing.T, a *graphtest.Response, query string) {
 	t.Helper()
 	requireFailure(t, a, query, store.Internal, internal)
 }
 
-func requireFailure(t *testing.T, a *answer, query string, code store.Code, message string) {
+func requireFailure(t *testing.T, a *graphtest.Response, query string, code store.Code, message string) {
 	t.Helper()
 	require.NotEmpty(t, a.Errors, "%s answers %s", query, a.Body)
 	for _, e := range a.Errors {
@@ -38,7 +39,7 @@ func requireFailure(t *testing.T, a *answer, query string, code store.Code, mess
 func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for table, column := range map[string]string{"release_list": "total", "release_file": "document_id", "stock_transaction": "action", "stock": "available", "document": "body"} {
 			_, err := e.SQL(t).Exec("ALTER TABLE " + table + " RENAME COLUMN " + column + " TO damaged")
 			require.NoError(t, err)
@@ -52,16 +53,16 @@ func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
 			`mutation { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: 1}]}) { userErrors { message } } }`,
 		} {
 			if e.Name == "postgres" { // where a restore may be under way
-				requireFailure(t, s.post(t, query, nil), query, store.Unavailable, "The database is being replaced or restored. Retry in a moment.")
+				requireFailure(t, s.Post(t, query, nil), query, store.Unavailable, "The database is being replaced or restored. Retry in a moment.")
 				continue
 			}
-			requireDiscreet(t, s.post(t, query, nil), query)
+			requireDiscreet(t, s.Post(t, query, nil), query)
 		}
 		if e.Name == "postgres" {
 			return
 		}
-		require.Contains(t, s.log.String(), "a resolver failed")
-		require.Equal(t, 6, strings.Count(s.log.String(), "level=ERROR"), "each is logged once:\n%s", s.log)
+		require.Contains(t, s.Log.String(), "a resolver failed")
+		require.Equal(t, 6, strings.Count(s.Log.String(), "level=ERROR"), "each is logged once:\n%s", s.Log)
 	})
 }
 
@@ -81,12 +82,12 @@ func TestAPanicIsOurOwnAffair(t *testing.T) {
 			`{ stocks { nodes { product { componentProducts { uuid } } } } }`,
 		} {
 			t.Run(query, func(t *testing.T) {
-				s := open(t, e, handmade())
+				s := graphtest.Open(t, e, graphtest.Shop())
 				_, err := e.SQL(t).Exec("UPDATE document SET body = $1", "{damaged\n,")
 				require.NoError(t, err)
-				requireDiscreet(t, s.post(t, query, nil), query)
-				require.Contains(t, s.log.String(), "is damaged", "the log holds the cause")
-				requireDiscreet(t, s.post(t, query, nil), query+" again")
+				requireDiscreet(t, s.Post(t, query, nil), query)
+				require.Contains(t, s.Log.String(), "is damaged", "the log holds the cause")
+				requireDiscreet(t, s.Post(t, query, nil), query+" again")
 			})
 		}
 	})
@@ -101,9 +102,9 @@ func TestEveryRootFieldSurvivesAPanic(t *testing.T) {
 			continue // it reads nothing that could be missing
 		}
 		t.Run(name, func(t *testing.T) {
-			s := serve(nil)
-			requireDiscreet(t, s.post(t, query, nil), query)
-			require.Contains(t, s.log.String(), "panic in a resolver")
+			s := graphtest.Serve(nil)
+			requireDiscreet(t, s.Post(t, query, nil), query)
+			require.Contains(t, s.Log.String(), "panic in a resolver")
 		})
 	}
 }
@@ -111,16 +112,16 @@ func TestEveryRootFieldSurvivesAPanic(t *testing.T) {
 func TestAServerThatShutsDownSaysSo(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
-		require.NoError(t, s.store.Close())
+		s := graphtest.Open(t, e, graphtest.Shop())
+		require.NoError(t, s.Store.Close())
 		for range 20 { // it may be a matter of luck
 			for _, query := range []string{
 				`{ stocks { totalCount } }`,
 				`mutation { settingsUpdate(input: {pageLength: 3}) { userErrors { message } } }`,
 			} {
-				a := s.postInTime(t, query)
+				a := postInTime(t, s, query)
 				require.Equal(t, http.StatusOK, a.Code)
-				require.Equal(t, []store.Code{store.Unavailable}, a.codes(), "%s answers %s", query, a.Body)
+				require.Equal(t, []store.Code{store.Unavailable}, a.Codes(), "%s answers %s", query, a.Body)
 				require.Contains(t, a.Errors[0].Message, "Retry in a moment")
 			}
 		}
@@ -128,10 +129,10 @@ func TestAServerThatShutsDownSaysSo(t *testing.T) {
 }
 
 // postInTime fails the test where no answer ever comes.
-func (s *service) postInTime(t *testing.T, query string) *answer {
+func postInTime(t *testing.T, s *graphtest.Service, query string) *graphtest.Response {
 	t.Helper()
-	done := make(chan *answer, 1)
-	go func() { done <- s.post(t, query, nil) }()
+	done := make(chan *graphtest.Response, 1)
+	go func() { done <- s.Post(t, query, nil) }()
 	select {
 	case a := <-done:
 		return a
@@ -144,9 +145,9 @@ func (s *service) postInTime(t *testing.T, query string) *answer {
 func TestErrorsOfFieldsSayWhere(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
-		a := s.post(t, `{ one: stock(productId: "anvil") { total } two: catalogNode(id: "tools") { name children { nodes { deep: products(first: 0) { totalCount } } } } }`, nil)
-		require.Equal(t, unprocessable, a.codes())
+		s := graphtest.Open(t, e, graphtest.Shop())
+		a := s.Post(t, `{ one: stock(productId: "anvil") { total } two: catalogNode(id: "tools") { name children { nodes { deep: products(first: 0) { totalCount } } } } }`, nil)
+		require.Equal(t, unprocessable, a.Codes())
 		require.Equal(t, []any{"two", "children", "nodes", 0.0, "deep"}, a.Errors[0].Path)
 		require.JSONEq(t, `{"one":{"total":9},"two":null}`, string(a.Data), "null as far up as the schema demands")
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -37,7 +38,7 @@ func searchedLists() []scenario {
 			data: `{"catalogNode":{"products":{"totalCount":1,"nodes":[{"uuid":"brush"}]}}}`},
 		{name: "no syntax", query: list(`filter: {search: "anvil\" OR * NEAR("}`), data: rows()},
 		{name: "NUL", query: list(`filter: {search: "a\u0000"}`), codes: invalid, argument: "filter.search"},
-		{name: "too long", query: `query($s: String) { products(filter: {search: $s}) { totalCount } }`, variables: variables{"s": fmt.Sprintf("%0201d", 1)},
+		{name: "too long", query: `query($s: String) { products(filter: {search: $s}) { totalCount } }`, variables: graphtest.Variables{"s": fmt.Sprintf("%0201d", 1)},
 			codes: invalid, argument: "filter.search", holds: []string{"201 characters", "limit is 200"}},
 		{name: "too many words", query: list(`filter: {search: "a b c d e f g h i j k l m n o p q r s t u"}`), codes: invalid, argument: "filter.search", holds: []string{"21 words", "limit is 20"}},
 		{name: "a number", query: list(`filter: {search: 5}`), codes: invalid},
@@ -133,10 +134,10 @@ type counted struct {
 func TestAFacetsFiltersAreReady(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		total := func(filter any) int {
 			var data struct{ Products struct{ TotalCount int } }
-			s.post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount } }`, variables{"f": filter}).read(t, &data)
+			s.Post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount } }`, graphtest.Variables{"f": filter}).Read(t, &data)
 			return data.Products.TotalCount
 		}
 		for _, filter := range []string{`null`, `{}`, `{"tags":{"in":["wood","heavy"]}}`, `{"tags":{"in":[]}, "sku":{"eq":"ANVIL"}}`, `{"productTypes":{"eq":"standard"},"and":[{"tags":{"eq":"paint"}},{"search":"br","and":[{"sku":{"in":["BRUSH","ANVIL"]}}]}]}`,
@@ -147,13 +148,13 @@ func TestAFacetsFiltersAreReady(t *testing.T) {
 					Facets     struct{ Tags, ProductTypes []counted }
 				}
 			}
-			a := s.post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount facets { tags { ...v } productTypes { ...v } } } }`+facetMembers,
-				variables{"f": json.RawMessage(filter)})
+			a := s.Post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount facets { tags { ...v } productTypes { ...v } } } }`+facetMembers,
+				graphtest.Variables{"f": json.RawMessage(filter)})
 			if len(a.Errors) > 0 {
 				require.Contains(t, filter, `"in":[]`)
 				continue
 			}
-			a.read(t, &data)
+			a.Read(t, &data)
 			for _, value := range append(data.Products.Facets.Tags, data.Products.Facets.ProductTypes...) {
 				require.Equal(t, value.Count, total(ready(t, value.Filter)), "%s of %s by %s", value.Value, filter, value.Filter)
 				var back struct {
@@ -161,7 +162,7 @@ func TestAFacetsFiltersAreReady(t *testing.T) {
 						Facets struct{ Tags, ProductTypes []counted }
 					}
 				}
-				s.post(t, `query($f: ProductFilter) { products(filter: $f) { facets { tags { value selected } productTypes { value selected } } } }`, variables{"f": ready(t, value.Toggled)}).read(t, &back)
+				s.Post(t, `query($f: ProductFilter) { products(filter: $f) { facets { tags { value selected } productTypes { value selected } } } }`, graphtest.Variables{"f": ready(t, value.Toggled)}).Read(t, &back)
 				for _, again := range append(back.Products.Facets.Tags, back.Products.Facets.ProductTypes...) {
 					if again.Value == value.Value {
 						require.Equal(t, !value.Selected, again.Selected, "%s of %s, toggled by %s", value.Value, filter, value.Toggled)

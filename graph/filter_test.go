@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store/storetest"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestATextConditionTakesEitherVariable(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, test := range []struct {
 			query string
 			value any
@@ -23,16 +24,16 @@ func TestATextConditionTakesEitherVariable(t *testing.T) {
 			{`query ($sku: [String!]) { products(filter: {sku: {in: $sku}}) { nodes { uuid } } }`, []string{"ANVIL"}},
 			{`query ($sku: [String!]!) { products(filter: {sku: {in: $sku}}) { nodes { uuid } } }`, []string{"ANVIL"}},
 			{`query ($sku: String!) { products(filter: {sku: {in: [$sku]}}) { nodes { uuid } } }`, "ANVIL"},
-			{`query ($sku: TextFilter) { products(filter: {sku: $sku}) { nodes { uuid } } }`, variables{"eq": "ANVIL"}},
-			{`query ($sku: TextFilter!) { products(filter: {sku: $sku}) { nodes { uuid } } }`, variables{"eq": "ANVIL"}},
+			{`query ($sku: TextFilter) { products(filter: {sku: $sku}) { nodes { uuid } } }`, graphtest.Variables{"eq": "ANVIL"}},
+			{`query ($sku: TextFilter!) { products(filter: {sku: $sku}) { nodes { uuid } } }`, graphtest.Variables{"eq": "ANVIL"}},
 		} {
-			a := s.post(t, test.query, variables{"sku": test.value})
+			a := s.Post(t, test.query, graphtest.Variables{"sku": test.value})
 			require.Empty(t, a.Errors, test.query)
 			require.JSONEq(t, `{"products":{"nodes":[{"uuid":"anvil"}]}}`, string(a.Data), test.query)
 		}
-		for _, none := range []variables{nil, {"sku": nil}} {
-			a := s.post(t, `query ($sku: String) { products(filter: {sku: {eq: $sku}}) { nodes { uuid } } }`, none)
-			require.Equal(t, invalid, a.codes(), "%s", a.Body)
+		for _, none := range []graphtest.Variables{nil, {"sku": nil}} {
+			a := s.Post(t, `query ($sku: String) { products(filter: {sku: {eq: $sku}}) { nodes { uuid } } }`, none)
+			require.Equal(t, invalid, a.Codes(), "%s", a.Body)
 			require.Contains(t, a.Errors[0].Message, "filter.sku must have exactly one of eq and in")
 		}
 	})

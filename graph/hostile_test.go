@@ -18,6 +18,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/core"
 
 	"portico/graph"
+	"portico/graph/graphtest"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/graph/transport"
@@ -85,7 +86,7 @@ func hostiles() []hostile {
 		repeating("fields that conflict", `{`, ` a:stocks(first:#){totalCount}`, `}`),
 		repeating("fields that conflict below", `{`, ` a:stocks(first:1){nodes{b:transactions(first:#){id}}}`, `}`),
 		repeating("fields of four names", `{settings{`, ` pageLength currency locale id`, `}}`),
-		repeating("fragments that conflict", `{`+many(400, ` ...f#`)+`}`, ` fragment f# on Query{a:stocks(first:#){totalCount}}`, ``),
+		repeating("fragments that conflict", `{`+graphtest.Many(400, ` ...f#`)+`}`, ` fragment f# on Query{a:stocks(first:#){totalCount}}`, ``),
 		repeating("one field again and again", `{settings{`, ` pageLength`, `}}`),
 		repeating("objects again and again", `{`, ` settings{pageLength currency}`, `}`),
 		repeating("inline fragments", `{`, ` ...{settings{pageLength}}`, `}`),
@@ -101,7 +102,7 @@ func hostiles() []hostile {
 		repeating("introspection of types", `{`, ` a#:__type(name:"Product"){fields{name type{name ofType{name}}}}`, `}`),
 		repeating("introspection in full", `{`, ` a#:__schema{types{name description fields{name description args{name description type{name ofType{name}}} type{name ofType{name ofType{name}}}}}}`, `}`),
 		repeating("wide introspection", `{__schema{types{fields{`, ` a#:description`, `}}}}`),
-		repeating("introspection by a fragment", `{`+many(150, ` a#:__schema{...t}`)+`} fragment t on __Schema{types{name fields{name}}} fragment u on Query{`, ` __typename`, `}`),
+		repeating("introspection by a fragment", `{`+graphtest.Many(150, ` a#:__schema{...t}`)+`} fragment t on __Schema{types{name fields{name}}} fragment u on Query{`, ` __typename`, `}`),
 		repeating("directives", `{settings{`, ` pageLength@include(if:true)@skip(if:false)`, `}}`),
 		repeating("directives of one field", `{settings{pageLength`, ` @include(if:true)`, `}}`),
 		repeating("unknown directives", `{settings{`, ` pageLength@no#`, `}}`),
@@ -118,10 +119,10 @@ func hostiles() []hostile {
 		repeating("fragments in a chain", `{...f0}`, ` fragment f# on Query{...f%}`, ` fragment fx on Query{__typename}`),
 		repeating("fragments in a circle", `{...f0}`, ` fragment f# on Query{...f% ...f0}`, ``),
 		repeating("fragments that double", `{...f0}`, ` fragment f# on Query{...f% ...f%}`, ` fragment fx on Query{__typename}`),
-		repeating("fragments that know each other", `{...f0}`+many(60, ` fragment f# on Query{`+many(60, ` ...f#`)+`}`), ` fragment g# on Query{...f0}`, ``),
+		repeating("fragments that know each other", `{...f0}`+graphtest.Many(60, ` fragment f# on Query{`+graphtest.Many(60, ` ...f#`)+`}`), ` fragment g# on Query{...f0}`, ``),
 		repeating("operations", ``, ` query q#{settings{id}}`, ``),
 		repeating("anonymous operations", ``, ` {settings{id}}`, ``),
-		repeating("operations over a fragment", `fragment f on Query{`+many(100, ` a#:__typename`)+`}`, ` query q#{...f}`, ``),
+		repeating("operations over a fragment", `fragment f on Query{`+graphtest.Many(100, ` a#:__typename`)+`}`, ` query q#{...f}`, ``),
 		repeating("values", `{nodes(ids:[`, ` "a"`, `]){id}}`),
 		repeating("lists", `{nodes(ids:[`, ` [] {}`, `]){id}}`),
 		repeating("numbers", `{products(first:`, `9`, `){totalCount}}`),
@@ -155,10 +156,10 @@ func hostiles() []hostile {
 			return operationOf(`query($f:ProductFilter){products(filter:$f){totalCount}}`, `{"f":{"and":[{}`+fill(size-200, `,{"sku":5}`)+`]}}`)
 		}},
 		{"a deep variable", func(size int) string {
-			return operationOf(`query($f:ProductFilter){products(filter:$f){totalCount}}`, `{"f":`+nested(size/10, `{"and":`, `{}`, `}`)+`}`)
+			return operationOf(`query($f:ProductFilter){products(filter:$f){totalCount}}`, `{"f":`+graphtest.Nested(size/10, `{"and":`, `{}`, `}`)+`}`)
 		}},
 		{"a deeper member that nobody reads", func(size int) string {
-			return `{"query":"{settings{id}}","x":` + nested(size/2-50, `[`, ``, `]`) + `}`
+			return `{"query":"{settings{id}}","x":` + graphtest.Nested(size/2-50, `[`, ``, `]`) + `}`
 		}},
 		{"one member again and again", func(size int) string {
 			return `{"query":"{settings{id}}"` + fill(size-50, `,"variables":{"a":[]}`) + `}`
@@ -202,13 +203,13 @@ type effort struct {
 }
 
 // measured sends a body, which must not be done side by side with anything.
-func measured(t *testing.T, s *service, body string, p *auth.Principal) effort {
+func measured(t *testing.T, s *graphtest.Service, body string, p *auth.Principal) effort {
 	t.Helper()
-	r := by(newRaw(t, body), p)
+	r := graphtest.As(graphtest.NewRaw(t, body), p)
 	answer := httptest.NewRecorder()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s.handler.ServeHTTP(answer, r)
+	s.Handler.ServeHTTP(answer, r)
 	runtime.ReadMemStats(&after)
 	return effort{after.TotalAlloc - before.TotalAlloc, answer}
 }
@@ -223,10 +224,10 @@ const (
 // with little. Work is counted, in bytes and steps: this test is not run side
 // by side with others.
 func TestWhatAStrangerSendsCostsLittle(t *testing.T) {
-	shop := big(t)
+	shop := graphtest.BigShop(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shop)
-		measured(t, s, operationOf(`{products(first:100){nodes{`+everyEdge+`}}}`, "{}"), admin()) // what is read once
+		s := graphtest.Open(t, e, shop)
+		measured(t, s, operationOf(`{products(first:100){nodes{`+everyEdge+`}}}`, "{}"), graphtest.Admin()) // what is read once
 		for _, h := range hostiles() {
 			t.Run(h.name, func(t *testing.T) {
 				body := h.body(hostileSize)
@@ -290,9 +291,9 @@ func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 	const none = 1 << 40
 	lifted := limits.Config{Bytes: none, Tokens: none, Depth: none, Name: none, Fields: none, RootFields: none, Aliases: none, Repeats: none,
 		Operations: none, Fragments: none, Variables: none, Directives: none, Steps: none, Cost: none, AnswerBytes: none, Values: none, Nesting: none}
-	shop := big(t)
+	shop := graphtest.BigShop(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
-		s := bounded(open(t, e, shop), lifted)
+		s := bounded(graphtest.Open(t, e, shop), lifted)
 		for _, h := range hostiles() {
 			switch h.name {
 			case "aliases of pages":
@@ -311,7 +312,7 @@ func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 }
 
 // bounded serves the same store within other bounds.
-func bounded(s *service, bounds limits.Config) *service {
+func bounded(s *graphtest.Service, bounds limits.Config) *graphtest.Service {
 	log := &storetest.LogBuffer{}
-	return &service{s.store, opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(log, nil)), transport.WithLimits(bounds))), log}
+	return &graphtest.Service{Store: s.Store, Handler: opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.NewTextHandler(log, nil)), transport.WithLimits(bounds))), Log: log}
 }

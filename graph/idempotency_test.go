@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/storetest"
@@ -29,18 +30,18 @@ func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
 func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		seedCodes(t, s)
 		for coordinate, query := range rootFields() {
 			if !strings.HasPrefix(coordinate, "Mutation.") || coordinate == "Mutation.jobCancel" {
 				continue
 			}
 			t.Run(coordinate, func(t *testing.T) {
-				first := s.post(t, query, nil, "Idempotency-Key", coordinate)
+				first := s.Post(t, query, nil, "Idempotency-Key", coordinate)
 				require.Empty(t, first.Errors)
 				require.NotContains(t, string(first.Data), `"message"`)
 				require.Empty(t, replaysOf(t, first))
-				again := s.post(t, query, nil, "Idempotency-Key", coordinate)
+				again := s.Post(t, query, nil, "Idempotency-Key", coordinate)
 				require.Empty(t, again.Errors)
 				require.Equal(t, string(first.Data), string(again.Data))
 				require.Contains(t, replaysOf(t, again), strings.TrimPrefix(coordinate, "Mutation."))
@@ -53,10 +54,10 @@ func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 func TestACanceledJobIsAnsweredAgain(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		seedJob(t, e, "job-1")
 		const cancel = `mutation { jobCancel(input: {id: "job-1", idempotencyKey: "k"}) { job { uuid state done startedAt finishedAt actor error release { id } } userErrors { message } } }`
-		first, again := s.post(t, cancel, nil), s.post(t, cancel, nil)
+		first, again := s.Post(t, cancel, nil), s.Post(t, cancel, nil)
 		require.Contains(t, string(first.Data), `"job-1"`)
 		require.Equal(t, string(first.Data), string(again.Data))
 		require.Equal(t, []string{"jobCancel"}, replaysOf(t, again))
@@ -64,7 +65,7 @@ func TestACanceledJobIsAnsweredAgain(t *testing.T) {
 }
 
 // replaysOf are the fields that an answer says it did not do again.
-func replaysOf(t *testing.T, a *answer) []string {
+func replaysOf(t *testing.T, a *graphtest.Response) []string {
 	var body struct {
 		Extensions struct{ IdempotentReplay []string }
 	}
@@ -76,9 +77,9 @@ func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
 	const add = `stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 1}]%s}) { transactions { stock { available } } userErrors { field code message } }`
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		available := func() int {
-			stock, err := s.store.Stock(t.Context(), "anvil")
+			stock, err := s.Store.Stock(t.Context(), "anvil")
 			require.NoError(t, err)
 			return stock.Available
 		}
@@ -87,39 +88,39 @@ func TestIdempotencyKeys(t *testing.T) {
 
 		t.Run("several of one name under one header", func(t *testing.T) {
 			document := `mutation { a: ` + one("") + ` b: ` + one("") + ` settingsUpdate(input: {pageLength: 25}) { settings { pageLength } } }`
-			first := s.post(t, document, nil, "Idempotency-Key", "several")
+			first := s.Post(t, document, nil, "Idempotency-Key", "several")
 			require.Equal(t, before+2, available(), "each is made: %s", first.Body)
-			again := s.post(t, document, nil, "Idempotency-Key", "several")
+			again := s.Post(t, document, nil, "Idempotency-Key", "several")
 			require.Equal(t, before+2, available())
 			require.Equal(t, string(first.Data), string(again.Data))
 			require.Equal(t, []string{"a", "b", "settingsUpdate"}, replaysOf(t, again))
 		})
 		t.Run("one that is new beside one that is not", func(t *testing.T) {
 			before := available()
-			s.post(t, `mutation { `+one(`, idempotencyKey: "mine"`)+` }`, nil)
-			a := s.post(t, `mutation { old: `+one(`, idempotencyKey: "mine"`)+` new: `+one("")+` }`, nil, "Idempotency-Key", "several-2")
+			s.Post(t, `mutation { `+one(`, idempotencyKey: "mine"`)+` }`, nil)
+			a := s.Post(t, `mutation { old: `+one(`, idempotencyKey: "mine"`)+` new: `+one("")+` }`, nil, "Idempotency-Key", "several-2")
 			require.Equal(t, before+2, available())
 			require.Equal(t, []string{"old"}, replaysOf(t, a), "the input's own key goes before the header's")
 		})
 		t.Run("another input", func(t *testing.T) {
 			before := available()
-			s.post(t, `mutation { `+one(`, idempotencyKey: "k"`)+` }`, nil)
-			a := s.post(t, `mutation { stockTransact(input: {changes: [], idempotencyKey: "k"}) { userErrors { field code message } } }`, nil)
+			s.Post(t, `mutation { `+one(`, idempotencyKey: "k"`)+` }`, nil)
+			a := s.Post(t, `mutation { stockTransact(input: {changes: [], idempotencyKey: "k"}) { userErrors { field code message } } }`, nil)
 			require.Contains(t, string(a.Data), string(store.Unprocessable), "what is wrong in any case comes first")
-			a = s.post(t, `mutation { stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 2}], idempotencyKey: "k"}) { transactions { uuid } userErrors { field code message } } }`, nil)
+			a = s.Post(t, `mutation { stockTransact(input: {changes: [{productId: "anvil", action: INCREMENT, quantity: 2}], idempotencyKey: "k"}) { transactions { uuid } userErrors { field code message } } }`, nil)
 			require.JSONEq(t, `{"stockTransact":{"transactions":[],"userErrors":[{"field":["input","idempotencyKey"],"code":"CONFLICT",`+
 				`"message":"idempotencyKey was used with another input: \"k\"; use a new key for a new request, or resend the first request unchanged."}]}}`, string(a.Data))
 			require.Equal(t, before+1, available())
 		})
 		t.Run("a malformed key", func(t *testing.T) {
 			before := available()
-			for _, a := range []*answer{s.post(t, `mutation { `+one(`, idempotencyKey: "a b"`)+` }`, nil), s.post(t, `mutation { `+one("")+` }`, nil, "Idempotency-Key", "")} {
+			for _, a := range []*graphtest.Response{s.Post(t, `mutation { `+one(`, idempotencyKey: "a b"`)+` }`, nil), s.Post(t, `mutation { `+one("")+` }`, nil, "Idempotency-Key", "")} {
 				require.Contains(t, string(a.Data), `"field":["input","idempotencyKey"],"code":"INVALID"`)
 			}
 			require.Equal(t, before, available())
 		})
 		t.Run("queries pass it over", func(t *testing.T) {
-			require.Empty(t, s.post(t, `{ settings { pageLength } }`, nil, "Idempotency-Key", "a b").Errors)
+			require.Empty(t, s.Post(t, `{ settings { pageLength } }`, nil, "Idempotency-Key", "a b").Errors)
 		})
 	})
 }

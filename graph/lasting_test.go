@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
@@ -28,19 +29,19 @@ import (
 func TestAKeptAnswerIsEachCallersOwn(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		x := bothExecutors(t, s)
 		const query = `query ($n: Int) { products(first: $n) { nodes { uuid stock { available transactions(first: 1) { quantity } } } } catalogNodes { totalCount } }`
-		readers := []*auth.Principal{admin(), with("catalog:read"), with("catalog:read", "inventory:read"), with("inventory:read"), nil, admin()}
+		readers := []*auth.Principal{graphtest.Admin(), graphtest.Client("catalog:read"), graphtest.Client("catalog:read", "inventory:read"), graphtest.Client("inventory:read"), nil, graphtest.Admin()}
 		for _, available := range []int{3, 8} {
-			_, err := s.store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: available}})
+			_, err := s.Store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "anvil", Action: stock.StockSet, Quantity: available}})
 			require.NoError(t, err)
 			for i, reader := range readers {
-				errors := x.same(t, query, variables{"n": 50}, func(r *http.Request) *http.Request { return by(r, reader) })
+				errors := x.same(t, query, graphtest.Variables{"n": 50}, func(r *http.Request) *http.Request { return graphtest.As(r, reader) })
 				require.Equal(t, reader == nil || !contains(reader.Scopes, "inventory:write"), errors > 0, "reader %d", i)
 			}
 			w := httptest.NewRecorder()
-			x.keeping.handler.ServeHTTP(w, by(newPost(t, query, variables{"n": 50}), admin()))
+			x.keeping.Handler.ServeHTTP(w, graphtest.As(graphtest.NewPost(t, query, graphtest.Variables{"n": 50}), graphtest.Admin()))
 			require.Contains(t, w.Body.String(), fmt.Sprintf(`"uuid":"anvil","stock":{"available":%d,`, available))
 		}
 	})
@@ -55,16 +56,16 @@ func contains(scopes []string, scope string) bool {
 func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		counted, room := map[string]int{}, responsecache.NewCache(1<<20)
-		s.handler = opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), transport.WithResponseCache(room),
+		s.Handler = opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), transport.WithResponseCache(room),
 			transport.CountFields(func(_ context.Context, field string) { counted[field]++ })))
 		asked := 0
 		ask := func() (statements int) {
 			asked++
 			ctx, counter := store.CountStatements(t.Context())
-			s.handler.ServeHTTP(httptest.NewRecorder(), by(newPost(t, `{ a: products(first: 2) { nodes { sku } } hierarchies { totalCount } }`, nil), admin()).WithContext(
-				auth.WithPrincipal(ctx, admin())))
+			s.Handler.ServeHTTP(httptest.NewRecorder(), graphtest.As(graphtest.NewPost(t, `{ a: products(first: 2) { nodes { sku } } hierarchies { totalCount } }`, nil), graphtest.Admin()).WithContext(
+				auth.WithPrincipal(ctx, graphtest.Admin())))
 			return counter.Count()
 		}
 		require.NotZero(t, ask())
@@ -79,9 +80,9 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 func TestQueriesByGETHaveEntityTags(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		ask := func(handler http.Handler, method, query string, reader *auth.Principal, known string) *httptest.ResponseRecorder {
-			r := newPost(t, query, nil)
+			r := graphtest.NewPost(t, query, nil)
 			if method == http.MethodGet {
 				r = httptest.NewRequest(http.MethodGet, "/graphql?query="+url.QueryEscape(query), nil)
 			}
@@ -89,32 +90,32 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 				r.Header.Set("If-None-Match", known)
 			}
 			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, by(r, reader))
+			handler.ServeHTTP(w, graphtest.As(r, reader))
 			return w
 		}
-		account := with("catalog:read")
+		account := graphtest.Client("catalog:read")
 		account.AccountID = "acme"
 		const lasting, live, broken = `{ products(first: 3) { nodes { sku } } }`, `{ products(first: 3) { nodes { sku stock { available } } } }`, `{ products(first: 3, after: "!") { nodes { sku } } }`
 		for name, options := range map[string][]transport.Option{"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), options...))
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), options...))
 			for range 3 { // made, found, found and known by its bytes
-				got := ask(handler, "GET", lasting, admin(), "")
+				got := ask(handler, "GET", lasting, graphtest.Admin(), "")
 				tag := got.Header().Get("Etag")
 				require.NotEmpty(t, tag, name)
 				require.Equal(t, "public, no-cache", got.Header().Get("Cache-Control"))
 				require.Equal(t, "private, no-cache", ask(handler, "GET", lasting, account, "").Header().Get("Cache-Control"))
-				again := ask(handler, "GET", lasting, admin(), tag)
+				again := ask(handler, "GET", lasting, graphtest.Admin(), tag)
 				require.Equal(t, []any{304, 0, tag, "public, no-cache"}, []any{again.Code, again.Body.Len(), again.Header().Get("Etag"), again.Header().Get("Cache-Control")})
-				require.Equal(t, 200, ask(handler, "GET", lasting, admin(), `"other"`).Code)
+				require.Equal(t, 200, ask(handler, "GET", lasting, graphtest.Admin(), `"other"`).Code)
 				for _, query := range []string{live, broken, `{ settings { currency } }`, `{ __schema { queryType { name } } }`} {
-					w := ask(handler, "GET", query, admin(), "*")
+					w := ask(handler, "GET", query, graphtest.Admin(), "*")
 					require.Equal(t, []any{200, "", "no-store"}, []any{w.Code, w.Header().Get("Etag"), w.Header().Get("Cache-Control")}, query)
 				}
 				for _, query := range []string{lasting, live} {
-					w := ask(handler, "POST", query, admin(), "*")
+					w := ask(handler, "POST", query, graphtest.Admin(), "*")
 					require.Equal(t, []any{200, "", ""}, []any{w.Code, w.Header().Get("Etag"), w.Header().Get("Cache-Control")}, query)
 				}
-				require.Equal(t, ask(handler, "POST", lasting, admin(), "").Body.String(), got.Body.String())
+				require.Equal(t, ask(handler, "POST", lasting, graphtest.Admin(), "").Body.String(), got.Body.String())
 			}
 		}
 	})
@@ -125,13 +126,13 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 func TestManyAskTheSameAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		x := bothExecutors(t, open(t, e, handmade()))
+		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
 		const query = `query ($n: Int, $on: Boolean!) { products(first: $n, filter: {productTypes: {in: ["standard", "parent"]}}, orderBy: {field: NAME}) {
 			facets { tags(first: 3) { value toggled { tags { in } } } } edges { cursor node { sku stock { total } children { sku } files { file { uuid } } breadcrumbs @include(if: $on) { ancestors { name } } } } } }`
-		for _, s := range []*service{x.planned, x.keeping} {
+		for _, s := range []*graphtest.Service{x.planned, x.keeping} {
 			ask := func() string {
 				w := httptest.NewRecorder()
-				s.handler.ServeHTTP(w, by(newPost(t, query, variables{"n": 20, "on": true}), admin()))
+				s.Handler.ServeHTTP(w, graphtest.As(graphtest.NewPost(t, query, graphtest.Variables{"n": 20, "on": true}), graphtest.Admin()))
 				return w.Body.String()
 			}
 			want := ask()
@@ -156,9 +157,9 @@ func TestManyAskTheSameAtOnce(t *testing.T) {
 func TestNoStockIsFilledIntoWhatBecameNull(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		x := bothExecutors(t, open(t, e, handmade()))
+		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
 		const query = `{ none: product(id: "easel") { sku stock { available } childrenConnection(first: 1000) { totalCount } } some: product(id: "anvil") { description uuid name sku slug status stock { available } } }`
-		require.Positive(t, x.same(t, query, nil, func(r *http.Request) *http.Request { return by(r, admin()) }))
+		require.Positive(t, x.same(t, query, nil, func(r *http.Request) *http.Request { return graphtest.As(r, graphtest.Admin()) }))
 	})
 }
 
@@ -167,8 +168,8 @@ func TestNoStockIsFilledIntoWhatBecameNull(t *testing.T) {
 func TestWhatBecameNullTellsTheErrorsOfItsStock(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		x := bothExecutors(t, open(t, e, handmade()))
+		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
 		const query = `{ some: product(id: "anvil") { sku stock { total } } none: product(id: "easel") { sku first: stock { available } childrenConnection(first: 1000) { totalCount } second: stock { total } } }`
-		require.Equal(t, 4, x.same(t, query, nil, func(r *http.Request) *http.Request { return by(r, with("catalog:read")) }))
+		require.Equal(t, 4, x.same(t, query, nil, func(r *http.Request) *http.Request { return graphtest.As(r, graphtest.Client("catalog:read")) }))
 	})
 }

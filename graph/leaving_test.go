@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -40,19 +41,19 @@ func (l *leaving) Err() error {
 func TestWorkEndsWithItsClient(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, big(t))
+		s := graphtest.Open(t, e, graphtest.BigShop(t))
 		for name, query := range map[string]string{
 			"introspection":            introspections["GraphiQL"],
-			"introspection by aliases": `{` + many(20, ` a#: __schema { types { name } }`) + ` }`,
+			"introspection by aliases": `{` + graphtest.Many(20, ` a#: __schema { types { name } }`) + ` }`,
 			"edges of a page":          `{ products(first: 100) { nodes { parent { children { parent { children { uuid nodes { uuid } } } } } } } }`,
-			"pages by aliases":         `{` + many(80, ` a#: products(first: 2) { nodes { uuid children { uuid } } }`) + ` }`,
-			"mutations":                `mutation {` + many(50, ` a#: settingsUpdate(input: {pageLength: 7}) { userErrors { message } }`) + ` }`,
+			"pages by aliases":         `{` + graphtest.Many(80, ` a#: products(first: 2) { nodes { uuid children { uuid } } }`) + ` }`,
+			"mutations":                `mutation {` + graphtest.Many(50, ` a#: settingsUpdate(input: {pageLength: 7}) { userErrors { message } }`) + ` }`,
 		} {
 			t.Run(name, func(t *testing.T) {
 				ask := func(stays int64) (looks int64, statements int) {
 					ctx, counter := store.CountStatements(t.Context())
 					client := newLeaving(ctx, stays)
-					s.handler.ServeHTTP(httptest.NewRecorder(), by(newPost(t, query, nil).WithContext(client), admin()))
+					s.Handler.ServeHTTP(httptest.NewRecorder(), graphtest.As(graphtest.NewPost(t, query, nil).WithContext(client), graphtest.Admin()))
 					return client.looks.Load(), len(counter.Queries())
 				}
 				ask(0) // what is read once
@@ -65,6 +66,6 @@ func TestWorkEndsWithItsClient(t *testing.T) {
 				}, "a quarter of the statements at most, of ", statements)
 			})
 		}
-		require.NotContains(t, s.log.String(), "a resolver failed")
+		require.NotContains(t, s.Log.String(), "a resolver failed")
 	})
 }

@@ -7,24 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
-
-// many repeats text n times; # in it is the number of the repetition, and
-// % the next one.
-func many(n int, text string) string {
-	var b strings.Builder
-	for i := range n {
-		b.WriteString(strings.NewReplacer("#", fmt.Sprint(i), "%", fmt.Sprint(i+1)).Replace(text))
-	}
-	return b.String()
-}
-
-// nested puts text n times around a core.
-func nested(n int, before, core, after string) string {
-	return strings.Repeat(before, n) + core + strings.Repeat(after, n)
-}
 
 // Every one of these is answered long before it could do harm: the limits are
 // held before validation, whose own rules grow with the square of what it
@@ -34,48 +20,48 @@ func TestDocumentsThatWouldCostTooMuch(t *testing.T) {
 	const core = `{ settings { pageLength } }`
 	for _, c := range []struct {
 		name, query string
-		variables   variables
+		variables   graphtest.Variables
 		code        store.Code
 		says        string
 	}{
-		{"fields nested 31 deep", nested(15, `{ catalogNodes { nodes `, `{ id }`, ` } }`), nil, store.Unprocessable, "nests fields 31 deep; at most 20"},
-		{"fields nested 2,001 deep", nested(1_000, `{ catalogNodes { nodes `, `{ id }`, ` } }`), nil, store.Invalid, "depth"},
+		{"fields nested 31 deep", graphtest.Nested(15, `{ catalogNodes { nodes `, `{ id }`, ` } }`), nil, store.Unprocessable, "nests fields 31 deep; at most 20"},
+		{"fields nested 2,001 deep", graphtest.Nested(1_000, `{ catalogNodes { nodes `, `{ id }`, ` } }`), nil, store.Invalid, "depth"},
 		{"nothing but brackets", strings.Repeat("{", 14_000), nil, store.Invalid, ""},
 		{"lists nested 500,000 deep", "{ nodes(ids: " + strings.Repeat("[", 500_000) + ") { id } }", nil, store.Unprocessable, "is 500023 bytes long; at most 262144"},
-		{"inputs nested 3,000 deep", `{ products(filter: ` + nested(3_000, `{and: `, `{}`, `}`) + `) { totalCount } }`, nil, store.Invalid, ""},
-		{"inline fragments nested 3,000 deep", nested(3_000, `{ ... `, `{ settings { pageLength } }`, ` }`), nil, store.Invalid, ""},
-		{"3,000 aliases", `{` + many(3_000, ` a#: settings { pageLength }`) + ` }`, nil, store.Unprocessable, "has 15001 tokens or more; at most 15000"},
-		{"5,200 fields by aliases", `{` + many(1_300, ` a#: settings { pageLength currency locale }`) + ` }`, nil, store.Unprocessable, "selects 5200 fields; at most"},
-		{"fragments that double thirty times", `{ ...f0 }` + many(30, ` fragment f# on Query { ...f% ...f% }`) + ` fragment f30 on Query ` + core, nil, store.Unprocessable, "selects 2147483648 fields"},
-		{"fragments that double a hundred times", `{ ...f0 }` + many(100, ` fragment f# on Query { ...f% ...f% }`) + ` fragment f100 on Query ` + core, nil, store.Unprocessable, "selects"},
+		{"inputs nested 3,000 deep", `{ products(filter: ` + graphtest.Nested(3_000, `{and: `, `{}`, `}`) + `) { totalCount } }`, nil, store.Invalid, ""},
+		{"inline fragments nested 3,000 deep", graphtest.Nested(3_000, `{ ... `, `{ settings { pageLength } }`, ` }`), nil, store.Invalid, ""},
+		{"3,000 aliases", `{` + graphtest.Many(3_000, ` a#: settings { pageLength }`) + ` }`, nil, store.Unprocessable, "has 15001 tokens or more; at most 15000"},
+		{"5,200 fields by aliases", `{` + graphtest.Many(1_300, ` a#: settings { pageLength currency locale }`) + ` }`, nil, store.Unprocessable, "selects 5200 fields; at most"},
+		{"fragments that double thirty times", `{ ...f0 }` + graphtest.Many(30, ` fragment f# on Query { ...f% ...f% }`) + ` fragment f30 on Query ` + core, nil, store.Unprocessable, "selects 2147483648 fields"},
+		{"fragments that double a hundred times", `{ ...f0 }` + graphtest.Many(100, ` fragment f# on Query { ...f% ...f% }`) + ` fragment f100 on Query ` + core, nil, store.Unprocessable, "selects"},
 		{"a fragment within itself", `{ ...a } fragment a on Query { settings { pageLength } ...a }`, nil, store.Invalid, "within itself"},
 		{"fragments in a circle", `{ ...a } fragment a on Query { ...b } fragment b on Query { ...c } fragment c on Query { ...a }`, nil, store.Invalid, "within itself"},
 		{"an unknown fragment", `{ ...nowhere }`, nil, store.Invalid, "nowhere"},
 		{"10,000 times the same field", `{ settings {` + strings.Repeat(" pageLength", 10_000) + ` } }`, nil, store.Unprocessable, "selects 10001 fields"},
 		{"10,000 ids", `{ nodes(ids: [` + strings.Repeat(`"a" `, 10_000) + `]) { id } }`, nil, store.Unprocessable, "at most 100, got 10000"},
-		{"100,000 ids in a variable", `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables{"ids": repeated("a", 100_000)}, store.Unprocessable, "at most 100, got 100000"},
+		{"100,000 ids in a variable", `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, graphtest.Variables{"ids": repeated("a", 100_000)}, store.Unprocessable, "at most 100, got 100000"},
 		{"4,000 times the same argument", `{ products(` + strings.Repeat(`first: 1 `, 4_000) + `) { totalCount } }`, nil, store.Invalid, ""},
 		{"2,000 directives", `{ settings { pageLength ` + strings.Repeat(`@include(if: true) `, 2_000) + ` } }`, nil, store.Unprocessable, "has 2000 directives; at most 500"},
-		{"3,000 variables", `query(` + many(3_000, ` $v#: Int`) + `) ` + core, nil, store.Unprocessable, "defines 3000 variables; at most 250"},
-		{"20,000 operations", many(20_000, ` query q# { __typename }`), nil, store.Unprocessable, "is 548890 bytes long; at most 262144"},
+		{"3,000 variables", `query(` + graphtest.Many(3_000, ` $v#: Int`) + `) ` + core, nil, store.Unprocessable, "defines 3000 variables; at most 250"},
+		{"20,000 operations", graphtest.Many(20_000, ` query q# { __typename }`), nil, store.Unprocessable, "is 548890 bytes long; at most 262144"},
 		{"a number of 100,000 digits", `{ products(first: ` + strings.Repeat("9", 100_000) + `) { totalCount } }`, nil, store.Invalid, ""},
 		{"a number past 64 bits", `{ products(first: 99999999999999999999) { totalCount } }`, nil, store.Invalid, ""},
-		{"a number past 64 bits in a variable", `query($n: Int) { products(first: $n) { totalCount } }`, variables{"n": 1e30}, store.Invalid, ""},
+		{"a number past 64 bits in a variable", `query($n: Int) { products(first: $n) { totalCount } }`, graphtest.Variables{"n": 1e30}, store.Invalid, ""},
 		{"pages of pages of pages", `{ catalogNodes(first: 100) { nodes { products(first: 100) { nodes { children { uuid children { uuid } } } } } } }`, nil, store.Unprocessable, "catalogNodes.products: 10,000 rows requested by first: 100 x 100; the operation may cost 60,000, and could cost "},
 		{"pages of pages by variables", `query($n: Int!, $m: Int!) { catalogNodes(first: $n) { nodes { products(last: $m) { nodes { componentProducts { uuid sku name slug id } } } } } }`,
-			variables{"n": 100, "m": 100}, store.Unprocessable, "catalogNodes.products: 10,000 rows requested by first: 100 x 100; the operation may cost 60,000, and could cost "},
+			graphtest.Variables{"n": 100, "m": 100}, store.Unprocessable, "catalogNodes.products: 10,000 rows requested by first: 100 x 100; the operation may cost 60,000, and could cost "},
 		{"pages of pages by defaults of variables", `query($n: Int! = 100) { catalogNodes(first: $n) { nodes { products(first: $n) { nodes { componentProducts { uuid sku name slug id } } } } } }`,
 			nil, store.Unprocessable, "catalogNodes.products: 10,000 rows requested by first: 100 x 100; the operation may cost 60,000, and could cost "},
 		{"pages of pages by fragments", `{ catalogNodes(first: 100) { ...a } } fragment a on CatalogNodeConnection { nodes { products(first: 100) { ...b } } } fragment b on ProductConnection { nodes { componentProducts { uuid sku name slug id } } }`,
 			nil, store.Unprocessable, "catalogNodes.products: 10,000 rows requested by first: 100 x 100; the operation may cost 60,000, and could cost "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := serve(nil)
-			a := s.post(t, c.query, c.variables)
+			s := graphtest.Serve(nil)
+			a := s.Post(t, c.query, c.variables)
 			require.NotEmpty(t, a.Errors, "%s", a.Body)
 			require.Equal(t, c.code, a.Errors[0].Extensions.Code, "%.300s", a.Body)
 			require.Contains(t, a.Errors[0].Message, c.says)
-			require.Empty(t, s.log.String())
+			require.Empty(t, s.Log.String())
 		})
 	}
 }
@@ -91,9 +77,9 @@ func TestWhatIsNotUsedCountsTowardsTheLimits(t *testing.T) {
 		{"a fragment of another operation", `query a { __typename } query b { settings { ...c } } fragment c on Settings {` + many + ` }`, "a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := serve(nil)
+			s := graphtest.Serve(nil)
 			body := fmt.Sprintf(`{"query":%q,"operationName":%q}`, c.query, c.operation)
-			a := s.send(t, by(newRaw(t, body), admin()))
+			a := s.Send(t, graphtest.As(graphtest.NewRaw(t, body), graphtest.Admin()))
 			require.NotEmpty(t, a.Errors, "%.300s", a.Body)
 			require.Contains(t, a.Errors[0].Message, "The document selects", "%.300s", a.Body)
 			require.Equal(t, store.Unprocessable, a.Errors[0].Extensions.Code)
@@ -111,7 +97,7 @@ func TestAnotherOperationsVariablesDoNotCount(t *testing.T) {
 		"behind it": `query large($n: Int = 100) { ...a } query small($n: Int = 1) { ...a }` + fragments,
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := serve(nil).send(t, by(newRaw(t, fmt.Sprintf(`{"query":%q,"operationName":"large"}`, query)), admin()))
+			a := graphtest.Serve(nil).Send(t, graphtest.As(graphtest.NewRaw(t, fmt.Sprintf(`{"query":%q,"operationName":"large"}`, query)), graphtest.Admin()))
 			require.NotEmpty(t, a.Errors)
 			require.Contains(t, a.Errors[0].Message, "catalogNodes.products: 10,000 rows requested by first: 100 x 100; the operation may cost 60,000, and could cost ", "%.300s", a.Body)
 		})
@@ -128,7 +114,7 @@ func TestRepetitionIsRefusedBeforeItIsCompared(t *testing.T) {
 		"inline fragments":          `{` + strings.Repeat(` ... { settings { pageLength } }`, 1_250) + ` }`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := serve(nil).post(t, query, nil)
+			a := graphtest.Serve(nil).Post(t, query, nil)
 			require.NotEmpty(t, a.Errors)
 			require.Equal(t, store.Unprocessable, a.Errors[0].Extensions.Code, "%.300s", a.Body)
 		})
@@ -138,19 +124,19 @@ func TestRepetitionIsRefusedBeforeItIsCompared(t *testing.T) {
 func TestDeepVariablesAreHarmless(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
-		deep := variables{"sku": variables{"eq": "ANVIL"}}
+		s := graphtest.Open(t, e, graphtest.Shop())
+		deep := graphtest.Variables{"sku": graphtest.Variables{"eq": "ANVIL"}}
 		for range 200 {
-			deep = variables{"and": []any{deep}}
+			deep = graphtest.Variables{"and": []any{deep}}
 		}
-		a := s.post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount } }`, variables{"f": deep})
+		a := s.Post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount } }`, graphtest.Variables{"f": deep})
 		require.Empty(t, a.Errors, "%.300s", a.Body)
 		require.JSONEq(t, `{"products":{"totalCount":1}}`, string(a.Data))
 
 		for _, depth := range []int{600, 60_000} { // reading an input grows with the square of its depth
-			body := `{"query":"query($f: ProductFilter) { products(filter: $f) { totalCount } }","variables":{"f":` + nested(depth, `{"and":`, `{}`, `}`) + `}}`
-			a = s.send(t, by(newRaw(t, body), admin()))
-			require.Equal(t, unprocessable, a.codes(), "JSON that is nested deeper than anyone reads: %.300s", a.Body)
+			body := `{"query":"query($f: ProductFilter) { products(filter: $f) { totalCount } }","variables":{"f":` + graphtest.Nested(depth, `{"and":`, `{}`, `}`) + `}}`
+			a = s.Send(t, graphtest.As(graphtest.NewRaw(t, body), graphtest.Admin()))
+			require.Equal(t, unprocessable, a.Codes(), "JSON that is nested deeper than anyone reads: %.300s", a.Body)
 			require.Contains(t, a.Errors[0].Message, fmt.Sprintf("nests lists and objects %d deep; at most 500 are allowed: nest less.", depth+3))
 		}
 	})
@@ -159,26 +145,26 @@ func TestDeepVariablesAreHarmless(t *testing.T) {
 // What a shop front really asks for is allowed.
 func TestLegitimatePagesPass(t *testing.T) {
 	t.Parallel()
-	shop := big(t)
+	shop := graphtest.BigShop(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, shop)
+		s := graphtest.Open(t, e, shop)
 		runScenarios(t, s, []scenario{
 			{name: "a hundred products with every edge", query: `{ catalogNode(id: "wholes") { id name products(first: 100) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { ` + everyEdge + ` } } } } }`,
-				holds: []string{`"totalCount":110`, whole(99)}},
+				holds: []string{`"totalCount":110`, graphtest.Whole(99)}},
 			{name: "components of a hundred products with their own edges", query: `{ products(first: 100) { nodes { uuid componentProducts { ` + everyMember + ` mainImage { href } files { file { href } } stock { total } } children { uuid sku stock { total } } } } }`},
 			{name: "a home page", query: `{ hierarchies { nodes { name children(first: 20) { nodes { name hasChildren products(first: 10) { nodes { uuid name mainImage { href } displayPrice { withoutTax { formatted } } } } } } } } settings { currency } }`},
-			{name: "a hundred things by id", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + everyEdge + ` } } }`, variables: variables{"ids": wholeIDs(100)}},
-			{name: "a hundred aliases", query: `{` + many(100, ` p#: product(id: "whole-000") { uuid name stock { total } }`) + ` }`},
+			{name: "a hundred things by id", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + everyEdge + ` } } }`, variables: graphtest.Variables{"ids": wholeIDs(100)}},
+			{name: "a hundred aliases", query: `{` + graphtest.Many(100, ` p#: product(id: "whole-000") { uuid name stock { total } }`) + ` }`},
 			{name: "stock with products and ledgers", query: `{ stocks(first: 100) { totalCount nodes { uuid total product { uuid name mainImage { href } } transactions(first: 25) { action quantity createdAt reason } } } }`},
 		})
-		require.Empty(t, s.log.String())
+		require.Empty(t, s.Log.String())
 	})
 }
 
 func wholeIDs(n int) []string {
 	ids := make([]string, n)
 	for i := range ids {
-		ids[i] = store.GlobalID(store.TypeProduct, whole(i))
+		ids[i] = store.GlobalID(store.TypeProduct, graphtest.Whole(i))
 	}
 	return ids
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -65,7 +66,7 @@ func nodeLists() []scenario {
 		{name: "of that slug", query: list(`filter: {slug: {eq: "tools"}}`), data: `{"catalogNodes":{"nodes":[{"uuid":"tools"}]}}`},
 		{name: "a condition that is none", query: list(`filter: {slug: {}}`), codes: invalid, holds: []string{"exactly one"}},
 		{name: "bounded by what nodes have none of", query: list(`filter: {bounds: {createdAt: {gt: "2024-01-01"}}}`), codes: invalid, holds: []string{"created_at"}},
-		{name: "more than a filter holds", query: `query($ids: [String!]!) { catalogNodes(filter: {name: {in: $ids}}) { nodes { uuid } } }`, variables: variables{"ids": repeated("a", 1001)}, codes: invalid, holds: []string{"1 to 1000"}},
+		{name: "more than a filter holds", query: `query($ids: [String!]!) { catalogNodes(filter: {name: {in: $ids}}) { nodes { uuid } } }`, variables: graphtest.Variables{"ids": repeated("a", 1001)}, codes: invalid, holds: []string{"1 to 1000"}},
 		{name: "a hierarchy", query: `{ hierarchy(id: ` + global("Hierarchy", "workshop") + `) { name hasChildren language publishedAt allNodes(first: 2) { totalCount nodes { uuid } } children(filter: {slug: {eq: "tools"}}, orderBy: {field: ID}) { nodes { uuid } } } }`,
 			data: `{"hierarchy":{"name":"Workshop","hasChildren":true,"language":"en","publishedAt":"2024-05-30T12:00:00.000Z","allNodes":{"totalCount":3,"nodes":[{"uuid":"hand-tools"},{"uuid":"paints"}]},"children":{"nodes":[{"uuid":"tools"}]}}}`},
 		{name: "a node is no hierarchy", query: `{ hierarchy(id: "tools") { name } }`, data: `{"hierarchy":null}`},
@@ -112,9 +113,9 @@ func anythingByID() []scenario {
 		{name: "nothing", query: `{ node(id: "") { id } }`, codes: invalid, argument: "id", holds: garbage},
 		{name: "an unknown type", query: `{ node(id: ` + global("Order", "1") + `) { id } }`, data: `{"node":null}`},
 		{name: "garbage among good ones", query: `{ nodes(ids: [` + product + `, "!"]) { id } }`, codes: invalid, argument: "ids.1", data: `{"nodes":null}`, holds: garbage},
-		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100, got 101"}},
-		{name: "100", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": repeated(store.GlobalID("Product", "anvil"), 100)}},
-		{name: "a null among them", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: variables{"ids": []any{nil}}, codes: invalid},
+		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": repeated(store.GlobalID("Product", "anvil"), 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100, got 101"}},
+		{name: "100", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": repeated(store.GlobalID("Product", "anvil"), 100)}},
+		{name: "a null among them", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": []any{nil}}, codes: invalid},
 	}
 }
 
@@ -123,7 +124,7 @@ func anythingByID() []scenario {
 func TestEveryIDLeadsBack(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for name, query := range map[string]string{
 			"a product":             `{ row: product(id: "anvil") { __typename id } }`,
 			"a product's image":     `{ row: product(id: "anvil") { row: mainImage { __typename id } } }`,
@@ -137,8 +138,8 @@ func TestEveryIDLeadsBack(t *testing.T) {
 			"stock":                 `{ row: stock(productId: "drill-draft") { __typename id } }`,
 		} {
 			t.Run(name, func(t *testing.T) {
-				row := innermost(t, s.post(t, query, nil))
-				again := innermost(t, s.post(t, `query($id: ID!) { row: node(id: $id) { __typename id } }`, variables{"id": row["id"]}))
+				row := innermost(t, s.Post(t, query, nil))
+				again := innermost(t, s.Post(t, `query($id: ID!) { row: node(id: $id) { __typename id } }`, graphtest.Variables{"id": row["id"]}))
 				require.Equal(t, row, again)
 			})
 		}
@@ -146,7 +147,7 @@ func TestEveryIDLeadsBack(t *testing.T) {
 }
 
 // innermost is the first row within rows.
-func innermost(t *testing.T, a *answer) map[string]any {
+func innermost(t *testing.T, a *graphtest.Response) map[string]any {
 	t.Helper()
 	var row any
 	require.NoError(t, json.Unmarshal(a.Data, &row))
@@ -167,11 +168,11 @@ func innermost(t *testing.T, a *answer) map[string]any {
 func TestWithoutACatalogNothingIsFound(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, "")
+		s := graphtest.Open(t, e, "")
 		for _, field := range []string{`catalogNode(id: "tools") { uuid }`, `catalogNodes { totalCount }`, `hierarchies { totalCount }`,
 			`product(id: "anvil") { uuid }`, `products { totalCount }`, `node(id: ` + global("Product", "anvil") + `) { id }`} {
-			a := s.post(t, `{ `+field+` }`, nil)
-			require.Equal(t, notFound, a.codes(), field)
+			a := s.Post(t, `{ `+field+` }`, nil)
+			require.Equal(t, notFound, a.Codes(), field)
 			require.Contains(t, a.Errors[0].Message, "No catalog is published yet")
 		}
 		runScenarios(t, s, []scenario{

@@ -9,6 +9,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph/generated"
+	"portico/graph/graphtest"
 	"portico/store/storetest"
 )
 
@@ -37,7 +38,7 @@ func TestNullInEveryUpdate(t *testing.T) {
 				continue
 			}
 			t.Run(mutation.Name, func(t *testing.T) {
-				s := open(t, e, handmade())
+				s := graphtest.Open(t, e, graphtest.Shop())
 				u, known := updates[mutation.Name]
 				require.True(t, known, "say how %s is made", mutation.Name)
 				nullsOf(t, s, mutation.Name, u.key, u.values, u.read, schema.Types[mutation.Arguments.ForName("input").Type.Name()])
@@ -46,7 +47,7 @@ func TestNullInEveryUpdate(t *testing.T) {
 	})
 }
 
-func nullsOf(t *testing.T, s *service, mutation, key, values, read string, input *ast.Definition) {
+func nullsOf(t *testing.T, s *graphtest.Service, mutation, key, values, read string, input *ast.Definition) {
 	t.Helper()
 	type payload struct {
 		Update struct {
@@ -61,11 +62,11 @@ func nullsOf(t *testing.T, s *service, mutation, key, values, read string, input
 		if strings.Contains(members, "$absent") {
 			operation = "mutation ($absent: String)"
 		}
-		s.post(t, fmt.Sprintf(`%s { update: %s(input: {%s}) { userErrors { field code message } } }`, operation, mutation, strings.Trim(key+", "+members, ", ")), nil).read(t, &p)
+		s.Post(t, fmt.Sprintf(`%s { update: %s(input: {%s}) { userErrors { field code message } } }`, operation, mutation, strings.Trim(key+", "+members, ", ")), nil).Read(t, &p)
 		return p
 	}
 	state := func() string {
-		a := s.post(t, `{ `+read+` }`, nil)
+		a := s.Post(t, `{ `+read+` }`, nil)
 		require.Empty(t, a.Errors)
 		return string(a.Data)
 	}
@@ -107,14 +108,14 @@ func TestNullOfAVariableIsNull(t *testing.T) {
 		storetest.FullTestsOnlyOnPostgres(t, e)
 		for name, sent := range map[string]struct {
 			query  string
-			values variables
+			values graphtest.Variables
 		}{
-			"the input": {`mutation ($v: PromotionUpdateInput!) { promotionUpdate(input: $v) { promotion { maxApplicationsPerCart } } }`, variables{"v": map[string]any{"id": "ten-off", "maxApplicationsPerCart": nil}}},
-			"a member":  {`mutation ($v: Int) { promotionUpdate(input: {id: "ten-off", maxApplicationsPerCart: $v}) { promotion { maxApplicationsPerCart } } }`, variables{"v": nil}},
+			"the input": {`mutation ($v: PromotionUpdateInput!) { promotionUpdate(input: $v) { promotion { maxApplicationsPerCart } } }`, graphtest.Variables{"v": map[string]any{"id": "ten-off", "maxApplicationsPerCart": nil}}},
+			"a member":  {`mutation ($v: Int) { promotionUpdate(input: {id: "ten-off", maxApplicationsPerCart: $v}) { promotion { maxApplicationsPerCart } } }`, graphtest.Variables{"v": nil}},
 		} {
 			t.Run(name, func(t *testing.T) {
-				s := open(t, e, handmade())
-				require.JSONEq(t, `{"promotionUpdate":{"promotion":{"maxApplicationsPerCart":null}}}`, string(s.post(t, sent.query, sent.values).Data))
+				s := graphtest.Open(t, e, graphtest.Shop())
+				require.JSONEq(t, `{"promotionUpdate":{"promotion":{"maxApplicationsPerCart":null}}}`, string(s.Post(t, sent.query, sent.values).Data))
 			})
 		}
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
@@ -29,17 +30,17 @@ import (
 // plans that keep fragments alone, and by gqlgen's executor, and the operations
 // that plans have left to that.
 type executors struct {
-	planned, keeping, patching, gqlgen *service
+	planned, keeping, patching, gqlgen *graphtest.Service
 	fragments                          *responsecache.Cache // of the one that keeps them alone
 	left                               map[string]int
 }
 
-func bothExecutors(t testing.TB, s *service, all ...transport.Option) *executors {
+func bothExecutors(t testing.TB, s *graphtest.Service, all ...transport.Option) *executors {
 	t.Helper()
 	x := &executors{fragments: responsecache.NewCache(8 << 20), left: map[string]int{}}
-	handler := func(options ...transport.Option) *service {
-		resolver := graph.NewResolver(s.store, graph.WithTokens(minting(t, s.store)))
-		return &service{s.store, opctx.Middleware(transport.NewHandler(resolver, slog.New(slog.NewTextHandler(s.log, nil)), append(options, all...)...)), s.log}
+	handler := func(options ...transport.Option) *graphtest.Service {
+		resolver := graph.NewResolver(s.Store, graph.WithTokens(graphtest.NewTokens(t, s.Store)))
+		return &graphtest.Service{Store: s.Store, Handler: opctx.Middleware(transport.NewHandler(resolver, slog.New(slog.NewTextHandler(s.Log, nil)), append(options, all...)...)), Log: s.Log}
 	}
 	var mu sync.Mutex
 	x.planned = handler(transport.CountExecutors(func(executor string) {
@@ -55,11 +56,11 @@ func bothExecutors(t testing.TB, s *service, all ...transport.Option) *executors
 
 // same asks all, and holds their answers against each other: data byte by
 // byte, errors as sets, for gqlgen's have another order each time.
-func (x *executors) same(t testing.TB, query string, values variables, by func(*http.Request) *http.Request) (errors int) {
+func (x *executors) same(t testing.TB, query string, values graphtest.Variables, by func(*http.Request) *http.Request) (errors int) {
 	t.Helper()
-	ask := func(s *service) (status int, data string, faults []string) {
+	ask := func(s *graphtest.Service) (status int, data string, faults []string) {
 		w := httptest.NewRecorder()
-		s.handler.ServeHTTP(w, by(newPost(t, query, values)))
+		s.Handler.ServeHTTP(w, by(graphtest.NewPost(t, query, values)))
 		var answer struct {
 			Data   json.RawMessage
 			Errors []json.RawMessage
@@ -76,7 +77,7 @@ func (x *executors) same(t testing.TB, query string, values variables, by func(*
 		return by + ": " + query + "\n" + string(sent)
 	}
 	status, data, faults := ask(x.gqlgen)
-	for i, other := range []*service{x.planned, x.keeping, x.keeping, x.patching, x.patching} { // which are asked again, for what they have kept
+	for i, other := range []*graphtest.Service{x.planned, x.keeping, x.keeping, x.patching, x.patching} { // which are asked again, for what they have kept
 		by := []string{"a plan", "a plan that keeps its answer", "an answer that is kept", "a plan that keeps fragments", "fragments that are kept"}[i]
 		otherStatus, otherData, otherFaults := ask(other)
 		if status != otherStatus || data != otherData {
@@ -95,7 +96,7 @@ func (x *executors) same(t testing.TB, query string, values variables, by func(*
 func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
-	shops := map[string]string{"handmade": handmade(), "generated": generatedShop(t, 300)}
+	shops := map[string]string{"handmade": graphtest.Shop(), "generated": generatedShop(t, 300)}
 	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.FullTests() { // it lies beside the repository, or not
 		shops["AdventureWorks"] = string(file)
 	}
@@ -103,11 +104,11 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
-				s := open(t, e, shop)
+				s := graphtest.Open(t, e, shop)
 				seedCodes(t, s)
 				x := bothExecutors(t, s)
-				d := s.drawing(t, seed)
-				readers := []*auth.Principal{admin(), admin(), with("catalog:read"), with("catalog:read", "inventory:read"), nil}
+				d := newDrawing(t, s, seed)
+				readers := []*auth.Principal{graphtest.Admin(), graphtest.Admin(), graphtest.Client("catalog:read"), graphtest.Client("catalog:read", "inventory:read"), nil}
 				failed := 0
 				rounds := storetest.QuickOrFull(150, 2600) // of two shops on two engines
 				for range rounds {
@@ -116,7 +117,7 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 					locale := []string{"", "de", "zh-TW, fr"}[d.IntN(3)]
 					if x.same(t, query, values, func(r *http.Request) *http.Request {
 						r.Header.Set("Accept-Language", locale)
-						return by(r, reader)
+						return graphtest.As(r, reader)
 					}) > 0 {
 						failed++
 					}
@@ -141,14 +142,14 @@ func generatedShop(t testing.TB, products int) string {
 }
 
 // drawing draws from what a shop has.
-func (s *service) drawing(t testing.TB, seed uint64) *drawing {
+func newDrawing(t testing.TB, s *graphtest.Service, seed uint64) *drawing {
 	t.Helper()
 	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 1)), schema: schema(), ids: map[string][]string{"": {"unknown", "not an id!", ""}},
 		texts: []string{"", "a", "oak", "EUR", "USD", "card_processor", "no such text"}}
 	var found map[string]struct{ Nodes []map[string]any }
-	s.post(t, `{ Product: products(first: 40) { nodes { id uuid sku name slug } } CatalogNode: catalogNodes(first: 40) { nodes { id uuid slug } } Hierarchy: hierarchies { nodes { id uuid } }
+	s.Post(t, `{ Product: products(first: 40) { nodes { id uuid sku name slug } } CatalogNode: catalogNodes(first: 40) { nodes { id uuid slug } } Hierarchy: hierarchies { nodes { id uuid } }
 		Stock: stocks(first: 10) { nodes { id uuid } } Promotion: promotions { nodes { id uuid } } Catalog: catalogs { nodes { id uuid } } File: files(first: 10) { nodes { id uuid } }
-		CatalogRule: catalogRules { nodes { id uuid } } AuthoredHierarchy: authoredHierarchies { nodes { id uuid } } }`, nil).read(t, &found)
+		CatalogRule: catalogRules { nodes { id uuid } } AuthoredHierarchy: authoredHierarchies { nodes { id uuid } } }`, nil).Read(t, &found)
 	for _, kind := range slices.Sorted(maps.Keys(found)) {
 		for _, node := range found[kind].Nodes {
 			for _, member := range []string{"id", "uuid"} {
@@ -163,7 +164,7 @@ func (s *service) drawing(t testing.TB, seed uint64) *drawing {
 			}
 		}
 	}
-	for _, cursor := range regexp.MustCompile(`"endCursor":"([^"\\]*)"`).FindAllStringSubmatch(string(s.post(t, `{ products(first: 3) { pageInfo { endCursor } } hierarchies { pageInfo { endCursor } } }`, nil).Data), -1) {
+	for _, cursor := range regexp.MustCompile(`"endCursor":"([^"\\]*)"`).FindAllStringSubmatch(string(s.Post(t, `{ products(first: 3) { pageInfo { endCursor } } hierarchies { pageInfo { endCursor } } }`, nil).Data), -1) {
 		d.texts = append(d.texts, cursor[1])
 	}
 	return d

@@ -12,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph/generated"
+	"portico/graph/graphtest"
 	"portico/store/storetest"
 )
 
@@ -41,8 +42,8 @@ func TestEveryListIsPagedWithEveryFilter(t *testing.T) {
 	arguments := map[string]string{"promotionCodes": `promotionId: "ten-off",`, "promotionCodeUsages": `promotionId: "ten-off",`, "stockTransactions": `productId: "anvil",`}
 	without := map[string]bool{"promotionCodeUsages ListBounds.updatedAt": true, "stockTransactions ListBounds.updatedAt": true, "hierarchies CatalogNodeFilter.parentId": true} // which those have none of
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		clock := storetest.NewClock(noon)
-		s := open(t, e, handmade(), storetest.WithClock(clock))
+		clock := storetest.NewClock(graphtest.Noon)
+		s := graphtest.Open(t, e, graphtest.Shop(), storetest.WithClock(clock))
 		schema, used := generated.NewExecutableSchema(generated.Config{}).Schema(), map[string]bool{}
 		for _, field := range schema.Query.Fields {
 			filter := field.Arguments.ForName("filter")
@@ -69,7 +70,7 @@ func TestEveryListIsPagedWithEveryFilter(t *testing.T) {
 }
 
 // pageFiltered reads a list row by row there and back, with time between.
-func pageFiltered(t *testing.T, s *service, clock *storetest.Clock, field *ast.FieldDefinition, arguments string) {
+func pageFiltered(t *testing.T, s *graphtest.Service, clock *storetest.Clock, field *ast.FieldDefinition, arguments string) {
 	t.Helper()
 	type page struct {
 		List struct {
@@ -79,7 +80,7 @@ func pageFiltered(t *testing.T, s *service, clock *storetest.Clock, field *ast.F
 	}
 	read := func(bounds string) (p page) {
 		clock.Advance(time.Millisecond)
-		s.post(t, fmt.Sprintf(`{ list: %s(%s, %s) { totalCount edges { cursor } } }`, field.Name, arguments, bounds), nil).read(t, &p)
+		s.Post(t, fmt.Sprintf(`{ list: %s(%s, %s) { totalCount edges { cursor } } }`, field.Name, arguments, bounds), nil).Read(t, &p)
 		return p
 	}
 	first := read(`first: 1`)

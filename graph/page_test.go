@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store/storetest"
 )
 
@@ -59,31 +60,31 @@ func lists() []list {
 }
 
 // page asks for a part of the list.
-func (l list) page(t *testing.T, s *service, format string, arguments ...any) *connection {
+func (l list) page(t *testing.T, s *graphtest.Service, format string, arguments ...any) *connection {
 	t.Helper()
 	c := &connection{}
-	l.ask(t, s, format, arguments...).read(t, &struct {
+	l.ask(t, s, format, arguments...).Read(t, &struct {
 		List, In any
 	}{c, &struct{ List *connection }{c}})
 	return c
 }
 
-func (l list) ask(t *testing.T, s *service, format string, arguments ...any) *answer {
+func (l list) ask(t *testing.T, s *graphtest.Service, format string, arguments ...any) *graphtest.Response {
 	t.Helper()
 	query := `{ ` + fmt.Sprintf(l.field, fmt.Sprintf(format, arguments...)) + ` { totalCount edges { cursor node { uuid } } nodes { uuid } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }`
-	return s.post(t, query+strings.Repeat(" }", strings.Count(query, "{")-strings.Count(query, "}")), nil)
+	return s.Post(t, query+strings.Repeat(" }", strings.Count(query, "{")-strings.Count(query, "}")), nil)
 }
 
 func TestEveryListIsRead(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, l := range lists() {
 			whole := l.page(t, s, `first: 100`)
 			require.Equal(t, whole.TotalCount, len(whole.ids()), "the handmade shop fits on a page")
 			require.GreaterOrEqual(t, whole.TotalCount, 2, "or there is nothing to see of %s", l.name)
 			require.Len(t, slices.Compact(slices.Sorted(slices.Values(whole.ids()))), whole.TotalCount, "each row once")
-			for way, read := range map[string]func(*testing.T, *service, list, []string){
+			for way, read := range map[string]func(*testing.T, *graphtest.Service, list, []string){
 				"forwards": readForwards, "backwards": readBackwards, "by offset": readByOffset,
 				"between two rows": readBetweenTwoRows, "from the middle": readFromTheMiddle,
 			} {
@@ -113,7 +114,7 @@ func requirePage(t *testing.T, c *connection, whole []string, start, end int) {
 	require.Nil(t, c.PageInfo.EndCursor)
 }
 
-func readForwards(t *testing.T, s *service, l list, whole []string) {
+func readForwards(t *testing.T, s *graphtest.Service, l list, whole []string) {
 	for size := 1; size <= len(whole)+1; size++ {
 		after := ""
 		for start := 0; start < len(whole); start += size {
@@ -125,7 +126,7 @@ func readForwards(t *testing.T, s *service, l list, whole []string) {
 	}
 }
 
-func readBackwards(t *testing.T, s *service, l list, whole []string) {
+func readBackwards(t *testing.T, s *graphtest.Service, l list, whole []string) {
 	for size := 1; size <= len(whole)+1; size++ {
 		before := ""
 		for end := len(whole); end > 0; end -= size {
@@ -137,7 +138,7 @@ func readBackwards(t *testing.T, s *service, l list, whole []string) {
 	}
 }
 
-func readByOffset(t *testing.T, s *service, l list, whole []string) {
+func readByOffset(t *testing.T, s *graphtest.Service, l list, whole []string) {
 	for offset := range len(whole) + 2 {
 		c := l.page(t, s, `first: 2, offset: %d`, offset)
 		if offset > len(whole) {
@@ -151,7 +152,7 @@ func readByOffset(t *testing.T, s *service, l list, whole []string) {
 	require.Empty(t, l.page(t, s, `offset: 10000`).ids())
 }
 
-func readBetweenTwoRows(t *testing.T, s *service, l list, whole []string) {
+func readBetweenTwoRows(t *testing.T, s *graphtest.Service, l list, whole []string) {
 	cursors := l.page(t, s, `first: 100`).Edges
 	for i := range cursors {
 		for j := i + 1; j < len(cursors); j++ {
@@ -163,7 +164,7 @@ func readBetweenTwoRows(t *testing.T, s *service, l list, whole []string) {
 	}
 }
 
-func readFromTheMiddle(t *testing.T, s *service, l list, whole []string) {
+func readFromTheMiddle(t *testing.T, s *graphtest.Service, l list, whole []string) {
 	for i, edge := range l.page(t, s, `first: 100`).Edges {
 		require.Equal(t, whole[i+1:], l.page(t, s, "after: %q", edge.Cursor).ids())
 		require.Equal(t, whole[:i], l.page(t, s, "before: %q", edge.Cursor).ids())
@@ -175,7 +176,7 @@ func readFromTheMiddle(t *testing.T, s *service, l list, whole []string) {
 func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, l := range lists() {
 			cursor := l.page(t, s, `first: 1`).Edges[0].Cursor
 			for _, bad := range []struct {
@@ -209,7 +210,7 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 				})
 			}
 		}
-		require.Empty(t, s.log.String())
+		require.Empty(t, s.Log.String())
 	})
 }
 
@@ -217,7 +218,7 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 func TestACursorOfAnotherListIsAMismatch(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, from := range lists() {
 			t.Run("of "+from.name, func(t *testing.T) {
 				cursor := from.page(t, s, `first: 1`).Edges[0].Cursor
@@ -227,7 +228,7 @@ func TestACursorOfAnotherListIsAMismatch(t *testing.T) {
 					}
 					for _, member := range []string{"after", "before"} {
 						a := to.ask(t, s, `%s: %q`, member, cursor)
-						require.Equal(t, mismatch, a.codes(), "brought to %s it answers %s", to.name, a.Body)
+						require.Equal(t, mismatch, a.Codes(), "brought to %s it answers %s", to.name, a.Body)
 						require.Equal(t, []string{member}, a.Errors[0].Extensions.Argument)
 					}
 				}

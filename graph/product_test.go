@@ -3,6 +3,7 @@ package graph_test
 import (
 	"testing"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -15,7 +16,7 @@ func productsByName() []scenario {
 	return []scenario{
 		{name: "uuid", query: `{ product(id: "anvil") { uuid } }`, data: anvil},
 		{name: "global id", query: `{ product(id: ` + global("Product", "anvil") + `) { uuid } }`, data: anvil},
-		{name: "variable", query: `query($id: ID!) { product(id: $id) { uuid } }`, variables: variables{"id": "anvil"}, data: anvil},
+		{name: "variable", query: `query($id: ID!) { product(id: $id) { uuid } }`, variables: graphtest.Variables{"id": "anvil"}, data: anvil},
 		{name: "sku", query: `{ product(sku: "ANVIL") { uuid } }`, data: anvil},
 		{name: "slug", query: `{ product(slug: "anvil") { uuid } }`, data: anvil},
 		{name: "a UUID in any case", query: `{ product(id: "C0FFEE00-0000-4000-8000-00000000000A") { uuid } }`, data: `{"product":{"uuid":"` + lamp + `"}}`},
@@ -162,17 +163,17 @@ func productLists() []scenario {
 		{name: "neither eq nor in", query: list(`filter: {sku: {}}`), codes: invalid, argument: "filter.sku"},
 		{name: "no value at all", query: list(`filter: {sku: {in: []}}`), codes: invalid, argument: "filter"},
 		{name: "no id at all", query: list(`filter: {id: {in: []}}`), codes: invalid, argument: "filter"},
-		{name: "1001 values", query: `query($in: [String!]!) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: variables{"in": make([]string, 1001)}, codes: invalid, argument: "filter"},
-		{name: "1000 values", query: `query($in: [String!]!) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: variables{"in": make([]string, 1000)}, data: `{"products":{"totalCount":0}}`},
+		{name: "1001 values", query: `query($in: [String!]!) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: graphtest.Variables{"in": make([]string, 1001)}, codes: invalid, argument: "filter"},
+		{name: "1000 values", query: `query($in: [String!]!) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: graphtest.Variables{"in": make([]string, 1000)}, data: `{"products":{"totalCount":0}}`},
 		{name: "eleven conditions", query: `query($and: [ProductFilter!]) { products(filter: {sku: {eq: "A"}, and: $and}) { totalCount } }`,
-			variables: variables{"and": repeated(variables{"slug": variables{"eq": "a"}}, 10)}, codes: invalid, argument: "filter"},
+			variables: graphtest.Variables{"and": repeated(graphtest.Variables{"slug": graphtest.Variables{"eq": "a"}}, 10)}, codes: invalid, argument: "filter"},
 		{name: "ten conditions", query: `query($and: [ProductFilter!]) { products(filter: {sku: {eq: "A"}, and: $and}) { totalCount } }`,
-			variables: variables{"and": repeated(variables{"slug": variables{"eq": "a"}}, 9)}, data: `{"products":{"totalCount":0}}`},
+			variables: graphtest.Variables{"and": repeated(graphtest.Variables{"slug": graphtest.Variables{"eq": "a"}}, 9)}, data: `{"products":{"totalCount":0}}`},
 		{name: "an unknown attribute", query: list(`filter: {colour: {eq: "red"}}`), codes: invalid},
 		{name: "an unknown operator", query: list(`filter: {name: {like: "A*"}}`), codes: invalid},
 		{name: "no time", query: list(`filter: {bounds: {updatedAt: {gt: "yesterday"}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
 		{name: "a number for a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
-		{name: "a list for a time", query: `query($at: DateTime) { products(filter: {bounds: {updatedAt: {gt: $at}}}) { totalCount } }`, variables: variables{"at": []int{1}}, codes: invalid},
+		{name: "a list for a time", query: `query($at: DateTime) { products(filter: {bounds: {updatedAt: {gt: $at}}}) { totalCount } }`, variables: graphtest.Variables{"at": []int{1}}, codes: invalid},
 	}
 }
 
@@ -188,7 +189,7 @@ func repeated(value any, n int) []any {
 func TestTextThatCannotBeKeptIsNobodysName(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, sc := range []scenario{
 			{name: "a product's id", query: `{ product(id: "a\u0000") { uuid } }`},
 			{name: "a product's sku", query: `{ product(sku: "a\u0000") { uuid } }`},
@@ -205,8 +206,8 @@ func TestTextThatCannotBeKeptIsNobodysName(t *testing.T) {
 			{name: "a cursor", query: `{ stocks(after: "\u0000") { totalCount } }`},
 		} {
 			t.Run(sc.name, func(t *testing.T) {
-				require := s.post(t, sc.query, nil)
-				for _, code := range require.codes() {
+				require := s.Post(t, sc.query, nil)
+				for _, code := range require.Codes() {
 					if code == store.Internal {
 						t.Errorf("%s answers %s", sc.query, require.Body)
 					}

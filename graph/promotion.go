@@ -89,7 +89,7 @@ func (r mutationResolver) PromotionDelete(ctx context.Context, input generated.P
 }
 
 // Amount sets the digits unchecked: the store reports invalid amounts with all other errors.
-func (moneyInputResolver) Amount(_ context.Context, obj *rule.GivenAmount, data string) error {
+func (moneyInputResolver) Amount(_ context.Context, obj *rule.AmountInput, data string) error {
 	obj.SetDigits(data)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/promotion/rule"
 	"portico/store/storetest"
@@ -16,9 +17,9 @@ func TestPromotions(t *testing.T) {
 	const codes = `mutation($codes: [PromotionCodeInput!]!) { promotionCodesCreate(input: {promotionId: "ten-off", codes: $codes, consumeUnit: PER_ITEM}) { codes { code uses maxUses consumeUnit users valid } userErrors { field code message } } }`
 	many := make([]any, 18)
 	for i := range many {
-		many[i] = variables{}
+		many[i] = graphtest.Variables{}
 	}
-	many[17] = variables{"code": "TEN-OFF"}
+	many[17] = graphtest.Variables{"code": "TEN-OFF"}
 	onTheHandmadeShop(t, []scenario{
 		{name: "one", query: `{ promotion(id: "ten-off") { uuid promotionType state start end minCartValue { amount currency } currencies { currency amount percentage } targetCatalogs conditions maxApplicationsPerCart } }`,
 			data: `{"promotion":{"uuid":"ten-off","promotionType":"FIXED_DISCOUNT","state":"ACTIVE","start":"2024-01-01T00:00:00.000Z","end":"2026-12-31T23:59:00.000Z","minCartValue":[{"amount":"5000","currency":"USD"}],"currencies":[{"currency":"USD","amount":"1000","percentage":null}],"targetCatalogs":null,"conditions":null,"maxApplicationsPerCart":1}}`},
@@ -36,19 +37,19 @@ func TestPromotions(t *testing.T) {
 			data: `{"promotionCode":{"uuid":"code-1","uses":3,"maxUses":5,"used":2,"consumeUnit":"PER_ITEM","users":["u1","u2"],"valid":true,"promotion":{"uuid":"ten-off"}}}`},
 		{name: "codes of what is not there", query: `{ promotionCodes(promotionId: "nowhere") { totalCount } }`, codes: []store.Code{store.NotFound}},
 		{name: "two conditions on one text", query: `{ promotions(filter: {name: {eq: "a", in: ["b"]}}) { totalCount } }`, codes: []store.Code{store.Invalid}},
-		{name: "codes with a user or several", query: codes, variables: variables{"codes": []any{variables{"code": "A", "user": "u1", "uses": 3}, variables{"code": "B", "user": []any{"u1", "u2"}, "consumeUnit": "PER_CART"}}},
+		{name: "codes with a user or several", query: codes, variables: graphtest.Variables{"codes": []any{graphtest.Variables{"code": "A", "user": "u1", "uses": 3}, graphtest.Variables{"code": "B", "user": []any{"u1", "u2"}, "consumeUnit": "PER_CART"}}},
 			data: `{"promotionCodesCreate":{"codes":[{"code":"A","uses":3,"maxUses":3,"consumeUnit":"PER_ITEM","users":["u1"],"valid":true},{"code":"B","uses":null,"maxUses":null,"consumeUnit":"PER_CART","users":["u1","u2"],"valid":true}],"userErrors":[]}}`},
-		{name: "a faulty row by its index", query: codes, variables: variables{"codes": many},
+		{name: "a faulty row by its index", query: codes, variables: graphtest.Variables{"codes": many},
 			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","17","code"],"code":"DUPLICATE_CODE","message":"Promotion code already in use"}]}}`},
-		{name: "all that is wrong with a batch", query: codes, variables: variables{"codes": []any{variables{"code": "TEN-OFF"}, variables{"code": "a/b", "uses": 0}, variables{"code": "fine"}, variables{"user": []any{}}}},
+		{name: "all that is wrong with a batch", query: codes, variables: graphtest.Variables{"codes": []any{graphtest.Variables{"code": "TEN-OFF"}, graphtest.Variables{"code": "a/b", "uses": 0}, graphtest.Variables{"code": "fine"}, graphtest.Variables{"user": []any{}}}},
 			data: `{"promotionCodesCreate":{"codes":[],"userErrors":[{"field":["input","codes","0","code"],"code":"DUPLICATE_CODE","message":"Promotion code already in use"},
-				{"field":["input","codes","1","code"],"code":"UNPROCESSABLE","message":"codes.1.code must have printable characters and no slash, not '/': \"a/b\"."},
+				{"field":["input","codes","1","code"],"code":"UNPROCESSABLE","message":"codes.1.code must contain only printable characters other than a slash, got \"/\" in \"a/b\"."},
 				{"field":["input","codes","1","uses"],"code":"UNPROCESSABLE","message":"codes.1.uses must be between 1 and 2147483647, got 0."},
-				{"field":["input","codes","3","user"],"code":"UNPROCESSABLE","message":"codes.3.user must name somebody; leave it out, or send null, for everybody."}]}}`},
+				{"field":["input","codes","3","user"],"code":"UNPROCESSABLE","message":"codes.3.user must name at least one user; omit it, or send null, for everybody."}]}}`},
 		{name: "an automatic promotion takes no codes", query: `mutation { promotionUpdate(input: {id: "ten-off", automatic: true}) { userErrors { code } } promotionCodesCreate(input: {promotionId: "ten-off", codes: [{}]}) { userErrors { field code message } } }`,
 			data: `{"promotionUpdate":{"userErrors":[]},"promotionCodesCreate":{"userErrors":[{"field":[],"code":"CODES_NOT_ALLOWED","message":"Cannot add codes to an automatic promotion"}]}}`},
 		{name: "an unknown promotion", query: `mutation { promotionCodesCreate(input: {promotionId: "nowhere", codes: [{}]}) { userErrors { field code message } } promotionCodesGenerate(input: {promotionId: "nowhere", count: 1}) { userErrors { field code } } promotionDelete(input: {id: "nowhere"}) { userErrors { field code } } }`,
-			data: `{"promotionCodesCreate":{"userErrors":[{"field":["input","promotionId"],"code":"NOT_FOUND","message":"promotionId names no promotion: \"nowhere\"."}]},"promotionCodesGenerate":{"userErrors":[{"field":["input","promotionId"],"code":"NOT_FOUND"}]},"promotionDelete":{"userErrors":[{"field":["input","id"],"code":"NOT_FOUND"}]}}`},
+			data: `{"promotionCodesCreate":{"userErrors":[{"field":["input","promotionId"],"code":"NOT_FOUND","message":"promotionId does not exist: \"nowhere\"."}]},"promotionCodesGenerate":{"userErrors":[{"field":["input","promotionId"],"code":"NOT_FOUND"}]},"promotionDelete":{"userErrors":[{"field":["input","id"],"code":"NOT_FOUND"}]}}`},
 		{name: "every change of stock that cannot be", query: `mutation { stockTransact(input: {changes: [{productId: "anvil", action: DECREMENT, quantity: 2000000}, {productId: "anvil", action: INCREMENT, quantity: 5}, {productId: "nothing", action: INCREMENT, quantity: 5}, {productId: "anvil", action: SET, quantity: -1}]}) { userErrors { field code } } }`,
 			data: `{"stockTransact":{"userErrors":[{"field":["input","changes","3","quantity"],"code":"UNPROCESSABLE"},{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE"},{"field":["input","changes","2","productId"],"code":"NOT_FOUND"}]}}`},
 		{name: "a fault inside the schema", query: `mutation { promotionUpdate(input: {id: "ten-off", schema: {currencies: [{currency: "USD"}], target_catalogs: 5}}) { promotion { uuid } codesDeleted userErrors { field } } }`,
@@ -66,12 +67,12 @@ func TestPromotionTypesRoundTrip(t *testing.T) {
 		"ITEM_PERCENT_DISCOUNT": `percent: 5`, "X_FOR_Y": `x: 3, y: 2, targets: ["A"]`, "X_FOR_AMOUNT": `x: 3, currencies: [{currency: "USD", amount: 1}], targets: ["A"]`,
 		"BUNDLE_FIXED_DISCOUNT": `currencies: [{currency: "USD", amount: 1}], targets: [["A"]], quantities: [1]`, "BUNDLE_GIFT": `gifts: ["G"], targets: [["A"]], quantities: [1]`}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		require.Len(t, schemas, len(rule.PromotionTypes()))
 		for _, name := range valuesOf("PromotionType") {
-			a := s.post(t, `mutation { promotionCreate(input: {id: "`+strings.ToLower(name)+`", name: "P", promotionType: `+name+`, start: "2024-01-01", end: "2030-01-01", schema: {`+schemas[name]+`}}) { promotion { promotionType } userErrors { message } } }`, nil)
+			a := s.Post(t, `mutation { promotionCreate(input: {id: "`+strings.ToLower(name)+`", name: "P", promotionType: `+name+`, start: "2024-01-01", end: "2030-01-01", schema: {`+schemas[name]+`}}) { promotion { promotionType } userErrors { message } } }`, nil)
 			require.JSONEq(t, `{"promotionCreate":{"promotion":{"promotionType":"`+name+`"},"userErrors":[]}}`, string(a.Data), "%s", a.Body)
-			p, err := s.store.Promotion(t.Context(), strings.ToLower(name))
+			p, err := s.Store.Promotion(t.Context(), strings.ToLower(name))
 			require.NoError(t, err)
 			require.Equal(t, rule.PromotionType(strings.ToLower(name)), p.Type, "what the store keeps")
 		}

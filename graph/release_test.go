@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/storetest"
@@ -17,10 +18,10 @@ const publishMain = `mutation ($serve: Boolean! = true) { catalogPublish(input: 
 	job { id uuid kind state done total error actor startedAt finishedAt release { uuid } } userErrors { field code message } } }`
 
 // finished asks for a job until it has ended.
-func finished(t *testing.T, s *service, id string) string {
+func finished(t *testing.T, s *graphtest.Service, id string) string {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		a := s.post(t, `query ($id: ID!) { job(id: $id) { kind state done total error finishedAt release { catalogId served products added changed removed locale locales } } }`, variables{"id": id})
+		a := s.Post(t, `query ($id: ID!) { job(id: $id) { kind state done total error finishedAt release { catalogId served products added changed removed locale locales } } }`, graphtest.Variables{"id": id})
 		require.Empty(t, a.Errors)
 		var data struct{ Job struct{ FinishedAt *string } }
 		require.NoError(t, json.Unmarshal(a.Data, &data))
@@ -34,8 +35,10 @@ func finished(t *testing.T, s *service, id string) string {
 func TestPublishing(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
-		ask := func(query string, v variables, headers ...string) *answer { return s.post(t, query, v, headers...) }
+		s := graphtest.Open(t, e, graphtest.Shop())
+		ask := func(query string, v graphtest.Variables, headers ...string) *graphtest.Response {
+			return s.Post(t, query, v, headers...)
+		}
 		a := ask(publishMain, nil)
 		require.Empty(t, a.Errors)
 		var data struct {
@@ -49,15 +52,15 @@ func TestPublishing(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(t.Context())
 		worker := make(chan struct{})
-		go func() { defer close(worker); s.store.Work(ctx) }()
+		go func() { defer close(worker); s.Store.Work(ctx) }()
 		defer func() { cancel(); <-worker }()
 		require.JSONEq(t, `{"job":{"kind":"CATALOG_PUBLISH","state":"SUCCEEDED","done":10,"total":10,"error":null,"finishedAt":"2024-05-30T12:00:00.000Z",
 			"release":{"catalogId":"main","served":true,"products":10,"added":10,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
 
 		// A preview: who has the scope sees it by its number, until it is served.
-		_, err := s.store.Import(t.Context(), "test", reading(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), exchange.ImportOptions{})
+		_, err := s.Store.Import(t.Context(), "test", graphtest.Reader(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), exchange.ImportOptions{})
 		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(ask(publishMain, variables{"serve": false}).Data, &data))
+		require.NoError(t, json.Unmarshal(ask(publishMain, graphtest.Variables{"serve": false}).Data, &data))
 		finished(t, s, data.CatalogPublish.Job.ID)
 		var releases struct {
 			CatalogReleases []struct {
@@ -73,21 +76,21 @@ func TestPublishing(t *testing.T) {
 		for _, number := range []string{preview.UUID, preview.ID} {
 			require.JSONEq(t, `{"product":{"name":"New frame"}}`, string(ask(frame, nil, "Store-Catalog-Release", number).Data))
 		}
-		r := newPost(t, frame, nil)
+		r := graphtest.NewPost(t, frame, nil)
 		r.Header.Set("Store-Catalog-Release", preview.UUID)
-		refused := s.send(t, by(r, with("catalog:read")))
-		require.Equal(t, forbidden, refused.codes())
+		refused := s.Send(t, graphtest.As(r, graphtest.Client("catalog:read")))
+		require.Equal(t, forbidden, refused.Codes())
 		require.Contains(t, refused.Errors[0].Message, "catalog:write")
-		require.Equal(t, []store.Code{store.NotFound}, ask(frame, nil, "Store-Catalog-Release", "12345").codes())
-		require.JSONEq(t, `{"node":{"__typename":"CatalogRelease","served":false}}`, string(ask(`query ($id: ID!) { node(id: $id) { __typename ... on CatalogRelease { served } } }`, variables{"id": preview.ID}).Data))
-		require.JSONEq(t, `{"node":{"__typename":"Job"}}`, string(ask(`query ($id: ID!) { node(id: $id) { __typename } }`, variables{"id": job.ID}).Data))
+		require.Equal(t, []store.Code{store.NotFound}, ask(frame, nil, "Store-Catalog-Release", "12345").Codes())
+		require.JSONEq(t, `{"node":{"__typename":"CatalogRelease","served":false}}`, string(ask(`query ($id: ID!) { node(id: $id) { __typename ... on CatalogRelease { served } } }`, graphtest.Variables{"id": preview.ID}).Data))
+		require.JSONEq(t, `{"node":{"__typename":"Job"}}`, string(ask(`query ($id: ID!) { node(id: $id) { __typename } }`, graphtest.Variables{"id": job.ID}).Data))
 
 		const serve = `mutation ($id: ID!) { catalogReleaseServe(input: {releaseId: $id}) { release { served } userErrors { field code message } } }`
-		require.JSONEq(t, `{"catalogReleaseServe":{"release":{"served":true},"userErrors":[]}}`, string(ask(serve, variables{"id": preview.ID}).Data))
+		require.JSONEq(t, `{"catalogReleaseServe":{"release":{"served":true},"userErrors":[]}}`, string(ask(serve, graphtest.Variables{"id": preview.ID}).Data))
 		require.JSONEq(t, `{"product":{"name":"New frame"}}`, string(ask(frame, nil).Data))
-		require.JSONEq(t, `{"catalogReleaseServe":{"release":{"served":true},"userErrors":[]}}`, string(ask(serve, variables{"id": releases.CatalogReleases[1].UUID}).Data))
+		require.JSONEq(t, `{"catalogReleaseServe":{"release":{"served":true},"userErrors":[]}}`, string(ask(serve, graphtest.Variables{"id": releases.CatalogReleases[1].UUID}).Data))
 		require.JSONEq(t, `{"product":{"name":"Frame"}}`, string(ask(frame, nil).Data), "rolled back")
-		require.Empty(t, s.log.String())
+		require.Empty(t, s.Log.String())
 	})
 }
 

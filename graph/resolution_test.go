@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/internal/auth"
 	"portico/store/access"
 	"portico/store/storetest"
@@ -17,19 +18,19 @@ import (
 // offers is the handmade shop with a rule for the mobile channel and the tag
 // clearance, as AdventureWorks has it, and one for the night.
 func offers() string {
-	return handmade() + "\n" + strings.Join([]string{
+	return graphtest.Shop() + "\n" + strings.Join([]string{
 		`{"type":"catalog_rule","id":"offers","attributes":{"name":"mobile-offers","catalog_id":"outlet","channels":["mobile"],"tags":["clearance"],"created_at":"2023-02-03T00:00:00.000Z"}}`,
 		`{"type":"catalog_rule","id":"night","attributes":{"name":"Night","catalog_id":"outlet","channels":["mobile"],"schedules":[{"valid_from":"2024-05-30T22:00:00.000Z","valid_to":"2024-05-31T06:00:00.000Z"}],"created_at":"2023-02-04T00:00:00.000Z"}}`,
 	}, "\n")
 }
 
 // storefront is a shopper's token.
-func storefront() *auth.Principal { return with("catalog:read", "inventory:read") }
+func storefront() *auth.Principal { return graphtest.Client("catalog:read", "inventory:read") }
 
 func TestWhoIsShownWhichCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, offers())
+		s := graphtest.Open(t, e, offers())
 		member := storefront()
 		member.AccountID, member.AccountTags, member.CustomerID = "acme", []string{"silver", "gold"}, "bob"
 		stranger := storefront()
@@ -57,11 +58,11 @@ func TestWhoIsShownWhichCatalog(t *testing.T) {
 			{"as many as count", storefront(), []string{"Store-Context-Tag", numbered(99) + ",clearance"}, "outlet"},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				r := by(newPost(t, `{ catalogResolution { catalogId } product(id: "anvil") { catalogId } }`, nil), c.who)
+				r := graphtest.As(graphtest.NewPost(t, `{ catalogResolution { catalogId } product(id: "anvil") { catalogId } }`, nil), c.who)
 				for i := 0; i+1 < len(c.headers); i += 2 {
 					r.Header.Add(c.headers[i], c.headers[i+1])
 				}
-				a := s.send(t, r)
+				a := s.Send(t, r)
 				require.JSONEq(t, `{"catalogResolution":{"catalogId":"`+c.catalog+`"},"product":{"catalogId":"`+c.catalog+`"}}`, string(a.Data), "%s", a.Body)
 			})
 		}
@@ -72,7 +73,7 @@ func TestWhoIsShownWhichCatalog(t *testing.T) {
 func TestWhatAStorefrontOffersOfItsCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, offers())
+		s := graphtest.Open(t, e, offers())
 		const query = `{ settings { currency locale } catalogResolution { catalogId locales channels } }`
 		for _, c := range []struct {
 			name     string
@@ -82,12 +83,12 @@ func TestWhatAStorefrontOffersOfItsCatalog(t *testing.T) {
 		}{
 			{"no channel leads to it", storefront(), "", `{"catalogId":"main","locales":["en","fr","pt-BR","zh-Hant"],"channels":[]}`},
 			{"a rule in force, none for other shoppers", storefront(), "mobile", `{"catalogId":"outlet","locales":["fr","pt-BR","zh-Hant"],"channels":["mobile"]}`},
-			{"every rule for who writes catalogs", with("catalog:read", "catalog:write"), "mobile", `{"catalogId":"outlet","locales":["fr","pt-BR","zh-Hant"],"channels":["mobile","web"]}`},
+			{"every rule for who writes catalogs", graphtest.Client("catalog:read", "catalog:write"), "mobile", `{"catalogId":"outlet","locales":["fr","pt-BR","zh-Hant"],"channels":["mobile","web"]}`},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				r := by(newPost(t, query, nil), c.who)
+				r := graphtest.As(graphtest.NewPost(t, query, nil), c.who)
 				r.Header.Set("Store-Channel", c.channel)
-				a := s.send(t, r)
+				a := s.Send(t, r)
 				require.JSONEq(t, `{"settings":{"currency":"USD","locale":"en"},"catalogResolution":`+c.resolved+`}`, string(a.Data), "%s", a.Body)
 			})
 		}
@@ -106,9 +107,9 @@ func numbered(n int) string {
 func TestTheShopperOfAToken(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, offers())
-		tokens := minting(t, s.store)
-		handler := tokens.Middleware(s.handler)
+		s := graphtest.Open(t, e, offers())
+		tokens := graphtest.NewTokens(t, s.Store)
+		handler := tokens.Middleware(s.Handler)
 		for _, c := range []struct {
 			grant   access.ShopperTokenContent
 			catalog string
@@ -118,10 +119,10 @@ func TestTheShopperOfAToken(t *testing.T) {
 			{access.ShopperTokenContent{AccountID: "acme", CustomerID: "bob"}, "main"},
 			{access.ShopperTokenContent{AccountID: "acme", AccountTags: []string{"gold"}}, "main"},
 		} {
-			c.grant.IssuedAt, c.grant.Expires = noon, noon.Add(time.Hour)
+			c.grant.IssuedAt, c.grant.Expires = graphtest.Noon, graphtest.Noon.Add(time.Hour)
 			token, err := tokens.ShopperToken(t.Context(), "till", &c.grant)
 			require.NoError(t, err)
-			r := newPost(t, `{ catalogResolution { catalogId } }`, nil)
+			r := graphtest.NewPost(t, `{ catalogResolution { catalogId } }`, nil)
 			r.Header.Set("Authorization", "Bearer "+token.AccessToken)
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, r)
@@ -135,10 +136,10 @@ const everyVerdict = `{ at validUntil reason catalogId catalogName releaseId pub
 
 func TestTheExplanation(t *testing.T) {
 	t.Parallel()
-	onTheShopOfOffers := func(run func(*testing.T, *service)) {
-		storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { run(t, open(t, e, offers())) })
+	onTheShopOfOffers := func(run func(*testing.T, *graphtest.Service)) {
+		storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { run(t, graphtest.Open(t, e, offers())) })
 	}
-	onTheShopOfOffers(func(t *testing.T, s *service) {
+	onTheShopOfOffers(func(t *testing.T, s *graphtest.Service) {
 		runScenarios(t, s, []scenario{
 			{name: "all there is", query: `{ catalogResolution ` + everyVerdict + ` }`, headers: []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"},
 				data: `{"catalogResolution":{"at":"2024-05-30T12:00:00.000Z","validUntil":"2024-05-30T22:00:00.000Z","reason":"RULE","catalogId":"outlet","catalogName":"Outlet","releaseId":"2",
@@ -156,7 +157,7 @@ func TestTheExplanation(t *testing.T) {
 				data: `{"catalogResolution":{"ruleId":"everyone","candidates":[{"channel":"NOT_ASKED"},{"channel":"MATCHED"},{"channel":"MISSED"},{"channel":"MISSED"}]}}`},
 			{name: "another account", query: `{ catalogResolution(context: {accountId: "acme", accountTags: ["gold"], customerId: "bob"}) { ruleId candidates { score } } }`,
 				data: `{"catalogResolution":{"ruleId":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
-			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleId } }`, variables: variables{"tags": slices.Repeat([]string{"a"}, 101)},
+			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleId } }`, variables: graphtest.Variables{"tags": slices.Repeat([]string{"a"}, 101)},
 				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, got 101"}},
 			{name: "a release that was asked for", query: `{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId } } product(id: "anvil") { catalogId } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
 				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","catalogId":"main","releaseId":"1","ruleId":null,"candidates":[{"ruleId":"offers"},{"ruleId":"everyone"},{"ruleId":"club"},{"ruleId":"night"}]},"product":{"catalogId":"main"}}`},
@@ -171,8 +172,8 @@ func TestTheExplanation(t *testing.T) {
 func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, offers())
-		a := s.send(t, by(newPost(t, `{ catalogResolution `+everyVerdict+` }`, nil), storefront()))
+		s := graphtest.Open(t, e, offers())
+		a := s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution `+everyVerdict+` }`, nil), storefront()))
 		require.Empty(t, a.Errors, "%s", a.Body)
 		require.Contains(t, string(a.Data), `{"ruleId":null,"ruleName":null,"catalogId":null,"default":false,"score":0,"missed":5,"schedule":"MATCHED","account":"MISSED"`)
 		for _, secret := range []string{"club", "Club", "acme", "gold", "bob"} {
@@ -185,15 +186,15 @@ func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
 			"customer":    `{ catalogResolution(context: {customerId: "bob"}) { ruleId } }`,
 			"time":        `{ catalogResolution(at: "2024-05-30T22:00:00Z") { ruleId } }`,
 		} {
-			a := s.send(t, by(newPost(t, query, nil), storefront()))
-			require.Equal(t, forbidden, a.codes(), "%s: %s", name, a.Body)
+			a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), storefront()))
+			require.Equal(t, forbidden, a.Codes(), "%s: %s", name, a.Body)
 			require.Contains(t, a.Errors[0].Message, "catalog:write")
 		}
-		a = s.send(t, by(newPost(t, `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { ruleId } }`, nil), storefront()))
+		a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { ruleId } }`, nil), storefront()))
 		require.JSONEq(t, `{"catalogResolution":{"ruleId":"offers"}}`, string(a.Data), "anyone may send such headers")
 		member := storefront()
 		member.AccountID, member.AccountTags, member.CustomerID = "acme", []string{"gold"}, "bob"
-		a = s.send(t, by(newPost(t, `{ catalogResolution { ruleName candidates { ruleName } } }`, nil), member))
+		a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ catalogResolution { ruleName candidates { ruleName } } }`, nil), member))
 		require.JSONEq(t, `{"catalogResolution":{"ruleName":"Club","candidates":[{"ruleName":"Club"},{"ruleName":"Everyone"},{"ruleName":"mobile-offers"},{"ruleName":"Night"}]}}`, string(a.Data), "their own rule")
 	})
 }
@@ -201,7 +202,7 @@ func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
 func TestAnExplanationWhereNothingIsPublished(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, "")
+		s := graphtest.Open(t, e, "")
 		runScenarios(t, s, []scenario{{name: "says so", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,
 			data: `{"catalogResolution":{"reason":"NOTHING_PUBLISHED","catalogId":null,"releaseId":null,"publishedAt":null,"ruleId":null,"candidates":[]}}`}})
 	})

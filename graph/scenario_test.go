@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -17,7 +18,7 @@ import (
 type scenario struct {
 	name      string
 	query     string
-	variables variables
+	variables graphtest.Variables
 	headers   []string     // in pairs
 	data      string       // the whole data as JSON; empty asks for none in particular
 	codes     []store.Code // of the errors, neighbours of one kind once
@@ -27,12 +28,12 @@ type scenario struct {
 }
 
 // runScenarios asks for each in turn.
-func runScenarios(t *testing.T, s *service, scenarios []scenario) {
+func runScenarios(t *testing.T, s *graphtest.Service, scenarios []scenario) {
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
-			a := s.post(t, sc.query, sc.variables, sc.headers...)
+			a := s.Post(t, sc.query, sc.variables, sc.headers...)
 			require.Equal(t, http.StatusOK, a.Code)
-			require.Equal(t, fmt.Sprint(sc.codes), fmt.Sprint(slices.Compact(a.codes())), "%s", a.Body)
+			require.Equal(t, fmt.Sprint(sc.codes), fmt.Sprint(slices.Compact(a.Codes())), "%s", a.Body)
 			if sc.data != "" {
 				require.JSONEq(t, sc.data, string(a.Data))
 			}
@@ -53,9 +54,9 @@ func runScenarios(t *testing.T, s *service, scenarios []scenario) {
 // onTheHandmadeShop runs scenarios on both engines.
 func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		runScenarios(t, s, scenarios)
-		require.Empty(t, s.log.String(), "nothing unexpected")
+		require.Empty(t, s.Log.String(), "nothing unexpected")
 	})
 }
 
@@ -63,7 +64,7 @@ func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, table := range []struct {
 			name      string
 			scenarios []scenario
@@ -82,7 +83,7 @@ func TestQueries(t *testing.T) {
 		} {
 			t.Run(table.name, func(t *testing.T) { runScenarios(t, s, table.scenarios) })
 		}
-		require.Empty(t, s.log.String(), "nothing unexpected")
+		require.Empty(t, s.Log.String(), "nothing unexpected")
 	})
 }
 

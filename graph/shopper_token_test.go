@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/graphtest"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/storetest"
@@ -34,24 +35,24 @@ type minted struct {
 func TestShopperTokens(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		input := map[string]any{"accountId": "acme", "accountTags": []string{"gold"}, "customerId": "bob", "expiresIn": 90, "idempotencyKey": "k"}
 		var first, again, other minted
-		s.post(t, mint, variables{"input": input}).read(t, &first)
+		s.Post(t, mint, graphtest.Variables{"input": input}).Read(t, &first)
 		made := first.ShopperTokenCreate
 		require.Empty(t, made.UserErrors)
 		require.Equal(t, "2024-05-30T12:01:30.000Z", *made.ExpiresAt)
 		require.Equal(t, []string{"catalog:read", "inventory:read"}, made.Scopes)
 
-		principal, err := minting(t, s.store).Verify(t.Context(), *made.Token)
+		principal, err := graphtest.NewTokens(t, s.Store).Verify(t.Context(), *made.Token)
 		require.NoError(t, err)
 		require.Equal(t, &auth.Principal{ClientID: "tester", Grant: "shopper", Scopes: made.Scopes, Expires: principal.Expires,
 			AccountID: "acme", AccountTags: []string{"gold"}, CustomerID: "bob"}, principal)
 
-		s.post(t, mint, variables{"input": input}).read(t, &again)
+		s.Post(t, mint, graphtest.Variables{"input": input}).Read(t, &again)
 		require.Equal(t, first, again, "under its key it is the same token")
 		delete(input, "idempotencyKey")
-		s.post(t, mint, variables{"input": input}).read(t, &other)
+		s.Post(t, mint, graphtest.Variables{"input": input}).Read(t, &other)
 		require.NotEqual(t, made.Token, other.ShopperTokenCreate.Token)
 
 		var kept string
@@ -60,16 +61,16 @@ func TestShopperTokens(t *testing.T) {
 		for _, part := range strings.Split(*made.Token, ".") {
 			require.NotContains(t, kept, part, "the token is not kept, nor any part of it")
 		}
-		require.NotContains(t, s.log.String(), *made.Token)
+		require.NotContains(t, s.Log.String(), *made.Token)
 	})
 }
 
 func TestShopperTokensRefuse(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, "")
+		s := graphtest.Open(t, e, "")
 		var refused minted
-		s.post(t, mint, variables{"input": map[string]any{"expiresIn": 86_401, "customerId": strings.Repeat("x", 256)}}).read(t, &refused)
+		s.Post(t, mint, graphtest.Variables{"input": map[string]any{"expiresIn": 86_401, "customerId": strings.Repeat("x", 256)}}).Read(t, &refused)
 		made := refused.ShopperTokenCreate
 		require.Nil(t, made.Token)
 		require.Nil(t, made.ExpiresAt)
@@ -85,7 +86,7 @@ func TestShopperTokensRefuse(t *testing.T) {
 func TestTriesAtCodesAreLimited(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		seedCodes(t, s)
 		var tried atomic.Int64
 		limit := func(_ context.Context, client string) error {
@@ -95,35 +96,35 @@ func TestTriesAtCodesAreLimited(t *testing.T) {
 			}
 			return nil
 		}
-		s = serve(s.store, graph.WithCodeLimit(limit))
+		s = graphtest.Serve(s.Store, graph.WithCodeLimit(limit))
 		var aliases strings.Builder
 		for i := range 500 {
 			fmt.Fprintf(&aliases, `c%d: promotionCodeCheck(code: "GUESS-%d") { valid } `, i, i)
 		}
-		a := s.post(t, "{ "+aliases.String()+" }", nil)
+		a := s.Post(t, "{ "+aliases.String()+" }", nil)
 		require.EqualValues(t, 500, tried.Load(), "a document of 500 tries counts 500")
 		require.Equal(t, http.StatusOK, a.Code, "some were answered")
 		require.Equal(t, 100, strings.Count(string(a.Data), `{"valid":`), "the tries within the limit, and no other")
 		require.Equal(t, 400, strings.Count(string(a.Data), `:null`))
-		require.Equal(t, []store.Code{store.RateLimited}, slices.Compact(a.codes()))
+		require.Equal(t, []store.Code{store.RateLimited}, slices.Compact(a.Codes()))
 
 		for _, query := range []string{
 			`mutation { promotionCodeRedeem(input: {code: "HI", reference: "order-1"}) { unitsApplied userErrors { message } } }`,
 			`{ promotionCodeCheck(code: "HI") { valid } }`,
 		} {
-			a = s.post(t, query, nil)
-			require.Equal(t, []store.Code{store.RateLimited}, a.codes(), query)
+			a = s.Post(t, query, nil)
+			require.Equal(t, []store.Code{store.RateLimited}, a.Codes(), query)
 			require.Equal(t, http.StatusTooManyRequests, a.Code, "nothing else was answered")
 		}
-		used, err := s.store.PromotionCode(t.Context(), "HI")
+		used, err := s.Store.PromotionCode(t.Context(), "HI")
 		require.NoError(t, err)
 		require.Equal(t, 2, *used.Uses(), "nothing was redeemed but by order-0")
 
-		a = s.post(t, `{ settings { pageLength } }`, nil)
+		a = s.Post(t, `{ settings { pageLength } }`, nil)
 		require.Equal(t, http.StatusOK, a.Code, "all else goes on")
-		a = s.send(t, by(newPost(t, `{ promotionCodeCheck(code: "HI") { valid } }`, nil), with("settings:read")))
-		require.Equal(t, forbidden, a.codes(), "who may not try is told that first")
+		a = s.Send(t, graphtest.As(graphtest.NewPost(t, `{ promotionCodeCheck(code: "HI") { valid } }`, nil), graphtest.Client("settings:read")))
+		require.Equal(t, forbidden, a.Codes(), "who may not try is told that first")
 		require.EqualValues(t, 502, tried.Load())
-		require.Empty(t, s.log.String())
+		require.Empty(t, s.Log.String())
 	})
 }

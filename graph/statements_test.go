@@ -10,85 +10,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/internal/datagen"
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
 
-// wholes is how many products of the big shop have one of everything.
-const wholes = 110
-
-func whole(i int) string { return fmt.Sprintf("whole-%03d", i) }
-
-// big is a generated shop, and in it the node "wholes" with products that
-// have one of everything, each its own: a page of one then has every edge that
-// a page of a hundred has. There are nodes and hierarchies of such products by
-// the dozen, too.
-func big(t *testing.T) string {
-	t.Helper()
-	var b strings.Builder
-	require.NoError(t, datagen.WriteShop(&b, 300, 1))
-	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	var hierarchies []string
-	for i := range 12 {
-		hierarchies = append(hierarchies, fmt.Sprintf("more-%02d", i))
-	}
-	for i, line := range lines {
-		if strings.HasPrefix(line, `{"type":"catalog",`) {
-			lines[i] = strings.Replace(line, `"hierarchies":[`, `"hierarchies":["`+strings.Join(hierarchies, `","`)+`",`, 1)
-		}
-	}
-	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
-	const times = `"created_at":"2024-01-01T00:00:00.000Z","updated_at":"2024-01-01T00:00:00.000Z"`
-	product := func(id, attributes, relationships string) {
-		add(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live",%s,"base_product":false%s},"relationships":{%s}}`, id, id, id, id, times, attributes, relationships)
-	}
-	image := func(id string) string {
-		add(`{"type":"file","id":%q,"file_name":"a.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/a.jpg"},"meta":{"timestamps":{"created_at":"2024-01-01T00:00:00.000Z"}}}`, id)
-		return id
-	}
-	var attached []string
-	for i := range wholes {
-		id := whole(i)
-		files := fmt.Sprintf(`"main_image":{"data":{"type":"main_image","id":%q}},"files":{"data":[{"type":"file","id":%q},{"type":"file","id":%q}]}`, image("main-"+id), image("first-"+id), image("second-"+id))
-		product("part-"+id, "", files)
-		product("head-"+id, "", "")
-		product(id, fmt.Sprintf(`,"base_product_id":"head-%s","components":{"part":{"name":"Part","min":1,"max":1,"sort_order":1,"options":[{"id":"part-%s","type":"product","quantity":1}]}}`, id, id),
-			fmt.Sprintf(`"parent":{"data":{"type":"product","id":"head-%s"}},%s`, id, files))
-		product("child-"+id, fmt.Sprintf(`,"base_product_id":%q`, id), fmt.Sprintf(`"parent":{"data":{"type":"product","id":%q}},%s`, id, files))
-		attached = append(attached, fmt.Sprintf(`{"type":"product","id":%q}`, id))
-		for _, id := range []string{id, "part-" + id, "child-" + id} {
-			add(`{"type":"stock","id":%q,"available":5,"allocated":1,"total":6,%s}`, id, times)
-		}
-	}
-	node := func(id, hierarchy string, products ...string) {
-		add(`{"type":"node","id":%q,"attributes":{"name":%q},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":%q}},"products":{"data":[%s]}}}`, id, id, hierarchy, strings.Join(products, ","))
-	}
-	for i, hierarchy := range hierarchies {
-		add(`{"type":"hierarchy","id":%q,"attributes":{"name":%q}}`, hierarchy, hierarchy)
-		node("of-"+hierarchy, hierarchy, attached[i*3:i*3+3]...)
-	}
-	for i := range 60 {
-		shelf := fmt.Sprintf("shelf-%02d", i)
-		node(shelf, "more-00", attached[i], attached[i+1])
-		add(`{"type":"node","id":"box-%02d","attributes":{"name":"Box %d"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"more-00"}},"parent":{"data":{"type":"node","id":%q}},"products":{"data":[%s]}}}`, i, i, shelf, attached[i])
-	}
-	node("wholes", "more-00", attached...)
-	return strings.Join(lines, "\n")
-}
-
 // cost counts the statements of an operation, which must be the same each
 // time.
-func (s *service) cost(t *testing.T, query string, values variables) int {
+func cost(t *testing.T, s *graphtest.Service, query string, values graphtest.Variables) int {
 	t.Helper()
 	const times = 3
 	least, most := 1<<30, 0
 	var queries []string
 	for range times {
-		r := by(newPost(t, query, values), admin())
+		r := graphtest.As(graphtest.NewPost(t, query, values), graphtest.Admin())
 		ctx, counter := store.CountStatements(r.Context())
-		a := s.send(t, r.WithContext(ctx))
+		a := s.Send(t, r.WithContext(ctx))
 		require.Empty(t, a.Errors, "%s", a.Body)
 		queries = slices.DeleteFunc(counter.Queries(), isKept)
 		least, most = min(least, len(queries)), max(most, len(queries))
@@ -114,9 +52,9 @@ const everyEdge = everyMember + ` translations { language name } childByOptions(
 
 func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 	t.Parallel()
-	lines := big(t)
+	lines := graphtest.BigShop(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, lines, func(c *shop.Config) { c.NoCache = true })
+		s := graphtest.Open(t, e, lines, func(c *shop.Config) { c.NoCache = true })
 		requireWholes(t, s)
 		for _, c := range []struct {
 			name, query string
@@ -148,7 +86,7 @@ func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 			{"hierarchies with products", `query($n: Int) { hierarchies(first: $n) { nodes { name products(first: 2) { nodes { sku } } } } }`, 1, 12},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				small, full := s.cost(t, c.query, variables{"n": c.small}), s.cost(t, c.query, variables{"n": c.full})
+				small, full := cost(t, s, c.query, graphtest.Variables{"n": c.small}), cost(t, s, c.query, graphtest.Variables{"n": c.full})
 				t.Logf("%d statements for %d rows, %d for %d", small, c.small, full, c.full)
 				require.Equal(t, small, full, "a page of %d cost %d statements and a page of %d %d", c.small, small, c.full, full)
 			})
@@ -159,22 +97,22 @@ func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 
 // costOfNodes is the cost of things of every type by their ids, for one of
 // each and for 25.
-func costOfNodes(t *testing.T, s *service) {
+func costOfNodes(t *testing.T, s *graphtest.Service) {
 	const query = `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + everyEdge + ` } ... on Stock { total product { uuid } transactions { uuid } } ... on File { href } ... on CatalogNode { name products(first: 1) { nodes { uuid } } } } }`
 	ids := func(n int) (list []string) {
 		for i := range n {
-			list = append(list, store.GlobalID(store.TypeProduct, whole(i)), store.GlobalID(store.TypeStock, whole(i)),
-				store.GlobalID(store.TypeFile, "main-"+whole(i)), store.GlobalID(store.TypeCatalogNode, fmt.Sprintf("shelf-%02d", i)))
+			list = append(list, store.GlobalID(store.TypeProduct, graphtest.Whole(i)), store.GlobalID(store.TypeStock, graphtest.Whole(i)),
+				store.GlobalID(store.TypeFile, "main-"+graphtest.Whole(i)), store.GlobalID(store.TypeCatalogNode, fmt.Sprintf("shelf-%02d", i)))
 		}
 		return list
 	}
-	few, many := s.cost(t, query, variables{"ids": ids(1)}), s.cost(t, query, variables{"ids": ids(25)})
+	few, many := cost(t, s, query, graphtest.Variables{"ids": ids(1)}), cost(t, s, query, graphtest.Variables{"ids": ids(25)})
 	t.Logf("%d statements for one of each type, %d for 25", few, many)
 	require.Equal(t, few, many)
 }
 
 // requireWholes sees to it that the products have every edge.
-func requireWholes(t *testing.T, s *service) {
+func requireWholes(t *testing.T, s *graphtest.Service) {
 	t.Helper()
 	var data struct {
 		CatalogNode struct {
@@ -184,8 +122,8 @@ func requireWholes(t *testing.T, s *service) {
 			}
 		}
 	}
-	s.post(t, `{ catalogNode(id: "wholes") { products(first: 100) { totalCount nodes { `+everyEdge+` } } } }`, nil).read(t, &data)
-	require.Equal(t, wholes, data.CatalogNode.Products.TotalCount)
+	s.Post(t, `{ catalogNode(id: "wholes") { products(first: 100) { totalCount nodes { `+everyEdge+` } } } }`, nil).Read(t, &data)
+	require.Equal(t, graphtest.Wholes, data.CatalogNode.Products.TotalCount)
 	for _, product := range data.CatalogNode.Products.Nodes {
 		for _, edge := range []string{"parent", "children", "files", "mainImage", "componentProducts", "nodes", "breadcrumbs", "stock", "components"} {
 			require.NotContains(t, []string{"null", "[]", ""}, string(product[edge]), edge)
@@ -197,7 +135,7 @@ func requireWholes(t *testing.T, s *service) {
 func TestATotalThatNobodyAsksForCostsNothing(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade(), func(c *shop.Config) { c.NoCache = true })
+		s := graphtest.Open(t, e, graphtest.Shop(), func(c *shop.Config) { c.NoCache = true })
 		for _, c := range []struct {
 			field, total string
 			more         int
@@ -212,8 +150,8 @@ func TestATotalThatNobodyAsksForCostsNothing(t *testing.T) {
 			{`catalogNodes`, `totalCount`, 0},
 			{`hierarchies`, `totalCount`, 0},
 		} {
-			without := s.cost(t, `{ `+c.field+` { nodes { uuid } pageInfo { hasNextPage } } }`, nil)
-			with := s.cost(t, `{ `+c.field+` { nodes { uuid } pageInfo { hasNextPage } `+c.total+` } }`, nil)
+			without := cost(t, s, `{ `+c.field+` { nodes { uuid } pageInfo { hasNextPage } } }`, nil)
+			with := cost(t, s, `{ `+c.field+` { nodes { uuid } pageInfo { hasNextPage } `+c.total+` } }`, nil)
 			t.Logf("%s: %d statements, %d with %s", c.field, without, with, c.total)
 			require.LessOrEqual(t, with-without, c.more, c.field)
 			require.GreaterOrEqual(t, with, without, c.field)

@@ -3,6 +3,8 @@ package graph_test
 import (
 	"strings"
 	"testing"
+
+	"portico/graph/graphtest"
 )
 
 func stockByProduct() []scenario {
@@ -51,7 +53,7 @@ func stockLists() []scenario {
 		{name: "past the end", query: list(`offset: 10000`), data: rows("4")},
 		{name: "products that are in the catalog", query: `{ stocks { nodes { product { uuid } } } }`, data: `{"stocks":{"nodes":[{"product":{"uuid":"anvil"}},{"product":{"uuid":"brush"}},{"product":{"uuid":"chalk"}},{"product":null}]}}`},
 		{name: "no time", query: list(`filter: {updatedAt: {gt: "later"}}`), codes: invalid, data: `{"stocks":null}`},
-		{name: "a cursor of products", query: `query($after: String) { stocks(after: $after) { totalCount } }`, variables: variables{"after": "eyJsIjoiYSJ9"}, codes: mismatch, argument: "after"},
+		{name: "a cursor of products", query: `query($after: String) { stocks(after: $after) { totalCount } }`, variables: graphtest.Variables{"after": "eyJsIjoiYSJ9"}, codes: mismatch, argument: "after"},
 	}
 }
 
@@ -75,7 +77,7 @@ func TestStockByIDs(t *testing.T) {
 		{name: "in the order of the ids, each once", query: `{ stocksById(productIds: ["chalk", "nobody", ` + global("Product", "anvil") + `, "chalk", "a b"]) { uuid total product { sku } } }`,
 			data: `{"stocksById":[{"uuid":"chalk","total":0,"product":{"sku":"CHALK"}},{"uuid":"anvil","total":9,"product":{"sku":"ANVIL"}}]}`},
 		{name: "none", query: `{ stocksById(productIds: []) { uuid } }`, data: `{"stocksById":[]}`},
-		{name: "101", query: `query($ids: [ID!]!) { stocksById(productIds: $ids) { uuid } }`, variables: variables{"ids": repeated("anvil", 101)}, codes: unprocessable, argument: "productIds", holds: []string{"at most 100, got 101"}},
+		{name: "101", query: `query($ids: [ID!]!) { stocksById(productIds: $ids) { uuid } }`, variables: graphtest.Variables{"ids": repeated("anvil", 101)}, codes: unprocessable, argument: "productIds", holds: []string{"at most 100, got 101"}},
 	})
 }
 
@@ -128,13 +130,13 @@ func TestStockTransactions(t *testing.T) {
 			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity would raise the total of anvil above 2147483647; it is 14 now."}`)},
 		{name: "no changes", query: transact(``), data: failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must have between 1 and 1000 changes, got 0."}`)},
 		{name: "1001 changes", query: `mutation($c: [StockChangeInput!]!) { stockTransact(input: {changes: $c}) { transactions { uuid } userErrors { field code message } } }`,
-			variables: variables{"c": repeated(variables{"productId": "anvil", "action": "INCREMENT", "quantity": 1}, 1001)},
+			variables: graphtest.Variables{"c": repeated(graphtest.Variables{"productId": "anvil", "action": "INCREMENT", "quantity": 1}, 1001)},
 			data:      failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must have between 1 and 1000 changes, got 1001."}`)},
 		{name: "no quantity", query: transact(`{productId: "anvil", action: INCREMENT}`), codes: invalid},
 		{name: "a fraction", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1.5}`), codes: invalid},
 		{name: "a huge number", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 99999999999999999999}`), codes: invalid},
 		{name: "a number past 32 bits", query: `mutation($q: Int!) { stockTransact(input: {changes: [{productId: "anvil", action: SET, quantity: $q}]}) { userErrors { field } transactions { uuid } } }`,
-			variables: variables{"q": 1 << 40}, holds: []string{"quantity"}},
+			variables: graphtest.Variables{"q": 1 << 40}, holds: []string{"quantity"}},
 		balance,
 	})
 }

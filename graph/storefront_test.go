@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/storetest"
@@ -13,7 +14,7 @@ import (
 func TestWhatStorefrontsAskFor(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		runScenarios(t, s, []scenario{
 			{name: "a bundle as it is chosen", query: `{ productConfigured(id: ` + global("Product", "kit") + `, selectedOptions: [{component: "wood", options: [{id: ` + global("Product", "frame") + `, quantity: 3}]}]) {
 				bundleConfiguration { selectedOptions } price { amount } product { uuid components { key } componentProducts { uuid } } } }`,
@@ -47,10 +48,10 @@ func TestWhatStorefrontsAskFor(t *testing.T) {
 func TestFilesThatAreNotShown(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade()+"\n"+`{"type":"file","id":"spare","file_name":"spare.jpg","link":{"href":"https://cdn.example/spare.jpg"},"meta":{"timestamps":{}}}`+"\n")
+		s := graphtest.Open(t, e, graphtest.Shop()+"\n"+`{"type":"file","id":"spare","file_name":"spare.jpg","link":{"href":"https://cdn.example/spare.jpg"},"meta":{"timestamps":{}}}`+"\n")
 		const query = `{ file(id: "spare") { uuid } files { totalCount } node(id: "RmlsZTpzcGFyZQ") { id } }`
-		reader := s.send(t, by(newPost(t, query, nil), &auth.Principal{ClientID: "c", Scopes: []string{"catalog:read"}}))
+		reader := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), &auth.Principal{ClientID: "c", Scopes: []string{"catalog:read"}}))
 		require.JSONEq(t, `{"data":{"file":null,"files":{"totalCount":2},"node":null}}`, reader.Body.String())
-		require.JSONEq(t, `{"data":{"file":{"uuid":"spare"},"files":{"totalCount":3},"node":{"id":"RmlsZTpzcGFyZQ"}}}`, s.post(t, query, nil).Body.String())
+		require.JSONEq(t, `{"data":{"file":{"uuid":"spare"},"files":{"totalCount":3},"node":{"id":"RmlsZTpzcGFyZQ"}}}`, s.Post(t, query, nil).Body.String())
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
@@ -57,7 +58,7 @@ func TestNodeShowsWhatTheFieldOfTheTypeShows(t *testing.T) {
 		require.Contains(t, reaches(), definition.Name, "say how a %s is found by its id", definition.Name)
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade()+secretFiles)
+		s := graphtest.Open(t, e, graphtest.Shop()+secretFiles)
 		seedJob(t, e, "job-1")
 		for kind, of := range reaches() {
 			needed, declared := auth.Scope(of.coordinate)
@@ -69,36 +70,36 @@ func TestNodeShowsWhatTheFieldOfTheTypeShows(t *testing.T) {
 				}
 			}
 			tokens := map[string]*auth.Principal{
-				"none": nil, "a storefront's": with("catalog:read", "inventory:read"), "every other scope": with(others...),
-				"the scope": with("catalog:read", needed), "every scope": admin(),
+				"none": nil, "a storefront's": graphtest.Client("catalog:read", "inventory:read"), "every other scope": graphtest.Client(others...),
+				"the scope": graphtest.Client("catalog:read", needed), "every scope": graphtest.Admin(),
 			}
 			for name, token := range tokens {
 				t.Run(kind+", "+name, func(t *testing.T) {
 					for _, own := range append([]string{of.visible}, of.hidden...) {
-						s.requireSameRule(t, of, token, kind, own)
+						requireSameRule(t, s, of, token, kind, own)
 					}
 				})
 			}
 			// And so that the comparison is with something: who may see it does, and only they.
 			global := store.GlobalID(kind, of.visible)
-			require.Equal(t, global, s.nodeID(t, with("catalog:read", needed), global), kind)
-			require.Empty(t, s.nodeID(t, nil, global), kind)
+			require.Equal(t, global, nodeID(t, s, graphtest.Client("catalog:read", needed), global), kind)
+			require.Empty(t, nodeID(t, s, nil, global), kind)
 			if needed != "catalog:read" && needed != "inventory:read" {
-				require.Empty(t, s.nodeID(t, with("catalog:read", "inventory:read"), global), kind)
+				require.Empty(t, nodeID(t, s, graphtest.Client("catalog:read", "inventory:read"), global), kind)
 			}
 			for _, hidden := range of.hidden {
-				require.Empty(t, s.nodeID(t, with("catalog:read", "inventory:read"), store.GlobalID(kind, hidden)), "%s %s", kind, hidden)
+				require.Empty(t, nodeID(t, s, graphtest.Client("catalog:read", "inventory:read"), store.GlobalID(kind, hidden)), "%s %s", kind, hidden)
 			}
 		}
-		require.NotEmpty(t, s.nodeID(t, with("catalog:read", "catalog:write"), store.GlobalID(store.TypeFile, "photo-draft")), "who writes the catalog sees all its files")
+		require.NotEmpty(t, nodeID(t, s, graphtest.Client("catalog:read", "catalog:write"), store.GlobalID(store.TypeFile, "photo-draft")), "who writes the catalog sees all its files")
 
 		// Another catalog's shopper sees that catalog's, by node as well.
 		outlet := func(kind, id string) string {
-			r := newPost(t, `{ node(id: `+global(kind, id)+`) { id } }`, nil)
-			token := with("catalog:read")
+			r := graphtest.NewPost(t, `{ node(id: `+global(kind, id)+`) { id } }`, nil)
+			token := graphtest.Client("catalog:read")
 			token.AccountID, token.CustomerID, token.AccountTags = "acme", "bob", []string{"gold"}
 			var data struct{ Node *struct{ ID string } }
-			a := s.send(t, by(r, token))
+			a := s.Send(t, graphtest.As(r, token))
 			require.NoError(t, json.Unmarshal(a.Data, &data))
 			if data.Node == nil {
 				return ""
@@ -114,32 +115,32 @@ func TestNodeShowsWhatTheFieldOfTheTypeShows(t *testing.T) {
 }
 
 // requireSameRule holds node and nodes against the type's own field.
-func (s *service) requireSameRule(t *testing.T, of reach, token *auth.Principal, kind, own string) {
+func requireSameRule(t *testing.T, s *graphtest.Service, of reach, token *auth.Principal, kind, own string) {
 	t.Helper()
 	global := store.GlobalID(kind, own)
 	var list struct{ Nodes []*struct{ ID string } }
-	r := newPost(t, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables{"ids": []string{global}})
-	a := s.send(t, by(r, token))
+	r := graphtest.NewPost(t, `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, graphtest.Variables{"ids": []string{global}})
+	a := s.Send(t, graphtest.As(r, token))
 	require.NoError(t, json.Unmarshal(a.Data, &list))
-	found := s.nodeID(t, token, global)
+	found := nodeID(t, s, token, global)
 	require.Equal(t, found != "", len(list.Nodes) == 1 && list.Nodes[0] != nil, "node and nodes show the same: %s %s", kind, own)
 	if of.field == "" {
 		return
 	}
 	var data map[string]*struct{ ID string }
-	b := s.send(t, by(newPost(t, `query($id: ID!) { `+of.field+` }`, variables{"id": own}), token))
+	b := s.Send(t, graphtest.As(graphtest.NewPost(t, `query($id: ID!) { `+of.field+` }`, graphtest.Variables{"id": own}), token))
 	require.NoError(t, json.Unmarshal(b.Data, &data))
 	for field, thing := range data {
 		require.Equal(t, thing != nil, found != "", "%s and node show the same of %s %s: %s, %s", field, kind, own, b.Body, a.Body)
-		require.Equal(t, b.codes(), a.codes(), "%s and node refuse alike: %s %s", field, kind, own)
+		require.Equal(t, b.Codes(), a.Codes(), "%s and node refuse alike: %s %s", field, kind, own)
 	}
 }
 
 // nodeID is the id of what node finds; empty for nothing.
-func (s *service) nodeID(t *testing.T, token *auth.Principal, global string) string {
+func nodeID(t *testing.T, s *graphtest.Service, token *auth.Principal, global string) string {
 	t.Helper()
 	var data struct{ Node *struct{ ID string } }
-	a := s.send(t, by(newPost(t, `query($id: ID!) { node(id: $id) { id } }`, variables{"id": global}), token))
+	a := s.Send(t, graphtest.As(graphtest.NewPost(t, `query($id: ID!) { node(id: $id) { id } }`, graphtest.Variables{"id": global}), token))
 	require.NoError(t, json.Unmarshal(a.Data, &data))
 	if data.Node == nil {
 		return ""

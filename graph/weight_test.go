@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/store"
@@ -21,7 +22,7 @@ import (
 // costs most, its rows and pages, and pages of the size it advises do fit.
 func TestARefusalNamesTheListAndAPageThatFits(t *testing.T) {
 	t.Parallel()
-	s := serve(nil)
+	s := graphtest.Serve(nil)
 	fits := regexp.MustCompile(`It fits with pages of at most (\d+), such as first: (\d+) in every list\.`)
 	for _, c := range []struct{ name, query, says string }{
 		{"products of nodes", `query($n: Int) { catalogNodes(first: $n) { nodes { id products(first: $n) { edges { node { id sku name slug description } } } } } }`,
@@ -32,18 +33,18 @@ func TestARefusalNamesTheListAndAPageThatFits(t *testing.T) {
 			"hierarchies.products.componentProductsConnection: 1,000,000 rows requested by first: 100 x 100 x 100"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			refused := s.post(t, c.query, variables{"n": 100})
-			require.Equal(t, unprocessable, refused.codes())
+			refused := s.Post(t, c.query, graphtest.Variables{"n": 100})
+			require.Equal(t, unprocessable, refused.Codes())
 			message := refused.Errors[0].Message
 			require.Contains(t, message, c.says)
 			found := fits.FindStringSubmatch(message)
 			require.NotNil(t, found, message)
 			n := must(strconv.Atoi(found[1]))
-			require.NotContains(t, s.post(t, c.query, variables{"n": n}).Body.String(), "may cost", "%d fits", n)
-			require.Contains(t, s.post(t, c.query, variables{"n": n + 1}).Body.String(), "may cost", "%d does not", n+1)
+			require.NotContains(t, s.Post(t, c.query, graphtest.Variables{"n": n}).Body.String(), "may cost", "%d fits", n)
+			require.Contains(t, s.Post(t, c.query, graphtest.Variables{"n": n + 1}).Body.String(), "may cost", "%d does not", n+1)
 		})
 	}
-	aliases := s.post(t, `query($i: [ID!]) {`+many(300, ` a#: products(first: 1, filter: {ids: $i}) {totalCount}`)+`}`, variables{"i": repeated("x", 1000)})
+	aliases := s.Post(t, `query($i: [ID!]) {`+graphtest.Many(300, ` a#: products(first: 1, filter: {ids: $i}) {totalCount}`)+`}`, graphtest.Variables{"i": repeated("x", 1000)})
 	require.Contains(t, aliases.Errors[0].Message, "products (300 times) costs most; the operation may cost 60,000, and could cost 15")
 	require.Contains(t, aliases.Errors[0].Message, "Select fewer fields, or send several operations.")
 }
@@ -80,21 +81,21 @@ func TestMenusPayForTheNodesThereAre(t *testing.T) {
 	t.Parallel()
 	const menu = `{ hierarchies(first: 5) { nodes { name children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug products(first: 12) { nodes { id name slug mainImage { href } displayPrice { withTax { formatted } } } } } } } } } } } } }`
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, treeShop(3))
-		a := s.post(t, menu, nil)
+		s := graphtest.Open(t, e, treeShop(3))
+		a := s.Post(t, menu, nil)
 		require.Empty(t, a.Errors, "a menu of 39 nodes")
 		require.Equal(t, 27, strings.Count(string(a.Data), `"products"`))
 
-		large := open(t, e, treeShop(12), func(c *shop.Config) { c.URL = e.OtherURL(t) })
+		large := graphtest.Open(t, e, treeShop(12), func(c *shop.Config) { c.URL = e.OtherURL(t) })
 		for name, query := range map[string]string{
 			"a menu of 1,884 nodes":    menu,
-			"aliases with other pages": `{ hierarchies { nodes {` + many(20, ` a#: children(first: 5%) { nodes { children(first: 100) { nodes { products(first: 2) { nodes { name } } } } } }`) + `} } }`,
-			"aliases with the same":    `{ hierarchies { nodes {` + many(300, ` a#: allNodes(first: 100) { nodes { name slug } }`) + `} } }`,
-			"fragments that double":    `{ hierarchies { nodes { children(first: 100) { nodes { ...f0 } } } } }` + many(7, ` fragment f# on CatalogNode { a: children(first: 100) { nodes { ...f% } } b: children(first: 99) { nodes { ...f% } } }`) + ` fragment f7 on CatalogNode { name }`,
+			"aliases with other pages": `{ hierarchies { nodes {` + graphtest.Many(20, ` a#: children(first: 5%) { nodes { children(first: 100) { nodes { products(first: 2) { nodes { name } } } } } }`) + `} } }`,
+			"aliases with the same":    `{ hierarchies { nodes {` + graphtest.Many(300, ` a#: allNodes(first: 100) { nodes { name slug } }`) + `} } }`,
+			"fragments that double":    `{ hierarchies { nodes { children(first: 100) { nodes { ...f0 } } } } }` + graphtest.Many(7, ` fragment f# on CatalogNode { a: children(first: 100) { nodes { ...f% } } b: children(first: 99) { nodes { ...f% } } }`) + ` fragment f7 on CatalogNode { name }`,
 		} {
-			r := newPost(t, query, nil)
+			r := graphtest.NewPost(t, query, nil)
 			ctx, statements := store.CountStatements(r.Context())
-			answer := large.send(t, by(r.WithContext(ctx), public()))
+			answer := large.Send(t, graphtest.As(r.WithContext(ctx), public()))
 			require.NotEmpty(t, answer.Errors, name)
 			require.Equal(t, store.Unprocessable, answer.Errors[0].Extensions.Code, name)
 			require.Contains(t, answer.Errors[0].Message, "; the operation may cost 60,000", name)
@@ -108,18 +109,18 @@ func TestMenusPayForTheNodesThereAre(t *testing.T) {
 func TestAnOperationPaysForWhatItReads(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, largeShop(), func(c *shop.Config) { c.NoCache = true })
+		s := graphtest.Open(t, e, largeShop(), func(c *shop.Config) { c.NoCache = true })
 		bounds := limits.Defaults()
 		bounds.Cost = 4000
 		tight := bounded(s, bounds)
-		few := tight.post(t, `{ products(first: 20, filter: {search: "thing"}) { nodes { description } } }`, nil)
+		few := tight.Post(t, `{ products(first: 20, filter: {search: "thing"}) { nodes { description } } }`, nil)
 		require.Empty(t, few.Errors, "%.300s", few.Body)
-		many := tight.post(t, `{ products(first: 100) { nodes { name } } }`, nil)
-		require.Equal(t, unprocessable, many.codes())
+		many := tight.Post(t, `{ products(first: 100) { nodes { name } } }`, nil)
+		require.Equal(t, unprocessable, many.Codes())
 		require.Equal(t, http.StatusOK, many.Code)
 		require.Contains(t, many.Errors[0].Message, "The operation reads too much: it may cost 4,000, and was estimated to cost 2")
-		texts := tight.post(t, `{ products(first: 10, filter: {bounds: {id: {ge: "thing-"}}}, orderBy: {field: ID}) { nodes { translations { language } } } }`, nil)
-		require.Equal(t, unprocessable, texts.codes()[:1], "translations are read, whatever is selected of them")
+		texts := tight.Post(t, `{ products(first: 10, filter: {bounds: {id: {ge: "thing-"}}}, orderBy: {field: ID}) { nodes { translations { language } } } }`, nil)
+		require.Equal(t, unprocessable, texts.Codes()[:1], "translations are read, whatever is selected of them")
 	})
 }
 

@@ -187,7 +187,7 @@ func (c condition) productFilter() (*model.ProductFilter, error) {
 		return &model.ProductFilter{Bounds: bounds}, c.addBound(bounds)
 	}
 	if c.operator != "eq" && c.operator != "in" {
-		return nil, invalidFilter("has the unknown operator %q; known are eq, in, gt, ge, lt and le", c.operator)
+		return nil, invalidFilter("has the unknown operator %q; use one of eq, in, gt, ge, lt, le", c.operator)
 	}
 	if _, err := release.NewTerm(c.attribute, c.operator, c.values); err != nil {
 		return nil, err

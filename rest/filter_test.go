@@ -107,8 +107,8 @@ func TestProductFilters(t *testing.T) {
 		{"in", `in(id,A,B)`, ""},
 		{"bounds", `gt(id,A):le(updated_at,2024-01-01)`, ""},
 		{"space at the end of what holds none", `gt(id,A ):le(updated_at, 2024-01-01 )`, ""},
-		{"an unknown operator", `like(sku,*A*)`, `has the unknown operator "like"; known are eq, in, gt, ge, lt and le`},
-		{"an operator in capitals", `EQ(sku,A)`, `has the unknown operator "EQ"; known are eq, in, gt, ge, lt and le`},
+		{"an unknown operator", `like(sku,*A*)`, `has the unknown operator "like"; use one of eq, in, gt, ge, lt, le`},
+		{"an operator in capitals", `EQ(sku,A)`, `has the unknown operator "EQ"; use one of eq, in, gt, ge, lt, le`},
 		{"an unknown attribute", `eq(price,1)`, `has the unknown attribute "price"; use one of id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
 		{"a sort key that eq does not know", `eq(updated_at,2024-01-01)`, `has the unknown attribute "updated_at"; use one of id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
 		{"eq with id", `eq(id,A)`, `compares id with eq; use in(id,…)`},
@@ -159,5 +159,5 @@ func TestEveryPromotionTypeIsDocumented(t *testing.T) {
 	for _, name := range rule.PromotionTypes() {
 		names = append(names, string(name))
 	}
-	require.Equal(t, strings.Join(names, ", "), documented)
+	require.Equal(t, strings.Join(names, ", "), strings.Join(strings.Fields(documented), " "))
 }

@@ -163,7 +163,7 @@ func toGraphQLJSON(v reflect.Value) any {
 		return secretPlaceholder
 	case time.Time:
 		return value.Format(time.RFC3339Nano)
-	case json.RawMessage, rule.GivenAmount:
+	case json.RawMessage, rule.AmountInput:
 		return value
 	case code.CodeUser: // always a list in GraphQL
 		return toGraphQLJSON(reflect.ValueOf(value.Names()))

@@ -12,8 +12,8 @@ import (
 	"portico/store/storetest"
 )
 
-// Breadcrumbs of a page are asked for by all their ids at once; only the size
-// of a request bounds them (spec: Filtering operators).
+// TestNodesByManyIDs requests all breadcrumbs of a page at once. Only the size of the request limits
+// how many ids it may have.
 func TestNodesByManyIDs(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -106,7 +106,7 @@ const (
 	asPoor
 )
 
-// statusOf is what each code is over HTTP, once more and by itself (DESIGN 4).
+// statusOf returns the HTTP status of a code, independently of the server's own table.
 func statusOf(code store.Code) int {
 	return map[store.Code]int{
 		store.Invalid: 400, store.Unauthenticated: 401, store.Forbidden: 403, store.NotFound: 404, store.Conflict: 409,

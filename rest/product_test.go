@@ -25,8 +25,8 @@ func TestNodeProducts(t *testing.T) {
 	})
 }
 
-// Caches must tell apart what shoppers are told apart by (DESIGN 4), and each
-// answer names the languages of its texts.
+// TestVaryOfCatalogResponses checks that Vary names every header on which a response depends, and
+// that each response names the languages of its texts.
 func TestVaryOfCatalogResponses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -116,7 +116,7 @@ func productFilters() []scenario {
 		bad("eleven conditions", ten+":eq(tags,heavy)", "more than 10 conditions"),
 		bad("eq with several values", "eq(tags,heavy,iron)", "2 values", "in(tags,…)"),
 		bad("eq with id", "eq(id,anvil)", "in(id,…)"),
-		bad("an unknown operator", "ne(sku,ANVIL)", `unknown operator \"ne\"`, "eq, in, gt, ge, lt and le"),
+		bad("an unknown operator", "ne(sku,ANVIL)", `unknown operator \"ne\"`, "eq, in, gt, ge, lt, le"),
 		bad("like", "like(sku,*AN*)", `unknown operator \"like\"`),
 		bad("an unknown attribute", "eq(colour,red)", `unknown attribute \"colour\"`, "manufacturer_part_num"),
 		bad("an attribute that does not compare", "gt(sku,A)", `\"sku\"`, "id, created_at and updated_at"),

@@ -29,8 +29,8 @@ type promotionMembers struct {
 	Automatic              *bool               `json:"automatic"`
 	Start                  *string             `json:"start"`
 	End                    *string             `json:"end"`
-	MinCartValue           []rule.GivenAmount  `json:"min_cart_value"`
-	MaxDiscountValue       []rule.GivenAmount  `json:"max_discount_value"`
+	MinCartValue           []rule.AmountInput  `json:"min_cart_value"`
+	MaxDiscountValue       []rule.AmountInput  `json:"max_discount_value"`
 	MaxApplicationsPerCart *int                `json:"max_applications_per_cart"`
 	Schema                 json.RawMessage     `json:"schema"`
 	Currencies             json.RawMessage     `json:"currencies"`

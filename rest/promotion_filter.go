@@ -64,7 +64,7 @@ func (c condition) addToPromotionFilter(filter *model.PromotionFilter) error {
 	case "automatic":
 		filter.Automatic, err = parseBool(c)
 	default:
-		err = invalidFilter("has the unknown attribute %q; known are id, name, promotion_type, state, enabled and automatic", c.attribute)
+		err = invalidFilter("has the unknown attribute %q; use one of id, name, promotion_type, state, enabled, automatic", c.attribute)
 	}
 	return err
 }

@@ -155,7 +155,7 @@ func TestUserOfACodeKeepsItsForm(t *testing.T) {
 			sent, holds string
 			status      int
 		}{
-			{`""`, "codes.0.user must not be empty", 422}, {`[]`, "codes.0.user must name somebody", 422}, {`[""]`, "codes.0.user.0 must not be empty", 422}, {`["one",""]`, "codes.0.user.1 must not be empty", 422},
+			{`""`, "codes.0.user must not be empty", 422}, {`[]`, "codes.0.user must name at least one user", 422}, {`[""]`, "codes.0.user.0 must not be empty", 422}, {`["one",""]`, "codes.0.user.1 must not be empty", 422},
 			{`5`, "codes.0.user must be a string or an array of strings", 400}, {`[5]`, "codes.0.user must be a string", 400}, {`{}`, "codes.0.user must be a string", 400}, {`[null]`, "codes.0.user must be a string", 400},
 		} {
 			w := s.send(t, "POST", codesPath, `{"data":{"codes":[{"code":"BAD","user":`+c.sent+`}]}}`)

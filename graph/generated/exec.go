@@ -864,7 +864,7 @@ type ComplexityRoot struct {
 		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
-		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.GivenAmount) int
+		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput) int
 		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -1129,7 +1129,7 @@ type QueryResolver interface {
 	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*rule.Promotion], error)
 	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
 	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
-	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.GivenAmount) (*redeem.CodeCheck, error)
+	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput) (*redeem.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
@@ -1162,7 +1162,7 @@ type SubscriptionResolver interface {
 }
 
 type MoneyInputResolver interface {
-	Amount(ctx context.Context, obj *rule.GivenAmount, data string) error
+	Amount(ctx context.Context, obj *rule.AmountInput, data string) error
 }
 type PromotionCodeInputResolver interface {
 	User(ctx context.Context, obj *code.NewCode, data []string) error
@@ -4793,7 +4793,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*rule.GivenAmount)), true
+		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*rule.AmountInput)), true
 	case "Query.promotionCodeUsages":
 		if e.ComplexityRoot.Query.PromotionCodeUsages == nil {
 			break
@@ -12505,7 +12505,7 @@ func (ec *executionContext) field_Query_promotionCodeCheck_args(ctx context.Cont
 	}
 	args["units"] = arg2
 	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "cartValue",
-		func(ctx context.Context, v any) (*rule.GivenAmount, error) {
+		func(ctx context.Context, v any) (*rule.AmountInput, error) {
 			return ec.unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx, v)
 		})
 	if err != nil {
@@ -27736,7 +27736,7 @@ func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*rule.GivenAmount))
+			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*rule.AmountInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *redeem.CodeCheck) graphql.Marshaler {
@@ -32922,8 +32922,8 @@ func (ec *executionContext) unmarshalInputListOrder(ctx context.Context, obj any
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj any) (rule.GivenAmount, error) {
-	var it rule.GivenAmount
+func (ec *executionContext) unmarshalInputMoneyInput(ctx context.Context, obj any) (rule.AmountInput, error) {
+	var it rule.AmountInput
 	if obj == nil {
 		return it, nil
 	}
@@ -45472,7 +45472,7 @@ func (ec *executionContext) marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (rule.GivenAmount, error) {
+func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (rule.AmountInput, error) {
 	res, err := ec.unmarshalInputMoneyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -47545,13 +47545,13 @@ func (ec *executionContext) marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx context.Context, v any) ([]rule.GivenAmount, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx context.Context, v any) ([]rule.AmountInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]rule.GivenAmount, len(vSlice))
+	res := make([]rule.AmountInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
 		res[i], err = ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx, vSlice[i])
@@ -47562,7 +47562,7 @@ func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotion�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (*rule.GivenAmount, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (*rule.AmountInput, error) {
 	if v == nil {
 		return nil, nil
 	}

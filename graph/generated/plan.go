@@ -3451,7 +3451,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*redeem.CodeCheck, error) {
-			return x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*rule.GivenAmount))
+			return x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*rule.AmountInput))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)

@@ -31,7 +31,7 @@ type Config struct {
 	Directives  int `name:"document-directives" placeholder:"N" default:"500" help:"Maximum number of directives in a GraphQL document."`
 	Steps       int `name:"document-steps" placeholder:"N" default:"50000" help:"Maximum number of selections and values that validation reads in a GraphQL document, with those of a fragment each time it is reached."`
 	Cost        int `name:"document-cost" placeholder:"N" default:"60000" help:"Maximum estimated cost of a GraphQL operation: 1 for a plain field of a row, more for fields that read from the database. Each unit takes at most 1 KB of memory."`
-	AnswerBytes int `name:"document-answer-bytes" placeholder:"BYTES" default:"8388608" help:"Maximum size of a response, over GraphQL and REST. The request fails as soon as its response is larger."`
+	AnswerBytes int `name:"document-answer-bytes" placeholder:"BYTES" default:"8388608" help:"Maximum size of a response (answer), over GraphQL and REST. The request fails as soon as its response is larger."`
 	Values      int `name:"request-values" placeholder:"N" default:"200000" help:"Maximum number of values in the JSON of a GraphQL request, at all depths."`
 	Nesting     int `name:"request-nesting" placeholder:"N" default:"500" help:"Maximum depth of lists and objects in the JSON of a GraphQL request."`
 }

@@ -27,7 +27,7 @@ type configurable interface {
 
 // Help is the long description.
 func (c *Config[F]) Help() string {
-	return "Secrets are masked. " + jsonHelp(configuration{
+	return "The command takes all flags of serve. Secrets are masked. " + jsonHelp(configuration{
 		Flags:       []Setting{{Name: "addr", Value: ":8080", From: fromFlag}},
 		Environment: []Setting{{Name: "GOGC", Value: "50", From: fromEnvironment}},
 	})

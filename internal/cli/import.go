@@ -19,7 +19,7 @@ type Import struct {
 	Lenient   bool     `help:"Ignore resources of unknown types, and unknown members, instead of rejecting the file."`
 	NoPublish bool     `help:"Do not publish the catalogs."`
 	Publish   bool     `help:"Publish all catalogs, including those that were rolled back."`
-	Stock     bool     `help:"Overwrite existing stock records and lines of the stock ledger."`
+	Stock     bool     `help:"Overwrite existing stock records, and add new lines to their ledgers. Existing lines of a ledger never change."`
 	Settings  bool     `help:"Overwrite existing settings."`
 	Generate  uint32   `placeholder:"N" default:"0" help:"Instead of reading files, generate a sample shop with N products."`
 	Seed      uint64   `placeholder:"N" default:"1" help:"Seed for --generate. The same seed generates the same shop."`

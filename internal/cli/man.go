@@ -45,7 +45,7 @@ func roff(model *kong.Application) string {
 		for _, arg := range command.Positional {
 			fmt.Fprintf(&w, ".TP\n.I %s\n%s\n", roffText(arg.Summary()), roffText(arg.Help))
 		}
-		for _, section := range flagSections(command) {
+		for _, section := range flagSections(model, command) {
 			roffFlags(&w, section.flags)
 		}
 		if len(storeFlags(command)) > 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -16,17 +17,25 @@ type flagSection struct {
 }
 
 // flagSections returns the flags of a command by group, in the order of --help,
-// without the flags of all commands.
-func flagSections(command *kong.Node) (sections []flagSection) {
+// without the flags of all commands. Those of config are its own: it embeds the
+// flags of serve, which the reference lists once.
+func flagSections(model *kong.Application, command *kong.Node) (sections []flagSection) {
+	flags := command.Flags
+	if command.Path() == "config" {
+		serve := findCommand(model, "serve")
+		flags = slices.DeleteFunc(slices.Clone(flags), func(flag *kong.Flag) bool {
+			return slices.ContainsFunc(serve.Flags, func(other *kong.Flag) bool { return other.Name == flag.Name })
+		})
+	}
 	var general flagSection
-	for _, flag := range command.Flags {
+	for _, flag := range flags {
 		if flag.Group == nil {
 			general.flags = append(general.flags, flag)
 		}
 	}
 	for _, group := range flagGroups {
 		section := flagSection{title: strings.TrimSuffix(group.Title, ":")}
-		for _, flag := range command.Flags {
+		for _, flag := range flags {
 			if groupKey(flag) == group.Key && !isStoreGroup(group.Key) {
 				section.flags = append(section.flags, flag)
 			}
@@ -84,7 +93,9 @@ This page is generated: after a change of a flag, run
 
 - Each flag can also be set by an environment variable, which the tables name. The flag wins.
 - Durations are numbers with a unit, for example ` + "`300ms`, `10s`, `2m` or `24h`" + `.
-- ` + "`portico config`" + ` takes the flags of ` + "`serve`" + ` and prints the effective values, where each comes from,
+- 0 is explained where it is allowed. For the other GraphQL limits it means the default.
+- An answer, in the name of a flag, is a response.
+- ` + "`portico config`" + ` takes all flags of ` + "`serve`" + ` and prints the effective values, where each comes from,
   and the other environment variables that matter, with secrets masked.
 - Results go to standard output, errors and logs to standard error.
   The exit code is 0 on success, 1 if the command fails, and 2 if the command line or a variable is wrong.
@@ -93,7 +104,19 @@ This page is generated: after a change of a flag, run
 // markdown is the reference of all commands as a page in Markdown.
 func markdown(model *kong.Application) string {
 	var w strings.Builder
-	w.WriteString(markdownHead)
+	w.WriteString(markdownHead + "\n")
+	for _, command := range model.Leaves(true) {
+		fmt.Fprintf(&w, "- %s: %s\n", headingLink("portico "+command.Path()), command.Help)
+		if command.Path() == "serve" {
+			links := []string{}
+			for _, section := range flagSections(model, command) {
+				if len(section.flags) > 0 && section.title != "" {
+					links = append(links, headingLink(section.title))
+				}
+			}
+			fmt.Fprintf(&w, "  - %s\n", strings.Join(append(links, headingLink(storeTitle)), " · "))
+		}
+	}
 	for _, command := range model.Leaves(true) {
 		fmt.Fprintf(&w, "\n## portico %s\n\n%s\n", command.Path(), command.Help)
 		if command.Detail != "" {
@@ -105,7 +128,7 @@ func markdown(model *kong.Application) string {
 				fmt.Fprintf(&w, "| `%s` | %s |\n", arg.Summary(), markdownCell(arg.Help))
 			}
 		}
-		for _, section := range flagSections(command) {
+		for _, section := range flagSections(model, command) {
 			if len(section.flags) == 0 {
 				continue
 			}
@@ -115,11 +138,19 @@ func markdown(model *kong.Application) string {
 			markdownFlags(&w, section.flags)
 		}
 		if command.Path() == "serve" {
-			w.WriteString("\n### Database and log\n\nAll commands that open the database have these flags.\n")
+			fmt.Fprintf(&w, "\n### %s\n\nAll commands that open the database have these flags.\n", storeTitle)
 			markdownFlags(&w, storeFlags(command))
 		}
 	}
 	return w.String()
+}
+
+// storeTitle is the heading above the flags that all commands with a database share.
+const storeTitle = "Database and log"
+
+// headingLink is a link to a heading of the page.
+func headingLink(title string) string {
+	return "[" + title + "](#" + strings.ReplaceAll(strings.ToLower(title), " ", "-") + ")"
 }
 
 func markdownFlags(w *strings.Builder, flags []*kong.Flag) {

@@ -22,11 +22,11 @@ type StoreFlags struct {
 	CacheBytes  uint64 `group:"database" placeholder:"BYTES" default:"0" help:"Memory for published products and lists. 0 means an eighth of the memory, at most 128 MiB."`
 	Synchronous string `group:"database" hidden:"" placeholder:"MODE" enum:"FULL,NORMAL,OFF" default:"FULL" help:"SQLite only. When a write is durable: FULL survives a power failure, NORMAL can lose the last writes, OFF leaves it to the operating system."`
 
-	DatabaseWait  time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"5s" help:"PostgreSQL only. Time limit to get a connection."`
-	ReadTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"10s" help:"Time limit for a query. Does not apply to publications and exports."`
-	WriteTime     time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"30s" help:"Time limit for a write, including retries. A publication makes many writes."`
-	LockTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"8s" help:"PostgreSQL only. How long a write waits for a row that another transaction has locked."`
-	IdleWriteTime time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"5s" help:"PostgreSQL only. How long a transaction may stay idle before the database ends it. Must be less than --lock-time."`
+	DatabaseWait  time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"5s" help:"PostgreSQL only. Time limit to get a connection. 0 means the default."`
+	ReadTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"10s" help:"Time limit for a query. Does not apply to publications and exports. 0 means the default."`
+	WriteTime     time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"30s" help:"Time limit for a write, including retries. A publication makes many writes. 0 means the default."`
+	LockTime      time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"8s" help:"PostgreSQL only. How long a write waits for a row that another transaction has locked. 0 means the default."`
+	IdleWriteTime time.Duration `group:"database" hidden:"" placeholder:"DURATION" default:"5s" help:"PostgreSQL only. How long a transaction may stay idle before the database ends it. Must be less than --lock-time. 0 means the default."`
 
 	LogLevel  string `group:"log" placeholder:"LEVEL" enum:"debug,info,warn,error" default:"info" help:"Lowest level to log: debug, info, warn or error."`
 	LogFormat string `group:"log" placeholder:"FORMAT" enum:"auto,text,json" default:"auto" help:"Format of the log on standard error: text, json, or auto, which is text on a terminal and json elsewhere."`

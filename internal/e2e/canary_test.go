@@ -22,8 +22,8 @@ import (
 	"portico/store/storetest"
 )
 
-// The requests of a hunt in its long form: DESIGN's promise is held against at
-// least so many on SQLite; on PostgreSQL fewer show that its engine leaks no more.
+// The requests of the full test. On PostgreSQL fewer are enough to show that it leaks no more than
+// SQLite.
 const (
 	canaryRequests         = 40_000
 	canaryRequestsPostgres = 3_000

@@ -50,7 +50,7 @@ func TestCodesAreGeneratedAndExportedByCommand(t *testing.T) {
 		require.Contains(t, good(t, "import", file, "--database-url", e.URL(t)), "2500 promotion_code", "an import takes it")
 		code, _, stderr := portico(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "A-##"}, database...)...)
 		require.Equal(t, 1, code)
-		require.Contains(t, stderr, "pattern is too small for 2500 codes: there are 1024")
+		require.Contains(t, stderr, "pattern is too small for 2500 codes: it allows 1024")
 	})
 }
 

@@ -10,11 +10,10 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// PromotionChange names what a promotion is to be, as both surfaces give it;
-// nil leaves a member as it is. Currencies, TargetCatalogs and Conditions are
-// members of the schema, which a given Schema that has them overrides. Nulls are
-// the members that an update clears. By its JSON a second use of an idempotency key is told
-// from another input.
+// PromotionChange names the members to set; nil leaves a member unchanged. Currencies,
+// TargetCatalogs and Conditions are members of the schema; those of a given Schema take
+// precedence. Nulls are the members that an update clears. Idempotency keys compare changes by
+// their JSON.
 type PromotionChange struct {
 	Name                   *string             `json:"name,omitempty"`
 	Description            *string             `json:"description,omitempty"`
@@ -23,9 +22,9 @@ type PromotionChange struct {
 	Automatic              *bool               `json:"automatic,omitempty"`
 	Start                  *string             `json:"start,omitempty"` // a date (00:00 UTC), a date and HH:MM, or RFC 3339
 	End                    *string             `json:"end,omitempty"`   // likewise
-	MinCartValue           []rule.GivenAmount  `json:"minCartValue,omitempty"`
-	MaxDiscountValue       []rule.GivenAmount  `json:"maxDiscountValue,omitempty"`
-	MaxApplicationsPerCart *int                `json:"maxApplicationsPerCart,omitempty"` // 0 for any number
+	MinCartValue           []rule.AmountInput  `json:"minCartValue,omitempty"`
+	MaxDiscountValue       []rule.AmountInput  `json:"maxDiscountValue,omitempty"`
+	MaxApplicationsPerCart *int                `json:"maxApplicationsPerCart,omitempty"` // 0 for no limit
 	Schema                 json.RawMessage     `json:"schema,omitempty"`
 	Currencies             json.RawMessage     `json:"currencies,omitempty"`
 	TargetCatalogs         []string            `json:"targetCatalogs,omitempty"`
@@ -34,25 +33,24 @@ type PromotionChange struct {
 	Nulls store.Nulls `json:"-"`
 }
 
-// applyNulls clears the members that are null, but for those of the schema,
-// which setSchema clears.
+// applyNulls clears the members that are null, except those of the schema, which setSchema
+// clears.
 func (c *PromotionChange) applyNulls() error {
 	return c.Nulls.Apply([]string{"name", "description", "promotion_type", "enabled", "automatic", "start", "end", "schema"}, map[string]func(){
 		"min_cart_value": store.ClearList(&c.MinCartValue), "max_discount_value": store.ClearList(&c.MaxDiscountValue),
 		"max_applications_per_cart": store.Clear(&c.MaxApplicationsPerCart)})
 }
 
-// check tells every amount that is none.
+// check returns the error of each invalid amount.
 func (c PromotionChange) check() error {
-	faults := append(rule.CheckAmounts("min_cart_value", c.MinCartValue), rule.CheckAmounts("max_discount_value", c.MaxDiscountValue)...)
-	if len(faults) > 0 {
-		return faults
+	errs := append(rule.CheckAmounts("min_cart_value", c.MinCartValue), rule.CheckAmounts("max_discount_value", c.MaxDiscountValue)...)
+	if len(errs) > 0 {
+		return errs
 	}
 	return nil
 }
 
-// apply changes a source. moved are the members that were sent beside the schema
-// and are now in it.
+// apply changes a source. moved lists the members beside the schema that were moved into it.
 func (c PromotionChange) apply(source *rule.Source) (moved []string) {
 	authoring.Assign(&source.Name, c.Name)
 	if c.Description != nil {
@@ -75,10 +73,9 @@ func (c PromotionChange) apply(source *rule.Source) (moved []string) {
 	return c.setSchema(source)
 }
 
-// setSchema replaces the schema if a new one is given, and sets the members of
-// it that the contract lists beside it. The new schema's own member wins over
-// the one beside it. target_catalogs and conditions limit where the promotion
-// applies, so they keep their values unless one of the two places names them.
+// setSchema replaces the schema if one is given, and moves the members beside it into it, unless
+// it has them. target_catalogs and conditions limit where the promotion applies, so they keep
+// their values unless one of the two places names them.
 func (c PromotionChange) setSchema(source *rule.Source) (moved []string) {
 	var had, given map[string]json.RawMessage
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
@@ -110,19 +107,19 @@ func (c PromotionChange) setSchema(source *rule.Source) (moved []string) {
 	return moved
 }
 
-// asSent names the members of faults where they were sent: beside the schema.
-func asSent(faults store.Errors, moved []string) store.Errors {
-	for i, fault := range faults {
-		if len(fault.Path) > 1 && fault.Path[0] == "schema" && slices.Contains(moved, fault.Path[1]) {
-			renamed := *fault
-			renamed.Path = fault.Path[1:]
-			faults[i] = &renamed
+// toSentPaths changes the paths of errors to where the members were sent: beside the schema.
+func toSentPaths(errs store.Errors, moved []string) store.Errors {
+	for i, e := range errs {
+		if len(e.Path) > 1 && e.Path[0] == "schema" && slices.Contains(moved, e.Path[1]) {
+			renamed := *e
+			renamed.Path = e.Path[1:]
+			errs[i] = &renamed
 		}
 	}
-	return faults
+	return errs
 }
 
-// rawStrings are texts as JSON; nil stays nil.
+// rawStrings encodes texts as JSON; nil stays nil.
 func rawStrings(list []string) json.RawMessage {
 	if list == nil {
 		return nil
@@ -139,8 +136,7 @@ func compactJSON(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// setMember gives an object a member, in place of the one it has; null takes
-// it away.
+// setMember replaces a member of an object; null removes it.
 func setMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
 	if len(object) == 0 && string(value) == "null" {
 		return object
@@ -150,7 +146,7 @@ func setMember(object json.RawMessage, name string, value json.RawMessage) json.
 	}
 	var has map[string]json.RawMessage
 	if json.Unmarshal(object, &has) != nil || has == nil {
-		return object // which is told later
+		return object // reported later
 	}
 	if _, there := has[name]; there {
 		delete(has, name)

@@ -143,7 +143,7 @@ func generateAround(backend storetest.Backend) func(*testing.T) {
 		require.Len(t, storetest.ExportedCodes(t, s, "p"), left)
 		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, g).ID)
 		require.Equal(t, job.JobFailed, task.State)
-		require.Contains(t, task.Error, "hardly a code left")
+		require.Contains(t, task.Error, "almost no free codes left")
 	}
 }
 

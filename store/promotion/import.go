@@ -8,15 +8,15 @@ import (
 	"portico/store/promotion/rule"
 )
 
+// PromotionKind is the import of promotions.
 var PromotionKind = authoring.Kind{
 	Name: "promotion", Create: func() authoring.Source { return &rule.Source{} },
 	Write: writePromotions, Export: authoring.ExportBodies("promotion", "number"),
 	Referred: true,
 }
 
-// writePromotions writes promotions. One whose line moves its end from the past
-// into the future loses its codes, as by any other update. One that was deleted
-// gets its usages again.
+// writePromotions writes promotions. As with any update, a promotion loses its codes if a line
+// moves its end from the past into the future. A deleted promotion gets its usages back.
 func writePromotions(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
 	number, err := w.Sequence(ctx, len(sources)) // one writer of promotions at a time
 	if err != nil {
@@ -26,7 +26,7 @@ func writePromotions(ctx context.Context, w *authoring.Writer, sources []authori
 	for i, resource := range sources {
 		ids[i] = resource.Key()
 	}
-	had, err := rule.LockPromotions(ctx, w.Tx, ids)
+	existing, err := rule.LockPromotions(ctx, w.Tx, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -36,13 +36,13 @@ func writePromotions(ctx context.Context, w *authoring.Writer, sources []authori
 	}
 	for i, resource := range sources {
 		source, number := resource.(*rule.Source), number+int64(i)
-		if of, kept := deleted[source.ID]; kept && had[source.ID] == nil {
-			if err := code.Restore(ctx, w.Tx, of); err != nil {
+		if archived, ok := deleted[source.ID]; ok && existing[source.ID] == nil {
+			if err := code.Restore(ctx, w.Tx, archived); err != nil {
 				return changed, err
 			}
-			number, source.Epoch = of.Number, max(source.Epoch, int(of.Epoch)+1)
+			number, source.Epoch = archived.Number, max(source.Epoch, int(archived.Epoch)+1)
 		}
-		written, err := putPromotion(ctx, w, had[source.ID], source, number)
+		written, err := upsertPromotion(ctx, w, existing[source.ID], source, number)
 		if err != nil {
 			return changed, &authoring.RowError{Source: resource, Err: err}
 		}

@@ -12,23 +12,23 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// PromotionFilter keeps promotions that fit every member; an empty one fits
-// all.
+// PromotionFilter selects promotions that match every member. An empty member matches all.
 type PromotionFilter struct {
 	IDs       []string
-	Names     []string // as they are written
-	NameLike  *string  // a pattern, which NewPattern reads; case and accents do not count
+	Names     []string // exact
+	NameLike  *string  // a pattern (db.NewPattern); ignores case and accents
 	Types     []rule.PromotionType
 	States    []rule.PromotionState // now
 	Enabled   *bool
 	Automatic *bool
-	Search    string // words, each of which is in the name; case and accents do not count
+	Search    string // parts of the name; ignores case and accents
 }
 
-func (f PromotionFilter) within(now int64) (list []db.Condition, err error) {
+// conditions returns the filter as SQL. now is in microseconds.
+func (f PromotionFilter) conditions(now int64) (list []db.Condition, err error) {
 	add := func(member, column string, values []any) {
 		if len(values) > store.MaxFilterValues && err == nil {
-			err = store.Unprocessablef([]string{"filter", member}, "has %d values; at most %d are taken", len(values), store.MaxFilterValues)
+			err = store.Unprocessablef([]string{"filter", member}, "must have at most %d values, got %d", store.MaxFilterValues, len(values))
 		}
 		for _, value := range values {
 			if text, ok := value.(string); ok && !store.IsStorableText(text) && err == nil {
@@ -40,16 +40,16 @@ func (f PromotionFilter) within(now int64) (list []db.Condition, err error) {
 			list = append(list, db.Condition{Clause: column + " IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
 		}
 	}
-	add("id", "id", anyOf(f.IDs))
-	add("name", "name", anyOf(f.Names))
+	add("id", "id", toAny(f.IDs))
+	add("name", "name", toAny(f.Names))
 	if f.NameLike != nil && err == nil {
 		var named db.Pattern
 		named, err = db.NewPattern("name", index.Fold(*f.NameLike))
 		list = append(list, named.Conditions("name_folded")...)
 	}
-	add("promotion_type", "promotion_type", anyOf(f.Types))
+	add("promotion_type", "promotion_type", toAny(f.Types))
 	if len(f.States) > 0 {
-		list = append(list, statesWithin(f.States, now))
+		list = append(list, stateCondition(f.States, now))
 	}
 	if f.Enabled != nil {
 		list = append(list, db.Condition{Clause: "enabled = ?", Values: []any{*f.Enabled}})
@@ -62,15 +62,15 @@ func (f PromotionFilter) within(now int64) (list []db.Condition, err error) {
 		err = searchErr
 	}
 	if !search.Empty() {
-		for word := range strings.FieldsSeq(index.Fold(f.Search)) { // a part of a word will do
+		for word := range strings.FieldsSeq(index.Fold(f.Search)) { // parts of words match
 			list = append(list, db.Condition{Clause: "REPLACE(name_folded, CAST(? AS TEXT), '') <> name_folded", Values: []any{word}})
 		}
 	}
 	return list, err
 }
 
-// statesWithin are the states as Promotion.StateAt tells them.
-func statesWithin(states []rule.PromotionState, now int64) (w db.Condition) {
+// stateCondition selects states by the rules of Promotion.StateAt.
+func stateCondition(states []rule.PromotionState, now int64) (w db.Condition) {
 	w.CursorName = fmt.Sprint("state", states)
 	var clauses []string
 	for _, state := range states {
@@ -89,7 +89,7 @@ func statesWithin(states []rule.PromotionState, now int64) (w db.Condition) {
 	return w
 }
 
-func anyOf[T ~string](values []T) []any {
+func toAny[T ~string](values []T) []any {
 	list := make([]any, len(values))
 	for i, value := range values {
 		list[i] = string(value)
@@ -97,27 +97,28 @@ func anyOf[T ~string](values []T) []any {
 	return list
 }
 
-// Promotions lists promotions that fit a filter, by id unless the query sorts
-// otherwise. INVALID or UNPROCESSABLE for a filter that cannot be.
+// Promotions lists the promotions that match a filter, by id unless the query sorts otherwise. It
+// returns INVALID or UNPROCESSABLE for an invalid filter.
 func (s *PromotionService) Promotions(ctx context.Context, filter PromotionFilter, query store.ListQuery) (*store.Slice[*rule.Promotion], error) {
 	l := PromotionList(s.db.Now())
 	var err error
-	if l.Conditions, err = filter.within(store.Micros(s.db.Now())); err != nil {
+	if l.Conditions, err = filter.conditions(store.Micros(s.db.Now())); err != nil {
 		return nil, err
 	}
 	return db.List(ctx, s.db, l, query)
 }
 
-// Promotion returns a promotion; NOT_FOUND when there is none.
+// Promotion returns a promotion, or NOT_FOUND.
 func (s *PromotionService) Promotion(ctx context.Context, id string) (*rule.Promotion, error) {
 	return rule.FindPromotion(ctx, s.db, id)
 }
 
-// PromotionsByID returns several promotions; an unknown one is left out.
+// PromotionsByID returns promotions by id. It omits unknown ids.
 func (s *PromotionService) PromotionsByID(ctx context.Context, ids []string) (map[string]*rule.Promotion, error) {
 	return rule.FindPromotions(ctx, s.db, ids)
 }
 
+// PromotionList lists promotions, with their state at a time.
 func PromotionList(now time.Time) db.Listing[*rule.Promotion] {
 	return db.Listing[*rule.Promotion]{
 		Name: "promotion", Columns: rule.PromotionColumns, Table: "promotion", ID: "id", NameColumn: "name_key", Scan: rule.ScanPromotion(now),

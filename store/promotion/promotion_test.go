@@ -15,17 +15,17 @@ import (
 // one, and a text or a number is the same input as what GraphQL has for it.
 func TestInputsOfAnIdempotencyKeyKeepTheirForm(t *testing.T) {
 	t.Parallel()
-	digits := func(text string) rule.GivenAmount {
-		a := rule.GivenAmount{Currency: "USD"}
+	digits := func(text string) rule.AmountInput {
+		a := rule.AmountInput{Currency: "USD"}
 		a.SetDigits(text)
 		return a
 	}
 	number, five, yes := int64(5), 5, true
 	for want, input := range map[string]any{
-		`{}`: PromotionChange{MinCartValue: []rule.GivenAmount{}},
+		`{}`: PromotionChange{MinCartValue: []rule.AmountInput{}},
 		`{"name":"n","promotionType":"x_for_y","enabled":true,"start":"n","end":"n","minCartValue":[{"amount":"5","currency":"USD"},{"amount":"05","currency":"USD"},{"amount":"none","currency":"USD"},{"amount":"","currency":""}],` +
 			`"maxApplicationsPerCart":5,"schema":{"x":3},"targetCatalogs":["a"]}`: PromotionChange{Name: ptr("n"), Type: ptr(rule.XForY), Enabled: &yes, Start: ptr("n"), End: ptr("n"), MaxApplicationsPerCart: &five,
-			MinCartValue: []rule.GivenAmount{{Currency: "USD", Minor: &number}, digits("05"), digits("none"), {}}, Schema: json.RawMessage(`{"x":3}`), TargetCatalogs: []string{"a"}},
+			MinCartValue: []rule.AmountInput{{Currency: "USD", Minor: &number}, digits("05"), digits("none"), {}}, Schema: json.RawMessage(`{"x":3}`), TargetCatalogs: []string{"a"}},
 		`[{},{"code":"A","user":["u"]},{"uses":5,"consumeUnit":"per_item","user":["u"]},{"user":[]}]`: []*code.NewCode{{}, {Code: "A", User: code.OneCodeUser("u")},
 			{MaxUses: &five, ConsumeUnit: code.PerItem, User: code.CodeUsers([]string{"u"})}, {User: code.CodeUsers([]string{})}},
 	} {

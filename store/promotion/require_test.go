@@ -46,10 +46,10 @@ func codesOf(t testing.TB, s *shop.Store, promotion string) (codes []string) {
 }
 
 // givenAmounts returns amounts as callers send them.
-func givenAmounts(amounts ...store.CurrencyAmount) []rule.GivenAmount {
-	list := make([]rule.GivenAmount, len(amounts))
+func givenAmounts(amounts ...store.CurrencyAmount) []rule.AmountInput {
+	list := make([]rule.AmountInput, len(amounts))
 	for i, a := range amounts {
-		list[i] = rule.GivenAmount{Currency: a.Currency, Minor: &a.Minor}
+		list[i] = rule.AmountInput{Currency: a.Currency, Minor: &a.Minor}
 	}
 	return list
 }

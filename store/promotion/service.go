@@ -1,6 +1,6 @@
 // Package promotion creates, updates, deletes, lists and imports promotions through its
-// PromotionService. What a promotion is stands in promotion/rule, its codes in promotion/code and
-// their use in promotion/redeem. It must not import catalogs or releases.
+// PromotionService. Package rule defines promotions, code has their codes and redeem their use.
+// It must not import catalogs or releases.
 package promotion
 
 import (

@@ -16,54 +16,53 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// CreatePromotion makes a promotion; an empty id is a new one. INVALID and
-// UNPROCESSABLE name each member that is wrong.
+// CreatePromotion creates a promotion; an empty id means a new one. INVALID and UNPROCESSABLE
+// name each wrong member.
 func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange) (*rule.Promotion, error) {
 	if err := change.check(); err != nil {
 		return nil, err
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*rule.Promotion, error) {
-		w, number, err := s.beginPromotion(ctx, t)
+		w, number, err := s.startWrite(ctx, t)
 		if err != nil {
 			return nil, err
 		}
 		source := &rule.Source{Type: "promotion", ID: authoring.OrNewID(&id), CreatedAt: store.FormatTime(w.Now), UpdatedAt: store.FormatTime(w.Now)}
 		moved := change.apply(source)
-		if faults := promotionFaults(source); len(faults) > 0 {
-			return nil, asSent(faults, moved)
+		if errs := checkPromotion(source); len(errs) > 0 {
+			return nil, toSentPaths(errs, moved)
 		}
-		had, err := rule.LockPromotions(ctx, w.Tx, []string{source.ID})
+		existing, err := rule.LockPromotions(ctx, w.Tx, []string{source.ID})
 		if err != nil {
 			return nil, err
 		}
-		if had[source.ID] != nil {
-			return nil, store.Unprocessablef([]string{"id"}, "is taken: %q; leave it out for a new one", source.ID)
+		if existing[source.ID] != nil {
+			return nil, store.Unprocessablef([]string{"id"}, "is already in use: %q. Omit it for a new one.", source.ID)
 		}
 		deleted, err := code.FindArchived(ctx, w.Session, []string{source.ID})
 		if err != nil {
 			return nil, err
 		}
 		if _, kept := deleted[source.ID]; kept {
-			return nil, store.Unprocessablef([]string{"id"}, "is the id of a deleted promotion whose usages are kept: %q; leave it out for a new one", source.ID)
+			return nil, store.Unprocessablef([]string{"id"}, "belongs to a deleted promotion with usages: %q. Omit it for a new one.", source.ID)
 		}
-		if _, err := putPromotion(ctx, w, nil, source, number); err != nil {
+		if _, err := upsertPromotion(ctx, w, nil, source, number); err != nil {
 			return nil, err
 		}
 		return readPromotion(ctx, w.Tx, source.ID)
 	})
 }
 
-// PromotionUpdate is what an update came to.
+// PromotionUpdate is the result of an update.
 type PromotionUpdate struct {
-	Promotion    *rule.Promotion // as it is, or would be
-	CodesDeleted int             // codes that went with it, or would go
+	Promotion    *rule.Promotion // with dryRun as it would be
+	CodesDeleted int             // codes that the update deletes
 }
 
-// UpdatePromotion changes a promotion. One that has ended and gets an end in
-// the future loses all its codes at once (DESIGN 5); one that is automatic no
-// more loses its automatic code. dryRun changes nothing and tells what would
-// happen. NOT_FOUND when there is none; INVALID and UNPROCESSABLE as for a
-// new one.
+// UpdatePromotion changes a promotion. A promotion that has ended loses all its codes if its new
+// end is in the future. One that stops being automatic loses its automatic code. dryRun changes
+// nothing and returns what would happen. It returns NOT_FOUND if there is none, and INVALID and
+// UNPROCESSABLE as CreatePromotion does.
 func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Actor, id string, change PromotionChange, dryRun bool) (*PromotionUpdate, error) {
 	if err := change.applyNulls(); err != nil {
 		return nil, err
@@ -72,44 +71,44 @@ func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Acto
 		return nil, err
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*PromotionUpdate, error) {
-		w, _, err := s.beginPromotion(ctx, t)
+		w, _, err := s.startWrite(ctx, t)
 		if err != nil {
 			return nil, err
 		}
-		had, err := rule.LockPromotion(ctx, w.Tx, "id", id)
+		existing, err := rule.LockPromotion(ctx, w.Tx, "id", id)
 		if err != nil {
 			return nil, err
 		}
-		source, stood := &rule.Source{}, &rule.Source{}
-		if err := errors.Join(json.Unmarshal(had.Body, source), json.Unmarshal(had.Body, stood)); err != nil {
+		source, before := &rule.Source{}, &rule.Source{}
+		if err := errors.Join(json.Unmarshal(existing.Body, source), json.Unmarshal(existing.Body, before)); err != nil {
 			return nil, err
 		}
 		moved := change.apply(source)
-		if faults := newFaults(promotionFaults(source), promotionFaults(stood)); len(faults) > 0 {
-			return nil, asSent(faults, moved)
+		if errs := newErrors(checkPromotion(source), checkPromotion(before)); len(errs) > 0 {
+			return nil, toSentPaths(errs, moved)
 		}
-		gone, err := codesLost(ctx, w.Tx, had, source)
+		deleted, err := countDeletedCodes(ctx, w.Tx, existing, source)
 		if err != nil {
 			return nil, err
 		}
-		result := &PromotionUpdate{CodesDeleted: gone}
+		result := &PromotionUpdate{CodesDeleted: deleted}
 		if dryRun {
 			result.Promotion = rule.NewPromotion(source, w.Now)
-			result.Promotion.CreatedAt, result.Promotion.UpdatedAt = had.CreatedAt, had.UpdatedAt
+			result.Promotion.CreatedAt, result.Promotion.UpdatedAt = existing.CreatedAt, existing.UpdatedAt
 			return result, nil
 		}
-		if !bytes.Equal(store.Encode(source), had.Body) {
+		if !bytes.Equal(store.Encode(source), existing.Body) {
 			source.UpdatedAt = store.FormatTime(w.Now)
 		}
-		if _, err := putPromotion(ctx, w, had, source, had.Number); err != nil {
+		if _, err := upsertPromotion(ctx, w, existing, source, existing.Number); err != nil {
 			return nil, err
 		}
-		result.Promotion, err = readPromotion(ctx, w.Tx, had.ID)
+		result.Promotion, err = readPromotion(ctx, w.Tx, existing.ID)
 		return result, err
 	})
 }
 
-// PromotionDeletion is what a deletion does, or with dryRun would do.
+// PromotionDeletion is the result of a deletion.
 type PromotionDeletion struct {
 	CodesDeleted int
 	UsagesKept   int // usages that can still be listed and released
@@ -121,52 +120,50 @@ type PromotionDeletion struct {
 // what would happen. NOT_FOUND when there is none.
 func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Actor, id string, dryRun bool) (PromotionDeletion, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (done PromotionDeletion, err error) {
-		w, _, err := s.beginPromotion(ctx, t)
+		w, _, err := s.startWrite(ctx, t)
 		if err != nil {
 			return done, err
 		}
-		had, err := rule.LockPromotion(ctx, w.Tx, "id", id)
+		existing, err := rule.LockPromotion(ctx, w.Tx, "id", id)
 		if err != nil {
 			return done, err
 		}
-		done.CodesDeleted, _, err = db.One(ctx, w.Session, db.Scalar[int], code.CountSQL, had.Number, had.Epoch)
+		done.CodesDeleted, _, err = db.One(ctx, w.Session, db.Scalar[int], code.CountSQL, existing.Number, existing.Epoch)
 		if err != nil {
 			return done, err
 		}
-		done.UsagesKept, _, err = db.One(ctx, w.Session, db.Scalar[int], redeem.UsageCountSQL, had.Number)
+		done.UsagesKept, _, err = db.One(ctx, w.Session, db.Scalar[int], redeem.UsageCountSQL, existing.Number)
 		if err != nil || dryRun {
 			return done, err
 		}
-		return done, code.Archive(ctx, w.Tx, had)
+		return done, code.Archive(ctx, w.Tx, existing)
 	})
 }
 
-// beginPromotion begins a write of a promotion, of which there is one at a
-// time; number is for a new one.
-func (s *PromotionService) beginPromotion(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
+// startWrite serializes writes of promotions. number is for a new promotion.
+func (s *PromotionService) startWrite(ctx context.Context, t *db.Tx) (w *authoring.Writer, number int64, err error) {
 	number, err = t.Sequence(ctx, 1)
 	return &authoring.Writer{Tx: t, DB: s.db}, number, err
 }
 
-// promotionFaults are what is wrong with a promotion, members named as the
-// inputs have them.
-func promotionFaults(source *rule.Source) store.Errors {
+// checkPromotion returns the errors of a promotion, with the member names of inputs.
+func checkPromotion(source *rule.Source) store.Errors {
 	f := &authoring.Validator{}
 	source.Check(f)
 	source.CheckMaximum(f)
-	for i, fault := range f.Errors {
-		if fault.Path[0] != "schema" { // which is JSON of the shop's own
-			f.Errors[i] = authoring.AsInput(fault)
+	for i, e := range f.Errors {
+		if e.Path[0] != "schema" { // keeps its names
+			f.Errors[i] = authoring.AsInput(e)
 		}
 	}
 	return f.Errors
 }
 
-// newFaults are those that did not stand before: what was written when less
-// was asked for keeps nobody from changing something else.
-func newFaults(faults, stood store.Errors) store.Errors {
-	return slices.DeleteFunc(faults, func(fault *store.Error) bool {
-		return slices.ContainsFunc(stood, func(old *store.Error) bool { return slices.Equal(old.Path, fault.Path) && old.Detail == fault.Detail })
+// newErrors returns the errors that are not in old. A promotion that was written under older
+// rules can still be changed.
+func newErrors(errs, old store.Errors) store.Errors {
+	return slices.DeleteFunc(errs, func(e *store.Error) bool {
+		return slices.ContainsFunc(old, func(o *store.Error) bool { return slices.Equal(o.Path, e.Path) && o.Detail == e.Detail })
 	})
 }
 
@@ -175,49 +172,47 @@ func readPromotion(ctx context.Context, t *db.Tx, id string) (*rule.Promotion, e
 	return byID[id], err
 }
 
-// reenables tells whether a change turns a promotion that has ended into one
-// that has not.
-func reenables(ctx context.Context, t *db.Tx, had *rule.Promotion, source *rule.Source) (bool, error) {
-	if had == nil || !store.StoredTime(source.End).After(t.Now) {
+// reenables reports whether a change gives a promotion that has ended a new end in the future.
+func reenables(ctx context.Context, t *db.Tx, existing *rule.Promotion, source *rule.Source) (bool, error) {
+	if existing == nil || !store.StoredTime(source.End).After(t.Now) {
 		return false, nil
 	}
-	return had.Ended(ctx, t)
+	return existing.Ended(ctx, t)
 }
 
-// codesLost is how many codes go with a change.
-func codesLost(ctx context.Context, t *db.Tx, had *rule.Promotion, source *rule.Source) (n int, err error) {
-	again, err := reenables(ctx, t, had, source)
+// countDeletedCodes returns how many codes a change deletes.
+func countDeletedCodes(ctx context.Context, t *db.Tx, existing *rule.Promotion, source *rule.Source) (n int, err error) {
+	reenabled, err := reenables(ctx, t, existing, source)
 	if err != nil {
 		return 0, err
 	}
-	if again {
-		n, _, err = db.One(ctx, t.Session, db.Scalar[int], code.CountSQL, had.Number, had.Epoch)
+	if reenabled {
+		n, _, err = db.One(ctx, t.Session, db.Scalar[int], code.CountSQL, existing.Number, existing.Epoch)
 		return n, err
 	}
-	if had.Automatic && !source.Automatic {
+	if existing.Automatic && !source.Automatic {
 		return 1, nil
 	}
 	return 0, nil
 }
 
-// putPromotion writes a checked source over the promotion that was read and
-// locked, nil for a new one, with what follows for its codes. It tells
-// whether anything was different.
-func putPromotion(ctx context.Context, w *authoring.Writer, had *rule.Promotion, source *rule.Source, number int64) (bool, error) {
+// upsertPromotion writes a checked source, and creates and deletes codes as the change requires.
+// existing is the locked promotion, nil for a new one. It reports whether anything changed.
+func upsertPromotion(ctx context.Context, w *authoring.Writer, existing *rule.Promotion, source *rule.Source, number int64) (bool, error) {
 	created := w.Now
-	if had != nil {
-		number, created = had.Number, had.CreatedAt
-		source.Epoch = max(source.Epoch, int(had.Epoch))
-		again, err := reenables(ctx, w.Tx, had, source)
+	if existing != nil {
+		number, created = existing.Number, existing.CreatedAt
+		source.Epoch = max(source.Epoch, int(existing.Epoch))
+		reenabled, err := reenables(ctx, w.Tx, existing, source)
 		if err != nil {
 			return false, err
 		}
-		if again {
-			source.Epoch = max(source.Epoch, int(had.Epoch)+1)
+		if reenabled {
+			source.Epoch = max(source.Epoch, int(existing.Epoch)+1)
 		}
 	}
 	body := store.Encode(source)
-	if had != nil && bytes.Equal(body, had.Body) {
+	if existing != nil && bytes.Equal(body, existing.Body) {
 		return false, nil
 	}
 	if source.CreatedAt != "" {
@@ -242,22 +237,22 @@ func putPromotion(ctx context.Context, w *authoring.Writer, had *rule.Promotion,
 	if source.UpdatedAt != "" {
 		p.UpdatedAt = w.Now
 	}
-	return true, keepCodes(ctx, w, had, p)
+	return true, updateCodes(ctx, w, existing, p)
 }
 
-// keepCodes does to a promotion's codes what follows from its change.
-func keepCodes(ctx context.Context, w *authoring.Writer, had, p *rule.Promotion) error {
-	raised := had != nil && had.Epoch != p.Epoch
-	if raised {
-		if err := code.SchedulePurge(ctx, w.Tx, had); err != nil {
+// updateCodes deletes the codes of a former epoch, and creates or deletes the automatic code.
+func updateCodes(ctx context.Context, w *authoring.Writer, existing, p *rule.Promotion) error {
+	newEpoch := existing != nil && existing.Epoch != p.Epoch
+	if newEpoch {
+		if err := code.SchedulePurge(ctx, w.Tx, existing); err != nil {
 			return err
 		}
 	}
-	was := had != nil && had.Automatic && !raised
+	wasAutomatic := existing != nil && existing.Automatic && !newEpoch
 	switch {
-	case p.Automatic && !was:
+	case p.Automatic && !wasAutomatic:
 		return code.AddAutomatic(ctx, w.Tx, p)
-	case !p.Automatic && was:
+	case !p.Automatic && wasAutomatic:
 		return code.Delete(ctx, w.Tx, p.Number, p.Epoch, []string{p.AutomaticCode()})
 	}
 	return nil

@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"database/sql"
 	"maps"
 	"slices"
 	"strings"
@@ -25,21 +24,6 @@ type affectedSet struct {
 	places   map[string]int32        // ordinals of the base, or -1
 	included map[string]bool         // in the release, of those for which that was found out
 	dirty    map[string]bool         // what the base shows of them may be wrong
-}
-
-// liveProduct is what a plan knows of a live product.
-type liveProduct struct {
-	id               string
-	created, updated int64
-	parent           string // live or not, empty for none
-	components       string // likewise, separated by spaces
-}
-
-const liveColumns = "id, created_at, updated_at, parent_id, component_ids"
-
-func scanLive(rows *sql.Rows) (*liveProduct, error) {
-	p := &liveProduct{}
-	return p, rows.Scan(&p.id, &p.created, &p.updated, &p.parent, &p.components)
 }
 
 // explore finds out which products are to be built anew, and which are in the

@@ -12,42 +12,6 @@ import (
 	"portico/store/release/segment"
 )
 
-// A delta is a release that keeps only what differs from its base, a whole
-// release of the same catalog: products that are new or different stand at
-// ordinals of their own, behind all of the base's, and those of the base that
-// they replace, or that are gone, are dead. What the two hold together is read
-// as if it were one (layer.go). Every delta is worked out against the base, so
-// that there are never more than two layers; when too much differs, the next
-// release is whole again, and a base.
-//
-// Of the shop it reads the products that changed and those around them
-// (affected_set.go), and of a list it writes the parts that differ
-// (list_part.go): what it costs does not grow with the shop.
-type delta struct {
-	base    *segment.Release
-	view    *release.View                // of the base
-	changes map[string][]string          // ids written since, by table
-	seeds   map[string]bool              // ids of products that something of their own changed of
-	dead    index.Ordinals               // of the base, which the delta replaces or does not hold
-	places  []int32                      // handles to ordinals of the base, or -1
-	heads   map[string]*segment.ListHead // of the base's lists
-	curated map[string]bool              // nodes whose curated products may be others than in the base
-}
-
-// deltaShare and deltaLeast say when a release is whole again: when more than
-// that part of its products, and more than so many, are not as in the base.
-const (
-	deltaShare = 8
-	deltaLeast = 100
-)
-
-// rankStep lies between the sort keys of two neighbours by rank in a whole
-// release, so that deltas can put others in between.
-const rankStep = 1 << 32
-
-// most is how many of so many products can differ from the base.
-func (d *delta) most(products int) int { return max(deltaLeast, products/deltaShare) }
-
 // findBase decides whether the release can be a delta, and of which base: the
 // one that is served, or that one's own. Where changes are not all known, or
 // go beyond products, prices and files, there is none.
@@ -74,13 +38,6 @@ func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, local
 	view := release.ViewOf(s.releases, base)
 	p.delta = &delta{base: base, changes: changes, view: view.Ahead()}
 	return nil
-}
-
-func ignoreNotFound(err error) error {
-	if store.HasCode(err, store.NotFound) {
-		return nil
-	}
-	return err
 }
 
 // arrangeDelta decides which products a delta holds, and where they stand. It

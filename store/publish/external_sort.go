@@ -22,9 +22,6 @@ type runs struct {
 	blocks  []int // how many blocks each run was put into
 }
 
-// listRun is the list as whose parts runs are kept until they are merged.
-const listRun = "run"
-
 // runBlock is how much of a run is read at once, and runStep lies between the
 // numbers of the first blocks of two runs.
 const (
@@ -36,9 +33,12 @@ func (r *runs) add(record []byte) { r.pending = append(r.pending, record...) }
 
 // The records in memory are sorted where they are.
 
-func (r *runs) Len() int           { return len(r.pending) / r.width }
-func (r *runs) at(i int) []byte    { return r.pending[i*r.width : (i+1)*r.width] }
+func (r *runs) Len() int { return len(r.pending) / r.width }
+
+func (r *runs) at(i int) []byte { return r.pending[i*r.width : (i+1)*r.width] }
+
 func (r *runs) Less(i, j int) bool { return bytes.Compare(r.at(i), r.at(j)) < 0 }
+
 func (r *runs) Swap(i, j int) {
 	a, b := r.at(i), r.at(j)
 	for k := range a {
@@ -136,12 +136,16 @@ func (h *runHead) fill(ctx context.Context, w *releaseWriter) error {
 type runMerger struct{ heads []*runHead }
 
 func (m *runMerger) Len() int { return len(m.heads) }
+
 func (m *runMerger) Less(i, j int) bool {
 	width := m.heads[i].runs.width
 	return bytes.Compare(m.heads[i].block[:width], m.heads[j].block[:width]) < 0
 }
+
 func (m *runMerger) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
+
 func (m *runMerger) Push(head any) { m.heads = append(m.heads, head.(*runHead)) }
+
 func (m *runMerger) Pop() any {
 	last := m.heads[len(m.heads)-1]
 	m.heads = m.heads[:len(m.heads)-1]

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -15,12 +14,6 @@ import (
 	"portico/store/release/routing"
 	"portico/store/release/segment"
 )
-
-// PublishProgress is told how far a publication is.
-type PublishProgress func(done, total int)
-
-// publishBatch is how many products are written in one transaction.
-const publishBatch = 1000
 
 // Publish makes a new release of a catalog from what is authored at this
 // moment and serves it from its end on; until then, and when it is
@@ -49,20 +42,6 @@ func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalog
 // *release.HeldError.
 func (s *PublishService) PublishUnlessHeld(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{serve: true}, progress)
-}
-
-// publication says what becomes of a release that is made.
-type publication struct {
-	serve bool
-	ends  int64 // the hold that it ends, by release.Hold's Below; 0 for none
-}
-
-// may tells whether a catalog with this hold is published; a *release.HeldError if not.
-func (p publication) may(hold routing.Hold) error {
-	if p.serve && hold.Holds() && hold.Below != p.ends {
-		return &routing.HeldError{Hold: hold}
-	}
-	return nil
 }
 
 // Preview makes a release likewise and does not serve it: View shows it to
@@ -242,12 +221,3 @@ func (s *PublishService) endHold(ctx context.Context, actor store.Actor, catalog
 	}
 	return routing.EndHold(ctx, s.db, actor, routing.Hold{CatalogID: catalogID, Below: how.ends})
 }
-
-// errSwept says that a build was taken for dead.
-var errSwept = &store.Error{Code: store.Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
-
-const (
-	releaseRemembered = time.Hour   // since a release was served, for those who page through it
-	releasesMost      = 20          // of a catalog, however many were served of late
-	buildingStale     = time.Minute // without a sign of life, a build is dead
-)

@@ -35,7 +35,7 @@ func (s *Store) sweeps(kept store.Retention) []db.Sweep {
 		redeem.SweepUsages(s.RedeemService, housekeeper, kept.CodeUsages),
 		stock.SweepLedger(s.StockService, kept.StockLedger),
 		stock.SweepChanges(s.StockService),
-		redeem.MendTotals(s.RedeemService, housekeeper),
+		redeem.RepairTotals(s.RedeemService, housekeeper),
 		stock.RepairLedgerLengths(s.StockService, housekeeper),
 		authoring.SweepChanges(s.db, func(ctx context.Context) (int64, bool, error) { return segment.LeastRevision(ctx, s.db.Reader) }),
 	}

@@ -13,13 +13,13 @@ type Limits struct {
 	HeaderTime  time.Duration `placeholder:"DURATION" default:"10s" help:"Time limit to read the headers of a request, and for the TLS handshake. 0 means no limit."`
 	BodyTime    time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to read the body of a request. 0 means no limit."`
 	RequestTime time.Duration `placeholder:"DURATION" default:"1m" help:"Time limit to process a request, including reading its body. The server then cancels it and returns 503. 0 means no limit."`
-	AnswerTime  time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to send a response, plus 1s for each 32 KiB. 0 means no limit."`
+	AnswerTime  time.Duration `placeholder:"DURATION" default:"30s" help:"Time limit to send a response (answer), plus 1s for each 32 KiB. 0 means no limit."`
 	IdleTime    time.Duration `placeholder:"DURATION" default:"2m" help:"How long a connection stays open without a request. 0 means no limit."`
 
 	HeaderBytes int   `placeholder:"BYTES" default:"65536" help:"Maximum size of the headers of a request; about 4 KiB more is tolerated. Larger requests get 431. 0 means the default."`
 	BodyBytes   int64 `placeholder:"BYTES" default:"4194304" help:"Maximum size of the body of a request. Larger requests get 413. 0 means the default."`
 
-	AnswerMemory int `placeholder:"MIB" default:"256" help:"Memory for responses that wait for slow clients, in MiB. Above it, the server closes the slowest connections. 0 means no limit."`
+	AnswerMemory int `placeholder:"MIB" default:"256" help:"Memory for responses (answers) that wait for slow clients, in MiB. Above it, the server closes the slowest connections. This does not limit one response; see --document-answer-bytes. 0 means no limit."`
 
 	Requests          int           `placeholder:"N" default:"0" help:"Maximum number of reads that run at once, and of writes that run at once. Further requests queue. 0 means 16 per CPU core."`
 	RequestsWaiting   int           `placeholder:"N" default:"1000" help:"Maximum number of reads in the queue, and of writes. Further requests get 503."`

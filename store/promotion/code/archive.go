@@ -9,16 +9,14 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// A deleted promotion is archived: it leaves the table promotion, and so every
-// list, and its claims no longer count. Its usages keep its number. A sweep
-// deletes its codes, and deletes the archived promotion once it has neither
-// codes nor usages. Every deleted promotion is archived, also one without
-// usages, because a redemption may commit a usage after the delete looked for
-// them.
+// A deleted promotion is archived: it leaves the table promotion, and so every list, and its
+// claims no longer count. Its usages keep its number. A sweep deletes its codes, and then the
+// archived promotion unless it has usages. Promotions without usages are archived too, because a
+// redemption may commit a usage after the delete has looked for them.
 
-// archive moves a locked promotion to the archive. The archive stands for the
-// codes of all its epochs, those that wait to be deleted included: a server of
-// an older version deletes the usages of a promotion that promotion_purge names.
+// Archive moves a locked promotion to the archive. The archive entry covers the codes of all
+// epochs, also those scheduled to be purged: a server of an older version deletes the usages of a
+// promotion that promotion_purge names.
 func Archive(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 	for _, statement := range []struct {
 		text string
@@ -36,7 +34,7 @@ func Archive(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 	return nil
 }
 
-// archived are the archived promotions that have usages, by their ids.
+// FindArchived returns the archived promotions that have usages, by id.
 func FindArchived(ctx context.Context, in db.Session, ids []string) (map[string]EpochKey, error) {
 	archived, err := db.CollectIn(ctx, in, func(rows *sql.Rows) (p db.Pair[string, EpochKey], err error) {
 		return p, rows.Scan(&p.Key, &p.Value.Number, &p.Value.Epoch)
@@ -47,9 +45,9 @@ func FindArchived(ctx context.Context, in db.Session, ids []string) (map[string]
 	return db.PairMap(archived), err
 }
 
-// restore takes a promotion out of the archive, for an import that has its id
-// again. Its usages are then the new promotion's, which takes its number. Its
-// codes stay deleted: others may have claimed them since.
+// Restore takes a promotion out of the archive, for an import of the same id. The new promotion
+// takes its number, and so its usages. Its codes stay deleted, as other promotions may have
+// claimed them since.
 func Restore(ctx context.Context, t *db.Tx, of EpochKey) error {
 	if _, err := t.Exec(ctx, `DELETE FROM promotion_archive WHERE number = $1`, of.Number); err != nil {
 		return err
@@ -67,8 +65,7 @@ func Restore(ctx context.Context, t *db.Tx, of EpochKey) error {
 	}
 }
 
-// purgeLater leaves the codes of a promotion's epoch, which nobody sees any
-// more, to the sweep.
+// SchedulePurge leaves the codes of a promotion's epoch to the sweep. Nobody sees them any more.
 func SchedulePurge(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 	_, err := t.Exec(ctx, `
 		INSERT INTO promotion_purge (promotion_number, epoch) VALUES ($1, $2)
@@ -76,8 +73,7 @@ func SchedulePurge(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 	return err
 }
 
-// purgeArchived deletes the codes of archived promotions, and then those
-// promotions that have no usages.
+// PurgeArchived deletes the codes of archived promotions, and then the promotions without usages.
 func PurgeArchived(ctx context.Context, d *db.DB, actor store.Actor) error {
 	numbers, err := db.Collect(ctx, d.Reader, db.Scalar[int64], `
 		SELECT number FROM promotion_archive
@@ -97,9 +93,9 @@ func PurgeArchived(ctx context.Context, d *db.DB, actor store.Actor) error {
 	return nil
 }
 
-// purgeOneArchived deletes a batch of the codes of an archived promotion, and
-// after the last batch the promotion itself, unless it has usages. The lock
-// keeps the promotion from being restored meanwhile.
+// purgeOneArchived deletes a batch of the codes of an archived promotion. After the last batch it
+// deletes the promotion, unless it has usages. The row lock keeps the promotion from being
+// restored meanwhile.
 func purgeOneArchived(ctx context.Context, t *db.Tx, number int64, rows int) (done int64, err error) {
 	_, found, err := db.One(ctx, t.Session, db.Scalar[int64], `SELECT number FROM promotion_archive WHERE number = $1`+t.ForUpdate("promotion_archive"), number)
 	if err != nil || !found {

@@ -11,10 +11,9 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// claim takes codes, which must be sorted and each there once, for a
-// promotion that has not ended, and tells which it got: those that no
-// promotion holds whose end is yet to come, this one included. Both clocks must
-// say that it has ended (db.SafeNow).
+// claim claims codes, which must be sorted and distinct, for a promotion that has not ended. It
+// returns the codes that the promotion now holds; the others belong to a promotion that has not
+// ended. A promotion has ended when both clocks say so (db.SafeNow).
 func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) (claimed map[string]bool, err error) {
 	claimed = make(map[string]bool, len(codes))
 	err = store.InBlocks(codes, 512, func(codes []string) error {
@@ -40,7 +39,7 @@ func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) (cl
 	return claimed, err
 }
 
-// errTaken says that somebody has one of the codes.
+// errTaken is returned if another promotion holds one of the codes.
 var errTaken = errors.New("a code is taken")
 
 var (
@@ -48,8 +47,8 @@ var (
 	newCodeInsert = db.NewInserter("promotion_code", codeInsert, "")
 )
 
-// claimNew is claim for codes that most likely nobody has, nor had: half of
-// the work. errTaken otherwise, after which the write must not go on.
+// claimNew claims codes that probably nobody has or had, at half the cost of claim. After
+// errTaken the write must be rolled back.
 func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) error {
 	claimed, err := t.Insert(ctx, claimInsert, len(codes), func(values []any, n int) []any { return append(values, codes[n], p.Number, p.Epoch) })
 	if err == nil && int(claimed) < len(codes) {
@@ -58,7 +57,7 @@ func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) 
 	return err
 }
 
-// codeHolders are the numbers of the promotions that claimed codes.
+// codeHolders returns the number of the promotion that claims each code.
 func codeHolders(ctx context.Context, t *db.Tx, codes []string) (map[string]int64, error) {
 	holders, err := db.CollectIn(ctx, t.Session, db.ScanPair[string, int64], codes, `SELECT code, promotion_number FROM code_claim WHERE code IN ($in)`)
 	return db.PairMap(holders), err
@@ -66,8 +65,8 @@ func codeHolders(ctx context.Context, t *db.Tx, codes []string) (map[string]int6
 
 var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at"}
 
-// addAutomaticCode gives an automatic promotion its code, which is undated
-// where the promotion is.
+// AddAutomatic creates the code of an automatic promotion. The code has no creation time if the
+// promotion has none.
 func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 	code := p.AutomaticCode()
 	ended, err := p.Ended(ctx, t)
@@ -86,7 +85,7 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 			}
 			if holders[code] != p.Number {
 				e := duplicateCode()
-				e.Documented, e.Path, e.Detail = false, []string{"automatic"}, fmt.Sprintf("needs the code %q, which another promotion has; delete it there first", code)
+				e.Documented, e.Path, e.Detail = false, []string{"automatic"}, fmt.Sprintf("requires the code %q, which another promotion has. Delete it there first.", code)
 				return e
 			}
 		}
@@ -100,5 +99,5 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 	if err != nil {
 		return err
 	}
-	return Counts{EpochKey{p.Number, p.Epoch}: int(fresh)}.Add(ctx, t)
+	return CountChanges{EpochKey{p.Number, p.Epoch}: int(fresh)}.Add(ctx, t)
 }

@@ -8,39 +8,38 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// ConsumeUnit is what one use of a code counts (spec: Promotion code).
+// ConsumeUnit is what one use of a code counts.
 type ConsumeUnit string
 
-// The units.
 const (
-	PerCart ConsumeUnit = "per_cart" // a cart, whatever it holds
-	PerItem ConsumeUnit = "per_item" // an item of the cart that the promotion applies to
+	PerCart ConsumeUnit = "per_cart" // a cart
+	PerItem ConsumeUnit = "per_item" // an item of the cart to which the promotion applies
 )
 
-// MaxCodes bounds the codes of one request.
+// MaxCodes limits the codes of one request.
 const MaxCodes = 10_000
 
-// PromotionCode is a code of a promotion. Codes compare byte by byte.
+// PromotionCode is a code of a promotion. Codes are compared byte by byte.
 type PromotionCode struct {
 	ID          string
 	PromotionID string
 	Code        string
-	MaxUses     *int // nil for any number
+	MaxUses     *int // nil for no limit
 	Used        int
 	ConsumeUnit ConsumeUnit
 	User        CodeUser        // who may use it
-	CreatedAt   *time.Time      // nil for one that was imported without
-	Held        bool            // the code is this promotion's: no other took it over
+	CreatedAt   *time.Time      // nil if it was imported without
+	Held        bool            // no other promotion has claimed the code since
 	Promotion   *rule.Promotion `json:"-"`
 }
 
-// Users are those who may use the code; nil for everybody.
+// Users returns who may use the code; nil for everybody.
 func (c *PromotionCode) Users() []string { return c.User.Names() }
 
-// GlobalID is the code's id over all types.
+// GlobalID returns the id that is unique across types.
 func (c *PromotionCode) GlobalID() string { return store.GlobalID(store.TypePromotionCode, c.ID) }
 
-// Uses is what remains of MaxUses; nil for any number.
+// Uses returns the remaining uses; nil for no limit.
 func (c *PromotionCode) Uses() *int {
 	if c.MaxUses == nil {
 		return nil
@@ -49,38 +48,36 @@ func (c *PromotionCode) Uses() *int {
 	return &remain
 }
 
-// Valid tells whether the code was good when it was read, for some cart of
-// somebody who may use it: its promotion is active and holds it, and nothing
-// of standing is in its way. A code that is not is kept until its promotion
-// is enabled again.
+// Valid reports whether the code could be used when it was read, by somebody and with some cart:
+// its promotion is active and holds it, and Refusals is empty. An invalid code is kept until its
+// promotion is re-enabled.
 func (c *PromotionCode) Valid() bool {
 	return c.Held && c.Promotion.State == rule.PromotionActive && len(c.Refusals(c.Promotion)) == 0
 }
 
-// standing is what is in the code's way whoever uses it whenever, as long as
-// code and promotion are as they are.
+// Refusals returns the reasons why nobody can use the code at any time, unless the code or the
+// promotion changes.
 func (c *PromotionCode) Refusals(p *rule.Promotion) (list []CodeRefusal) {
 	if c.MaxUses != nil && c.Used >= *c.MaxUses {
-		list = append(list, NewRefusal(CodeUsedUp, CodeArgumentCode, "is used up: all of its %d uses are taken", *c.MaxUses))
+		list = append(list, NewRefusal(CodeUsedUp, CodeArgumentCode, "is used up: its limit is %d uses", *c.MaxUses))
 	}
 	if c.ConsumeUnit == PerItem && p.Automatic {
-		list = append(list, NewRefusal(CodeNotPerItem, CodeArgumentCode, "counts per item, which an automatic promotion's cannot"))
+		list = append(list, NewRefusal(CodeNotPerItem, CodeArgumentCode, "must not have consume_unit per_item: its promotion is automatic"))
 	}
 	return list
 }
 
-// codeColumns are those of a code, and whether its promotion holds it.
+// Columns are the columns that Scan reads, but the id of the promotion. held tells whether the
+// promotion holds the code.
 const Columns = `promotion_code.id, promotion_code.code, max_uses, used, consume_unit, users, promotion_code.created_at,
 	COALESCE(code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch, FALSE) AS held`
 
-// liveCodes joins codes that are not done away with to their promotion, and
-// to whoever holds them.
-const LiveTables = `promotion_code
+// CurrentTables joins the codes of current epochs to their promotion and to their claim.
+const CurrentTables = `promotion_code
 	JOIN promotion ON promotion.number = promotion_code.promotion_number AND promotion.epoch = promotion_code.epoch
 	LEFT JOIN code_claim ON code_claim.code = promotion_code.code`
 
-// scanCode reads rows of codeColumns of a promotion, and of codeColumns and
-// the promotion's id where it is nil.
+// scanCode reads Columns of a code of p. If p is nil, the promotion's id follows them.
 func scanCode(rows *sql.Rows, p *rule.Promotion) (*PromotionCode, error) {
 	c := &PromotionCode{Promotion: p}
 	last := []any{&c.PromotionID}
@@ -109,9 +106,10 @@ func scanCode(rows *sql.Rows, p *rule.Promotion) (*PromotionCode, error) {
 	return c, nil
 }
 
+// Scan reads Columns and the id of the promotion.
 func Scan(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, nil) }
 
-// created is when the code was made; zero for one that was imported without.
+// Created returns CreatedAt, or the zero time.
 func (c *PromotionCode) Created() (at time.Time) {
 	if c.CreatedAt != nil {
 		at = *c.CreatedAt

@@ -16,16 +16,16 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// NewCode is a code to be made, as both surfaces give it.
+// NewCode is a code to create.
 type NewCode struct {
-	Code        string      `json:"code,omitempty"`        // empty for a new one that nobody guesses
-	ConsumeUnit ConsumeUnit `json:"consumeUnit,omitempty"` // empty for the one of all codes
+	Code        string      `json:"code,omitempty"`        // empty for a random code
+	ConsumeUnit ConsumeUnit `json:"consumeUnit,omitempty"` // empty for the default of the request
 	User        CodeUser    `json:"user,omitzero"`         // who may use it
-	MaxUses     *int        `json:"uses,omitempty"`        // at least 1; nil for any number
+	MaxUses     *int        `json:"uses,omitempty"`        // at least 1; nil for no limit
 }
 
-// MarshalJSON writes what a second use of an idempotency key is told from
-// another input by: a user that was given as a text is a list of one.
+// MarshalJSON writes the form by which idempotency keys compare inputs: a single user is a list
+// of one.
 func (c NewCode) MarshalJSON() ([]byte, error) {
 	type plain NewCode
 	return json.Marshal(struct {
@@ -34,7 +34,7 @@ func (c NewCode) MarshalJSON() ([]byte, error) {
 	}{plain(c), c.User.Names()})
 }
 
-// check finds what is wrong with a code.
+// check returns the errors of the code's members.
 func (c NewCode) check() (list store.Errors) {
 	f := &authoring.Validator{}
 	checkCodeText(f, "code", c.Code)
@@ -52,33 +52,31 @@ func checkConsumeUnit(f *authoring.Validator, member string, unit ConsumeUnit) {
 	}
 }
 
-// CreatePromotionCodes makes codes for a promotion, all or none; unit is that
-// of the codes which name none, itself PerCart where it is empty. They come
-// back in the order asked for.
+// CreatePromotionCodes creates codes for a promotion, all or none, and returns them in the given
+// order. unit applies to codes without one; the default is PerCart.
 //
-// NOT_FOUND for an unknown promotion; UNPROCESSABLE for an automatic one, for
-// one that has ended, for no codes or more than MaxCodes, and for each code
-// that a promotion which has not ended holds, this one included. Every faulty
-// row is told, in their order, whatever is wrong with each, of very many the
-// first ones.
+// It returns NOT_FOUND for an unknown promotion. It returns UNPROCESSABLE for a promotion that is
+// automatic or has ended, for no codes or more than MaxCodes, and for each code that a promotion
+// which has not ended holds, this one included. The error lists every invalid row in order, or
+// the first ones of very many.
 func (s *CodeService) CreatePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []NewCode, unit ConsumeUnit) (p *rule.Promotion, made []*PromotionCode, err error) {
-	list, err := s.creates.Do(ctx, s.db, actor, newCodeList(promotionID, codes, unit))
+	list, err := s.creates.Do(ctx, s.db, actor, newCreateInput(promotionID, codes, unit))
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, c := range list.made {
-		c.Promotion = list.promotion // which is not kept with each of them
+		c.Promotion = list.promotion // not stored with each code
 	}
 	return list.promotion, list.made, nil
 }
 
-// createAlone makes the codes of one request in a write of its own, and tells
-// of each that is wrong.
+// createAlone creates the codes of one request in a write of its own, and finds the errors of
+// each.
 func (s *CodeService) createAlone(r *createRequest) {
 	f, asked := &authoring.Validator{}, r.In
 	checkConsumeUnit(f, "consume_unit", asked.unit)
-	likely := true // that all is well
-	create := func(ctx context.Context, t *db.Tx) (out madeCodes, err error) {
+	likely := true // that all codes are free
+	create := func(ctx context.Context, t *db.Tx) (out createResult, err error) {
 		if out.promotion, err = rule.LockPromotion(ctx, t, "promotion_id", asked.promotionID); err != nil {
 			return out, err
 		}
@@ -89,7 +87,7 @@ func (s *CodeService) createAlone(r *createRequest) {
 		case len(asked.codes) == 0:
 			return out, store.Unprocessablef([]string{"codes"}, "is required: name at least one code")
 		case len(asked.codes) > MaxCodes:
-			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, got %d; send them in several requests", MaxCodes, len(asked.codes))
+			return out, store.Unprocessablef([]string{"codes"}, "must be at most %d, got %d. Send them in several requests.", MaxCodes, len(asked.codes))
 		}
 		out.made, err = addCodes(ctx, t, out.promotion, asked.codes, asked.unit, slices.Clone(f.Errors), likely)
 		return out, err
@@ -101,33 +99,32 @@ func (s *CodeService) createAlone(r *createRequest) {
 	}
 }
 
-// addCodes writes codes to a promotion that is locked, unless one is at fault,
-// or there are faults already. Where it is likely that none is, it looks no
-// closer and may be errTaken.
-func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode, unit ConsumeUnit, faulty store.Errors, likely bool) ([]*PromotionCode, error) {
+// addCodes adds codes to a locked promotion, unless errs or a code has an error. If likely is set
+// it assumes that the codes are free, and returns errTaken if one is not.
+func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode, unit ConsumeUnit, errs store.Errors, likely bool) ([]*PromotionCode, error) {
 	made := make([]*PromotionCode, len(codes))
 	records := make([]PromotionCode, len(codes))
-	first := make(map[string]int, len(codes)) // of the codes that can be, where each is
+	first := make(map[string]int, len(codes)) // index of each code without errors
 	ids := store.NewIDs(len(codes))
 	for i, c := range codes {
 		made[i] = &records[i]
-		c.make(made[i], ids[i], p, unit, t)
-		faults := c.check()
+		c.build(made[i], ids[i], p, unit, t)
+		codeErrs := c.check()
 		if _, twice := first[made[i].Code]; twice {
-			faults = append(faults, duplicateCode().At("code"))
-		} else if !slices.ContainsFunc(faults, func(fault *store.Error) bool { return fault.Path[0] == "code" }) {
+			codeErrs = append(codeErrs, duplicateCode().At("code"))
+		} else if !slices.ContainsFunc(codeErrs, func(e *store.Error) bool { return e.Path[0] == "code" }) {
 			first[made[i].Code] = i
 		}
-		for _, fault := range faults {
-			faulty = append(faulty, fault.At("codes", strconv.Itoa(i)))
+		for _, e := range codeErrs {
+			errs = append(errs, e.At("codes", strconv.Itoa(i)))
 		}
 	}
-	order := slices.Sorted(maps.Keys(first)) // or two batches wait for each other
-	if likely && len(faulty) == 0 {
+	order := slices.Sorted(maps.Keys(first)) // writes that lock in different orders deadlock
+	if likely && len(errs) == 0 {
 		if err := claimNew(ctx, t, p, order); err != nil {
 			return nil, err
 		}
-	} else if err := claimEach(ctx, t, p, order, codes, first, faulty); err != nil {
+	} else if err := claimEach(ctx, t, p, order, codes, first, errs); err != nil {
 		return nil, err
 	}
 	_, err := t.Insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
@@ -136,11 +133,11 @@ func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode,
 	if err != nil {
 		return nil, err
 	}
-	return made, Counts{EpochKey{p.Number, p.Epoch}: len(order)}.Add(ctx, t)
+	return made, CountChanges{EpochKey{p.Number, p.Epoch}: len(order)}.Add(ctx, t)
 }
 
-// claimEach claims codes, and tells of each that another has.
-func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string, codes []NewCode, first map[string]int, faulty store.Errors) error {
+// claimEach claims codes and returns an error for each that another promotion holds.
+func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string, codes []NewCode, first map[string]int, errs store.Errors) error {
 	claimed, err := claim(ctx, t, p, order)
 	if err != nil {
 		return err
@@ -150,15 +147,15 @@ func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string,
 			continue
 		}
 		if codes[first[code]].Code == "" {
-			return db.ErrRetryWrite // a new one was taken: one in 2^60
+			return db.ErrRetryWrite // a random code was taken: one in 2^60
 		}
-		faulty = append(faulty, duplicateCode().At("codes", strconv.Itoa(first[code]), "code"))
+		errs = append(errs, duplicateCode().At("codes", strconv.Itoa(first[code]), "code"))
 	}
-	return store.BatchError(faulty)
+	return store.BatchError(errs)
 }
 
-// make makes the new code, as it will be read.
-func (c *NewCode) make(made *PromotionCode, id string, p *rule.Promotion, unit ConsumeUnit, t *db.Tx) {
+// build fills in the code to store.
+func (c *NewCode) build(made *PromotionCode, id string, p *rule.Promotion, unit ConsumeUnit, t *db.Tx) {
 	*made = PromotionCode{ID: id, PromotionID: p.ID, Code: c.Code, MaxUses: c.MaxUses, ConsumeUnit: cmp.Or(c.ConsumeUnit, unit, PerCart), User: c.User,
 		CreatedAt: &t.Now, Held: true, Promotion: p}
 	if made.Code == "" {
@@ -166,7 +163,7 @@ func (c *NewCode) make(made *PromotionCode, id string, p *rule.Promotion, unit C
 	}
 }
 
-// row appends the values of codeInsert of a code that is new.
+// row appends the values of codeInsert.
 func (c *PromotionCode) row(values []any, p *rule.Promotion, now time.Time) []any {
 	return append(values, p.Number, p.Epoch, c.Code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), store.Micros(now))
 }

@@ -14,18 +14,18 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// newCodes is codes to be made for a promotion, all of them or none.
-type newCodes struct {
+// createInput is the input of a request: codes to create for a promotion, all or none.
+type createInput struct {
 	promotionID string
 	codes       []NewCode
 	unit        ConsumeUnit
-	plain       bool // nothing is wrong with them by themselves
+	valid       bool // they are valid, apart from what the database knows
 }
 
-// newCodeList looks at what is asked for.
-func newCodeList(promotionID string, codes []NewCode, unit ConsumeUnit) newCodes {
-	list := newCodes{promotionID, codes, unit, store.IsID(promotionID) && len(codes) > 0 && len(codes) <= createGroup}
-	if !list.plain {
+// newCreateInput validates what needs no database.
+func newCreateInput(promotionID string, codes []NewCode, unit ConsumeUnit) createInput {
+	list := createInput{promotionID, codes, unit, store.IsID(promotionID) && len(codes) > 0 && len(codes) <= createGroup}
+	if !list.valid {
 		return list
 	}
 	f := &authoring.Validator{}
@@ -33,7 +33,7 @@ func newCodeList(promotionID string, codes []NewCode, unit ConsumeUnit) newCodes
 	seen := make(map[string]bool, len(codes))
 	for _, c := range codes {
 		if len(f.Errors) > 0 || len(c.check()) > 0 || seen[c.Code] {
-			list.plain = false
+			list.valid = false
 			return list
 		}
 		seen[c.Code] = c.Code != ""
@@ -41,48 +41,49 @@ func newCodeList(promotionID string, codes []NewCode, unit ConsumeUnit) newCodes
 	return list
 }
 
-// madeCodes is codes as they were made.
-type madeCodes struct {
+// createResult is the result of a request.
+type createResult struct {
 	promotion *rule.Promotion
 	made      []*PromotionCode
 }
 
-// MarshalJSON is how an idempotency key keeps them: both in a list (UpdateKept).
-func (m madeCodes) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes the form in which an idempotency key stores the result (UpdateKept): a list
+// of both members.
+func (m createResult) MarshalJSON() ([]byte, error) {
 	return store.Encode([]any{m.promotion, m.made}), nil
 }
 
-func (m *madeCodes) UnmarshalJSON(kept []byte) error {
+func (m *createResult) UnmarshalJSON(kept []byte) error {
 	return json.Unmarshal(kept, &[]any{&m.promotion, &m.made})
 }
 
 type (
-	createQueue   = db.WriteQueue[newCodes, madeCodes]
-	createRequest = db.QueuedRequest[newCodes, madeCodes]
+	createQueue   = db.WriteQueue[createInput, createResult]
+	createRequest = db.QueuedRequest[createInput, createResult]
 )
 
-// createGroup is how many codes are written together; as many of one request
-// are worth a commit of their own.
+// createGroup is how many codes are written together. A request with more is worth a commit of
+// its own.
 const createGroup = 512
 
-// newCreateQueue has one write make the codes of the requests that wait, as
-// long as nothing is wrong with them. Others go alone, which finds all faults.
+// newCreateQueue returns a queue that creates the codes of waiting requests in one write.
+// Requests with errors are written alone, which finds all errors.
 func newCreateQueue(s *CodeService) *createQueue {
-	wary := &atomic.Int32{} // writes to come that look before they claim
+	wary := &atomic.Int32{} // how many further writes check before they claim
 	return &createQueue{MaxSize: createGroup, WriteAlone: s.createAlone,
-		Size: func(list newCodes) int {
-			if !list.plain {
+		Size: func(list createInput) int {
+			if !list.valid {
 				return createGroup + 1
 			}
 			return len(list.codes)
 		},
 		Write: func(ctx context.Context, t *db.Tx, group []*createRequest) error {
-			return (&creation{Tx: t}).createAll(ctx, group, wary)
+			return (&createBatch{Tx: t}).createAll(ctx, group, wary)
 		}}
 }
 
-// creation is one write that makes codes of several requests.
-type creation struct {
+// createBatch is one write that creates the codes of several requests.
+type createBatch struct {
 	*db.Tx
 	codes []createdCode
 }
@@ -92,10 +93,9 @@ type createdCode struct {
 	promotion *rule.Promotion
 }
 
-// createAll makes codes of requests that are good by themselves. That nobody
-// has any of the codes is likely; where somebody has, it all begins again, and
-// those requests go alone.
-func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *atomic.Int32) error {
+// createAll creates the codes of valid requests. It assumes that all codes are free. If one is
+// not, the write is rolled back and each request is written alone.
+func (w *createBatch) createAll(ctx context.Context, group []*createRequest, wary *atomic.Int32) error {
 	promotions, err := rule.LockPromotions(ctx, w.Tx, promotionsOf(group))
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *
 		}
 		return errTaken
 	}
-	fresh := Counts{}
+	fresh := CountChanges{}
 	_, err = w.Insert(ctx, newCodeInsert, len(w.codes), func(values []any, n int) []any {
 		c := w.codes[n]
 		fresh[EpochKey{c.promotion.Number, c.promotion.Epoch}]++
@@ -139,10 +139,9 @@ func (w *creation) createAll(ctx context.Context, group []*createRequest, wary *
 	return fresh.Add(ctx, w.Tx)
 }
 
-// draft makes the codes of a request, unless it is to go alone: its promotion
-// takes none, or one of its codes is taken, by an earlier one of the group for
-// instance.
-func (w *creation) draft(r *createRequest, p *rule.Promotion, taken map[string]bool) {
+// draft prepares the codes of a request. The request is written alone if its promotion accepts no
+// codes or a code is taken, for example by an earlier request of the group.
+func (w *createBatch) draft(r *createRequest, p *rule.Promotion, taken map[string]bool) {
 	if r.Err != nil {
 		return
 	}
@@ -150,18 +149,18 @@ func (w *creation) draft(r *createRequest, p *rule.Promotion, taken map[string]b
 		r.Err = db.ErrWriteAlone
 		return
 	}
-	r.Out = madeCodes{p, make([]*PromotionCode, len(r.In.codes))}
+	r.Out = createResult{p, make([]*PromotionCode, len(r.In.codes))}
 	records, ids := make([]PromotionCode, len(r.In.codes)), store.NewIDs(len(r.In.codes))
 	for i, c := range r.In.codes {
 		r.Out.made[i] = &records[i]
-		c.make(&records[i], ids[i], p, r.In.unit, w.Tx)
+		c.build(&records[i], ids[i], p, r.In.unit, w.Tx)
 		taken[c.Code] = c.Code != ""
 		w.codes = append(w.codes, createdCode{&records[i], p})
 	}
 }
 
-// takenCodes are those of the codes that somebody has or had.
-func (w *creation) takenCodes(ctx context.Context, group []*createRequest) (map[string]bool, error) {
+// takenCodes returns the codes that are or were claimed.
+func (w *createBatch) takenCodes(ctx context.Context, group []*createRequest) (map[string]bool, error) {
 	var codes []string
 	for _, r := range group {
 		for _, c := range r.In.codes {

@@ -10,9 +10,9 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// DeletePromotionCodes removes codes of a promotion, all or none, and tells
-// how many. NOT_FOUND for an unknown promotion and for each code it has not
-// got; UNPROCESSABLE for the code of an automatic promotion.
+// DeletePromotionCodes deletes codes of a promotion, all or none, and returns how many. It
+// returns NOT_FOUND for an unknown promotion and for each code it does not have, and
+// UNPROCESSABLE for the code of an automatic promotion.
 func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Actor, promotionID string, codes []string) (deleted int, err error) {
 	if len(codes) == 0 || len(codes) > MaxCodes {
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, got %d", MaxCodes, len(codes))
@@ -31,9 +31,9 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 			at := []string{"codes", strconv.Itoa(i)}
 			switch {
 			case p.Automatic && code == p.AutomaticCode():
-				faulty = append(faulty, store.Unprocessablef(at, "is the promotion's automatic code; make the promotion not automatic to be rid of it"))
+				faulty = append(faulty, store.Unprocessablef(at, "must not be the code of an automatic promotion. Set automatic to false to delete it."))
 			case !known[code]:
-				faulty = append(faulty, store.NotFoundf(at, "is no code of the promotion: %q", store.Abbreviate(code)))
+				faulty = append(faulty, store.NotFoundf(at, "is not a code of the promotion: %q", store.Abbreviate(code)))
 			}
 		}
 		if err := store.BatchError(faulty); err != nil {
@@ -43,8 +43,8 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 	})
 }
 
-// lockCodes tells which codes a promotion has. They are locked in order, or
-// this and another write deadlock (redemption.lock).
+// lockCodes returns which of the codes a promotion has. It locks them in order, since writes that
+// lock in different orders deadlock (redemption.lock).
 func lockCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) (map[string]bool, error) {
 	codes = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return !store.IsStorableText(code) })
 	slices.Sort(codes)
@@ -54,17 +54,17 @@ func lockCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string)
 	return store.SetOf(found), err
 }
 
-// dropCodes deletes codes of a promotion's epoch, and gives up their claims.
+// Delete deletes codes of a promotion's epoch, with their claims.
 func Delete(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) error {
 	gone, err := deleteCodes(ctx, t, number, epoch, codes)
 	if err != nil {
 		return err
 	}
-	return Counts{EpochKey{number, epoch}: -gone}.Add(ctx, t)
+	return CountChanges{EpochKey{number, epoch}: -gone}.Add(ctx, t)
 }
 
-// deleteCodes is dropCodes for codes that no promotion counts any more, and
-// tells how many there were.
+// deleteCodes is Delete without the promotion's count, for epochs that are not counted. It
+// returns how many codes existed.
 func deleteCodes(ctx context.Context, t *db.Tx, number, epoch int64, codes []string) (gone int, err error) {
 	codes = slices.Sorted(slices.Values(codes))
 	err = store.Chunked(codes, 512, func(codes []string) error {

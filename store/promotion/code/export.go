@@ -16,9 +16,8 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// EachPromotionCode calls do with every code of a promotion, by code; codes
-// that come or go meanwhile may or may not be among them. NOT_FOUND when there
-// is no such promotion.
+// EachPromotionCode calls do with every code of a promotion, by code. Codes created or deleted
+// meanwhile may be missing. It returns NOT_FOUND for an unknown promotion.
 func (s *CodeService) EachPromotionCode(ctx context.Context, promotionID string, do func(*PromotionCode) error) error {
 	p, err := rule.FindPromotion(ctx, s.db, promotionID)
 	if err != nil {
@@ -45,17 +44,16 @@ func (s *CodeService) EachPromotionCode(ctx context.Context, promotionID string,
 	}
 }
 
-// CodeFormat is how codes are written to a file.
+// CodeFormat is a file format of codes.
 type CodeFormat string
 
-// The formats.
 const (
 	CodesCSV    CodeFormat = "csv"    // with a header; the members of the NDJSON but type, id and promotion_id; no text is a formula
 	CodesNDJSON CodeFormat = "ndjson" // the resources that an import takes
 )
 
-// ExportCodes writes the codes of a promotion, as they are read, and tells how
-// many. NOT_FOUND when there is no such promotion.
+// ExportCodes writes the codes of a promotion while it reads them, and returns how many. It
+// returns NOT_FOUND for an unknown promotion.
 func (s *CodeService) ExportCodes(ctx context.Context, to io.Writer, promotionID string, format CodeFormat) (written int, err error) {
 	out := bufio.NewWriterSize(to, 1<<16)
 	write, flush := ndjsonCodes(out)
@@ -108,8 +106,8 @@ func csvCodes(to io.Writer) (write func(*PromotionCode) error, flush func() erro
 		}
 }
 
-// textCell is a text that a spreadsheet does not take for a formula: one that
-// begins like one has an apostrophe before it. Numbers are cells as they are.
+// textCell returns a text that spreadsheets do not take for a formula: an apostrophe precedes one
+// that looks like it. Numbers are written without it.
 func textCell(text string) string {
 	if first, _ := utf8.DecodeRuneInString(text); strings.ContainsRune("=+-@＝＋－＠\t\r\n", first) {
 		return "'" + text

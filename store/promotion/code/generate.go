@@ -14,24 +14,23 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// MaxGeneratedCodes bounds the codes of one job.
+// MaxGeneratedCodes limits the codes of one job.
 const MaxGeneratedCodes = 10_000_000
 
-// generateMisses is how many codes drawn in a row may be taken already.
+// generateMisses is the number of drawn codes in a row that may be taken.
 const generateMisses = 10_000
 
-// CodeGeneration is what a job of the kind JobGenerateCodes is to make.
+// CodeGeneration is the input of a JobGenerateCodes.
 type CodeGeneration struct {
 	PromotionID string
 	Count       int
-	Pattern     string      // a # for each character to draw; empty means DefaultCodePattern
-	Alphabet    string      // to draw from; empty means Crockford's base 32
-	Uses        *int        // of each code; nil for any number
+	Pattern     string      // # stands for a random character; empty means DefaultCodePattern
+	Alphabet    string      // of random characters; empty means Crockford's base 32
+	Uses        *int        // of each code; nil for no limit
 	ConsumeUnit ConsumeUnit // empty means PerCart
 }
 
-// check finds every fault, and tells how many guesses it takes on average to
-// find one of the codes.
+// check returns every error, and how many guesses it takes on average to find one of the codes.
 func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
 	f := &authoring.Validator{}
 	pattern, f.Errors = newCodePattern(g.Pattern, g.Alphabet)
@@ -47,27 +46,27 @@ func (g CodeGeneration) check() (pattern codePattern, odds float64, err error) {
 	return pattern, odds, err
 }
 
-// generateInput is what the job keeps of it. No two are the same, so that two
-// requests are two jobs.
+// generateInput is the stored input of a job. Nonce makes each unique, so that two equal requests
+// are two jobs.
 type generateInput struct {
 	CodeGeneration
-	Epoch int64 // of the promotion's codes
+	Epoch int64 // of the promotion
 	Nonce string
 }
 
-// generateState is how far the job is; it is written with each batch.
+// generateState is the progress of a job. It is written with each batch.
 type generateState struct {
 	Made   int
-	Misses int // drawn since the last one that was made
+	Misses int // taken codes drawn since the last free one
 }
 
-// GenerateCodes has a worker make codes by a pattern, and tells how many
-// guesses it takes on average to find one of them.
+// GenerateCodes enqueues a job that creates codes by a pattern. odds is the average number of
+// guesses to find one of them.
 //
-// RATE_LIMITED when this client, or all together, have asked for too much that
-// is not made yet (job.Room). INVALID and UNPROCESSABLE name each member that is
-// wrong, among them a pattern that is too small for so many codes. NOT_FOUND for an unknown
-// promotion; UNPROCESSABLE for an automatic one, and for one that has ended.
+// It returns RATE_LIMITED if this client, or all clients together, have too many codes waiting
+// (job.Enqueue), NOT_FOUND for an unknown promotion, and UNPROCESSABLE for one that is automatic
+// or has ended. INVALID and UNPROCESSABLE name each wrong member, for example a pattern that is
+// too small for the count.
 func (s *CodeService) GenerateCodes(ctx context.Context, actor store.Actor, g CodeGeneration) (task *job.Job, odds float64, err error) {
 	_, odds, err = g.check()
 	if err != nil {
@@ -85,9 +84,9 @@ func (s *CodeService) GenerateCodes(ctx context.Context, actor store.Actor, g Co
 	return task, odds, err
 }
 
-// GenerateJob makes the codes, batch by batch. How far it is is written with
-// each batch, so that a worker who goes on after another one was gone makes
-// exactly what is missing. The codes of a job that is canceled stay.
+// GenerateJob creates the codes batch by batch. Each batch stores the progress, so that another
+// worker can continue an interrupted job without missing or repeating a code. The codes of a
+// canceled job stay.
 func GenerateJob(ctx context.Context, s *CodeService, task *job.Job, progress func(done, total int)) (any, error) {
 	var input generateInput
 	var state generateState
@@ -109,10 +108,10 @@ func GenerateJob(ctx context.Context, s *CodeService, task *job.Job, progress fu
 			return nil, err
 		}
 		if state.Misses > generateMisses {
-			return nil, store.Unprocessablef([]string{"pattern"}, "has hardly a code left that no promotion has: %d were made; take another pattern", state.Made)
+			return nil, store.Unprocessablef([]string{"pattern"}, "has almost no free codes left: %d were created. Use another pattern.", state.Made)
 		}
 		next, err := s.generateCodes(ctx, task, &input, pattern, state, p, likely)
-		if errors.Is(err, errTaken) { // then it finds out which, and goes on so until one is free
+		if errors.Is(err, errTaken) { // draws until it finds free codes
 			likely = false
 			next, err = s.generateCodes(ctx, task, &input, pattern, state, p, likely)
 		}
@@ -130,23 +129,23 @@ func GenerateJob(ctx context.Context, s *CodeService, task *job.Job, progress fu
 	return state, nil
 }
 
-// generateCodes makes a batch, as long as the job is this worker's. Where it is likely that nobody has any of the codes, it looks no
-// closer and may be errTaken.
+// generateCodes creates a batch if this worker still holds the job's lease. If likely is set it
+// assumes that the codes are free, and returns errTaken if one is not.
 func (s *CodeService) generateCodes(ctx context.Context, task *job.Job, input *generateInput, pattern codePattern, from generateState, p *db.BatchSizer, likely bool) (to generateState, err error) {
 	err = s.db.Update(ctx, task.Actor, func(ctx context.Context, t *db.Tx) error {
 		if err := job.CheckLease(ctx, t, task); err != nil {
 			return err
 		}
-		promotion, err := generating(ctx, t, input)
+		promotion, err := lockForGeneration(ctx, t, input)
 		if err != nil {
 			return err
 		}
 		if err := p.Run(func(rows int) (int, error) {
 			want, drawn, made := min(rows, input.Count-from.Made), 0, 0
-			for drawn == 0 || made == 0 && drawn+want <= rows { // few are wanted, and none was free
+			for drawn == 0 || made == 0 && drawn+want <= rows { // retries if a small batch had no free code
 				codes := pattern.draw(want)
 				drawn += want
-				if made, err = addDrawn(ctx, t, promotion, input, codes, likely); err != nil {
+				if made, err = insertDrawn(ctx, t, promotion, input, codes, likely); err != nil {
 					return drawn, err
 				}
 			}
@@ -163,11 +162,11 @@ func (s *CodeService) generateCodes(ctx context.Context, task *job.Job, input *g
 	return to, err
 }
 
-// generating locks the promotion, as long as it takes the codes of the job.
-func generating(ctx context.Context, t *db.Tx, input *generateInput) (*rule.Promotion, error) {
+// lockForGeneration locks the promotion of a job, if it still accepts the job's codes.
+func lockForGeneration(ctx context.Context, t *db.Tx, input *generateInput) (*rule.Promotion, error) {
 	p, err := rule.LockPromotion(ctx, t, "promotion_id", input.PromotionID)
 	if store.HasCode(err, store.NotFound) {
-		return nil, rule.UnknownPromotion(input.PromotionID) // by now, when nobody's input is at fault
+		return nil, rule.UnknownPromotion(input.PromotionID) // the input was valid when the job was created
 	}
 	if err != nil {
 		return nil, err
@@ -176,13 +175,13 @@ func generating(ctx context.Context, t *db.Tx, input *generateInput) (*rule.Prom
 		return nil, err
 	}
 	if p.Epoch != input.Epoch {
-		return nil, &store.Error{Code: store.Unprocessable, Detail: "The promotion was enabled anew meanwhile, which did away with the codes that were made."}
+		return nil, &store.Error{Code: store.Unprocessable, Detail: "The promotion was re-enabled while this job ran, which deleted the codes it had created."}
 	}
 	return p, nil
 }
 
-// addDrawn writes those of the codes that nobody has, and tells how many.
-func addDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
+// insertDrawn inserts the free ones of the codes and returns how many.
+func insertDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
 	slices.Sort(codes)
 	codes = slices.Compact(codes)
 	if likely {
@@ -202,7 +201,7 @@ func addDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *generateI
 	if err != nil {
 		return 0, err
 	}
-	return len(codes), Counts{EpochKey{p.Number, p.Epoch}: len(codes)}.Add(ctx, t)
+	return len(codes), CountChanges{EpochKey{p.Number, p.Epoch}: len(codes)}.Add(ctx, t)
 }
 
 func orPerCart(unit ConsumeUnit) ConsumeUnit {

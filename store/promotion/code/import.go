@@ -14,22 +14,23 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// CodeKind comes after promotions, by whose numbers codes are kept.
+// CodeKind is the import of codes. They come after promotions, whose numbers are part of their
+// keys.
 var CodeKind = authoring.Kind{
 	Name: "promotion_code", Create: func() authoring.Source { return &codeSource{} },
 	Write: writeImportedCodes, Export: exportCodes,
 	After: "promotion",
 }
 
-// writeImportedCodes writes codes with what was used of them, and claims them where their
-// promotion has not ended.
+// writeImportedCodes writes codes with their uses, and claims them if their promotion has not
+// ended.
 func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	promotions, err := rule.LockSources(ctx, w, sources, func(r authoring.Source) string { return r.(*codeSource).PromotionID })
 	if err != nil {
 		return 0, err
 	}
-	sources = eachCodeOnce(sources)
-	if err := dropMoved(ctx, w, sources, promotions); err != nil {
+	sources = uniqueSources(sources)
+	if err := deleteMoved(ctx, w, sources, promotions); err != nil {
 		return 0, err
 	}
 	var rows [][]any
@@ -46,7 +47,7 @@ func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []auth
 	if err := importClaims(ctx, w, sources, promotions); err != nil {
 		return 0, err
 	}
-	return putCodes(ctx, w.Tx, rows)
+	return upsertCodes(ctx, w.Tx, rows)
 }
 
 const codeUpsert = `
@@ -58,9 +59,9 @@ const codeUpsert = `
 	   OR promotion_code.users <> excluded.users
 	   OR (excluded.created_at <> 0 AND promotion_code.created_at <> excluded.created_at)`
 
-// eachCodeOnce leaves the last of the lines with one promotion and code, and
-// sorts them by code.
-func eachCodeOnce(sources []authoring.Source) []authoring.Source {
+// uniqueSources keeps the last of several lines with the same promotion and code, and sorts them
+// by code.
+func uniqueSources(sources []authoring.Source) []authoring.Source {
 	last := map[[2]string]authoring.Source{}
 	for _, resource := range sources {
 		c := resource.(*codeSource)
@@ -72,9 +73,9 @@ func eachCodeOnce(sources []authoring.Source) []authoring.Source {
 	})
 }
 
-// dropMoved deletes the codes that have a line's id and are another code, or
-// of an epoch that is gone: ids are what a code is known by.
-func dropMoved(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion) error {
+// deleteMoved deletes the codes whose id a line gives to another code, and those of former epochs
+// with such an id: ids are unique.
+func deleteMoved(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion) error {
 	type place struct {
 		number, epoch int64
 		code          string
@@ -106,8 +107,8 @@ func dropMoved(ctx context.Context, w *authoring.Writer, sources []authoring.Sou
 	})
 }
 
-// importClaims claims the codes of promotions that have not ended; one that
-// another promotion holds is its line's fault.
+// importClaims claims the codes of promotions that have not ended. It returns the error of the
+// first line whose code another promotion holds.
 func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion) error {
 	byPromotion, ended := map[string][]authoring.Source{}, map[string]bool{}
 	for id, p := range promotions {
@@ -150,8 +151,7 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 	return nil
 }
 
-// exportCodes exports the codes of each promotion, by code; those that were done
-// away with are gone.
+// exportCodes exports the current codes of each promotion, by code.
 func exportCodes(ctx context.Context, e *authoring.Exporter) error {
 	key := []string{"promotion_number", "epoch", "code"} // as the primary key has it
 	scan := func(rows *sql.Rows) ([]any, *codeSource, error) {
@@ -178,15 +178,14 @@ func exportCodes(ctx context.Context, e *authoring.Exporter) error {
 	return db.EachPage(ctx, e.In, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
 }
 
-// putCodes inserts rows of codeInsert, many a statement, over those that are
-// there, and tells how many were new or different.
-func putCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err error) {
-	fresh := Counts{}
-	// SQLite finds a parameter by going through all before it, so a statement
-	// of several thousand costs more than several smaller ones.
+// upsertCodes inserts or updates rows of codeInsert and returns how many were new or different.
+func upsertCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err error) {
+	fresh := CountChanges{}
+	// SQLite searches parameters linearly, so that one statement with several thousand costs more
+	// than several smaller ones.
 	err = store.InBlocks(rows, 128, func(rows [][]any) error {
 		text, values := db.InsertSQL("promotion_code", codeInsert, len(rows)), slices.Concat(rows...)
-		of, err := db.Collect(ctx, t.Session, scanCodeNumber, text+codeUnlessThere, values...)
+		of, err := db.Collect(ctx, t.Session, scanEpochKey, text+codeDoNothing, values...)
 		for _, number := range of {
 			fresh[number]++
 		}
@@ -203,4 +202,4 @@ func putCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err err
 	return written, err
 }
 
-const codeUnlessThere = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING RETURNING promotion_number, epoch`
+const codeDoNothing = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING RETURNING promotion_number, epoch`

@@ -11,19 +11,18 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// SortCode sorts codes byte by byte.
+// SortCode sorts by code, byte by byte.
 const SortCode store.SortBy = "code"
 
-// PromotionCodes lists a promotion's codes, by code unless sorted by
-// SortCreatedAt; codes keeps to those, where there are any. NOT_FOUND when
-// there is no such promotion.
+// PromotionCodes lists the codes of a promotion, by code unless sorted by SortCreatedAt. If codes
+// is not empty, it lists only those. It returns NOT_FOUND for an unknown promotion.
 func (s *CodeService) PromotionCodes(ctx context.Context, promotionID string, codes []string, sort store.Sort, page store.Page) (*store.Slice[*PromotionCode], error) {
 	p, err := rule.FindPromotion(ctx, s.db, promotionID)
 	if err != nil {
 		return nil, err
 	}
 	if len(codes) > store.MaxFilterValues {
-		return nil, store.Unprocessablef([]string{"filter", "code"}, "has %d values; at most %d are taken", len(codes), store.MaxFilterValues)
+		return nil, store.Unprocessablef([]string{"filter", "code"}, "must have at most %d values, got %d", store.MaxFilterValues, len(codes))
 	}
 	if !slices.ContainsFunc(codes, store.IsStorableText) && len(codes) > 0 {
 		return nil, store.Invalidf([]string{"filter"}, "compares code with text that contains NUL or invalid UTF-8")
@@ -44,8 +43,7 @@ func codeList(p *rule.Promotion) db.Listing[*PromotionCode] {
 	return l
 }
 
-// CodesOf is that list by the promotion's number and epoch; its rows have no
-// promotion.
+// CodesOf lists the codes of an epoch of a promotion. The Promotion of each is nil.
 func CodesOf(number, epoch int64) db.Listing[*PromotionCode] {
 	return db.Listing[*PromotionCode]{
 		Name: "promotion_code", ID: "promotion_code.code", TimePrefix: "promotion_code.",
@@ -69,21 +67,20 @@ func CodesOf(number, epoch int64) db.Listing[*PromotionCode] {
 	}
 }
 
-// findCode finds a code across promotions: the held one, else the newest; nil
-// when there is none.
+// Find finds a code in all promotions: the held one, else the newest; nil if there is none.
 func Find(ctx context.Context, in db.Session, code string) (*PromotionCode, error) {
 	if !IsText(code) {
 		return nil, nil
 	}
 	c, _, err := db.One(ctx, in, Scan, `
-		SELECT `+Columns+`, promotion.id FROM `+LiveTables+`
+		SELECT `+Columns+`, promotion.id FROM `+CurrentTables+`
 		WHERE promotion_code.code = $1
 		ORDER BY held DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1`, code)
 	return c, err
 }
 
-// PromotionCode finds a code across promotions: the held one, else the
-// newest; NOT_FOUND when there is none.
+// PromotionCode finds a code in all promotions: the held one, else the newest. It returns
+// NOT_FOUND if there is none.
 func (s *CodeService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
 	c, err := Find(ctx, s.db.Reader, code)
 	if err == nil && c == nil {
@@ -95,7 +92,7 @@ func (s *CodeService) PromotionCode(ctx context.Context, code string) (*Promotio
 	return c, s.joinPromotions(ctx, []*PromotionCode{c})
 }
 
-// joinPromotions gives codes their promotions.
+// joinPromotions sets the promotion of each code.
 func (s *CodeService) joinPromotions(ctx context.Context, codes []*PromotionCode) error {
 	var ids []string
 	for _, c := range codes {
@@ -104,15 +101,15 @@ func (s *CodeService) joinPromotions(ctx context.Context, codes []*PromotionCode
 	byID, err := rule.FindPromotions(ctx, s.db, store.Unique(ids))
 	for _, c := range codes {
 		if c.Promotion = byID[c.PromotionID]; c.Promotion == nil && err == nil {
-			err = rule.UnknownPromotion(c.PromotionID) // gone since the codes were read
+			err = rule.UnknownPromotion(c.PromotionID) // deleted since the codes were read
 		}
 	}
 	return err
 }
 
-// PromotionCodesByID returns several codes; an unknown one is left out.
+// PromotionCodesByID returns codes by id. It omits unknown ids.
 func (s *CodeService) PromotionCodesByID(ctx context.Context, ids []string) (map[string]*PromotionCode, error) {
-	codes, err := db.CollectIn(ctx, s.db.Reader, Scan, store.ValidIDs(ids), `SELECT `+Columns+`, promotion.id FROM `+LiveTables+` WHERE promotion_code.id IN ($in)`)
+	codes, err := db.CollectIn(ctx, s.db.Reader, Scan, store.ValidIDs(ids), `SELECT `+Columns+`, promotion.id FROM `+CurrentTables+` WHERE promotion_code.id IN ($in)`)
 	if err == nil {
 		err = s.joinPromotions(ctx, codes)
 	}

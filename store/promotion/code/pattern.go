@@ -10,29 +10,28 @@ import (
 	"portico/store/authoring"
 )
 
-// codeSlot is where a pattern has a character drawn from the alphabet.
-const codeSlot = "#"
+// placeholder stands in a pattern for a character of the alphabet.
+const placeholder = "#"
 
-// DefaultCodePattern gives codes of 60 bits.
+// DefaultCodePattern makes codes of 60 random bits.
 const DefaultCodePattern = "####-####-####"
 
-// The bounds of patterns.
 const (
 	maxAlphabet = 64
 
-	// guessesPerCode is how many guesses must be needed at least, on average,
-	// to find one of the codes.
+	// guessesPerCode is the least number of guesses that must be needed, on average, to find a
+	// code.
 	guessesPerCode = 100
 )
 
-// codePattern makes codes: SUMMER-#### with the alphabet 01 is SUMMER-0110.
+// codePattern describes codes. The pattern SUMMER-#### with the alphabet 01 makes SUMMER-0110.
 type codePattern struct {
 	text     string
 	alphabet []rune
 }
 
-// newCodePattern reads a pattern and its alphabet; empty texts are
-// DefaultCodePattern and Crockford's base 32.
+// newCodePattern parses a pattern and its alphabet. The defaults are DefaultCodePattern and
+// Crockford's base 32.
 func newCodePattern(text, alphabet string) (codePattern, store.Errors) {
 	if text == "" {
 		text = DefaultCodePattern
@@ -43,8 +42,8 @@ func newCodePattern(text, alphabet string) (codePattern, store.Errors) {
 	p := codePattern{text, []rune(alphabet)}
 	f := &authoring.Validator{}
 	for i, c := range p.alphabet {
-		if !inCode(c) || c == ' ' || strings.ContainsRune(string(p.alphabet[:i]), c) {
-			f.Rule("alphabet", "must have visible characters, each once, and no slash, got %q", store.Abbreviate(alphabet))
+		if !isCodeCharacter(c) || c == ' ' || strings.ContainsRune(string(p.alphabet[:i]), c) {
+			f.Rule("alphabet", "must contain distinct visible characters other than a slash, got %q", store.Abbreviate(alphabet))
 			break
 		}
 	}
@@ -56,41 +55,41 @@ func newCodePattern(text, alphabet string) (codePattern, store.Errors) {
 		f.Rule("pattern", "must have a # for each character to draw, such as SUMMER-####-####, got %q", store.Abbreviate(text))
 	}
 	if dots := strings.ContainsRune(alphabet, '.') && strings.Trim(text, ".#") == ""; dots && len(text) <= len("..") {
-		f.Rule("pattern", "must not make the codes . and .., which no path can name; make it longer")
+		f.Rule("pattern", "must be longer: the codes . and .. cannot be path segments")
 	}
 	return p, f.Errors
 }
 
-func (p codePattern) slots() int { return strings.Count(p.text, codeSlot) }
+func (p codePattern) slots() int { return strings.Count(p.text, placeholder) }
 
-// space is how many codes there can be.
+// space returns how many codes are possible.
 func (p codePattern) space() *big.Int {
 	return new(big.Int).Exp(big.NewInt(int64(len(p.alphabet))), big.NewInt(int64(p.slots())), nil)
 }
 
-// odds is how many guesses it takes on average to find one of so many codes;
-// a pattern that makes that too easy is UNPROCESSABLE.
+// odds returns how many guesses it takes on average to find one of count codes. It returns
+// UNPROCESSABLE below guessesPerCode.
 func (p codePattern) odds(count int) (float64, error) {
 	space := p.space()
 	odds, _ := new(big.Float).Quo(new(big.Float).SetInt(space), big.NewFloat(float64(count))).Float64()
 	if odds < guessesPerCode {
-		return odds, store.Unprocessablef([]string{"pattern"}, "is too small for %d codes: there are %s, so that 1 guess in %.3g would find one; at least %d guesses must be needed: add a #, or characters to the alphabet",
+		return odds, store.Unprocessablef([]string{"pattern"}, "is too small for %d codes: it allows %s, so that 1 in %.3g guesses would find one, and at most 1 in %d may. Add a #, or characters to the alphabet.",
 			count, space, max(1, odds), guessesPerCode)
 	}
 	return odds, nil
 }
 
-// draw makes so many codes that nobody can foretell; some may be the same.
+// draw returns n unpredictable codes, which may repeat.
 func (p codePattern) draw(n int) []string {
 	var seed [32]byte
-	_, _ = rand.Read(seed[:]) // which never fails
+	_, _ = rand.Read(seed[:]) // never fails
 	dice := random.New(random.NewChaCha8(seed))
 	codes := make([]string, n)
 	var b strings.Builder
 	for i := range codes {
 		b.Reset()
 		for _, c := range p.text {
-			if string(c) == codeSlot {
+			if string(c) == placeholder {
 				c = p.alphabet[dice.IntN(len(p.alphabet))]
 			}
 			b.WriteRune(c)
@@ -100,14 +99,13 @@ func (p codePattern) draw(n int) []string {
 	return codes
 }
 
-// crockford is Crockford's base 32: no I, L, O and U.
+// crockford is Crockford's base 32, without I, L, O and U.
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// newCode makes a code nobody guesses: 12 characters of 5 bits each, in
-// groups of four.
+// newCode returns an unguessable code: 12 characters of 5 bits in groups of four.
 func newCode() string {
 	var random [12]byte
-	_, _ = rand.Read(random[:]) // which never fails
+	_, _ = rand.Read(random[:]) // never fails
 	code := make([]byte, 0, len("XXXX-XXXX-XXXX"))
 	for i, b := range random {
 		if i > 0 && i%4 == 0 {

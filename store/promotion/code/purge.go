@@ -8,7 +8,7 @@ import (
 	"portico/store/db"
 )
 
-// SweepCodes deletes the codes that were done away with.
+// SweepCodes deletes the codes of former epochs and of deleted promotions.
 func SweepCodes(s *CodeService, actor store.Actor, every time.Duration) db.Sweep {
 	return db.Sweep{
 		Name: "codes", Every: every,
@@ -25,10 +25,10 @@ func SweepCodes(s *CodeService, actor store.Actor, every time.Duration) db.Sweep
 	}
 }
 
-// purgeCodes deletes the codes of epochs that have ended and of archived
-// promotions, in short transactions.
+// purgeCodes deletes the codes of purged epochs and of archived promotions, in short
+// transactions.
 func (s *CodeService) purgeCodes(ctx context.Context, actor store.Actor) error {
-	dead, err := db.Collect(ctx, s.db.Reader, scanCodeNumber, `
+	dead, err := db.Collect(ctx, s.db.Reader, scanEpochKey, `
 		SELECT promotion_number, epoch FROM promotion_purge ORDER BY promotion_number, epoch`)
 	if err != nil {
 		return err
@@ -43,11 +43,11 @@ func (s *CodeService) purgeCodes(ctx context.Context, actor store.Actor) error {
 	return PurgeArchived(ctx, s.db, actor)
 }
 
-// nobodys is true for usages whose promotion a server of an older version
-// deleted, which archives none.
-const nobodys = `NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1) AND NOT EXISTS (SELECT 1 FROM promotion_archive WHERE number = $1)`
+// orphanUsages is true for usages whose promotion was deleted by a server of an older version,
+// which does not archive.
+const orphanUsages = `NOT EXISTS (SELECT 1 FROM promotion WHERE number = $1) AND NOT EXISTS (SELECT 1 FROM promotion_archive WHERE number = $1)`
 
-// purgeEpoch deletes a batch of the codes of an epoch, and tells how many.
+// purgeEpoch deletes a batch of the codes of an epoch and returns how many.
 func purgeEpoch(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (int, error) {
 	codes, err := db.Collect(ctx, t.Session, db.Scalar[string], `
 		SELECT code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 ORDER BY code LIMIT $3`, number, epoch, rows)
@@ -57,9 +57,8 @@ func purgeEpoch(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (i
 	return deleteCodes(ctx, t, number, epoch, codes)
 }
 
-// purge deletes a batch, and tells of how many rows; fewer than asked for when
-// there are no more. The claims go first, unless somebody else took them over;
-// what is asked for is noted until nothing is left of it.
+// purge deletes a batch of an epoch's rows. It returns fewer than rows if none are left; the
+// entry in promotion_purge is then deleted.
 func purge(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (done int64, err error) {
 	codes, err := purgeEpoch(ctx, t, number, epoch, rows)
 	if err != nil || codes > 0 {
@@ -68,13 +67,13 @@ func purge(ctx context.Context, t *db.Tx, number, epoch int64, rows int) (done i
 	usages, err := t.Exec(ctx, `
 		DELETE FROM code_usage WHERE promotion_number = $1 AND id IN (
 		    SELECT id FROM code_usage
-		    WHERE promotion_number = $1 AND `+nobodys+`
+		    WHERE promotion_number = $1 AND `+orphanUsages+`
 		    ORDER BY created_at, id LIMIT $2)`, number, rows)
 	if err != nil || usages > 0 {
 		return int64(rows), err
 	}
 	if _, err := t.Exec(ctx, `
-		DELETE FROM code_usage_total WHERE promotion_number = $1 AND `+nobodys, number); err != nil {
+		DELETE FROM code_usage_total WHERE promotion_number = $1 AND `+orphanUsages, number); err != nil {
 		return 0, err
 	}
 	_, err = t.Exec(ctx, `DELETE FROM promotion_purge WHERE promotion_number = $1 AND epoch = $2`, number, epoch)

@@ -7,7 +7,6 @@ import (
 // CodeReason is why a code cannot be used.
 type CodeReason string
 
-// The reasons.
 const (
 	CodeUnknown     CodeReason = "unknown"
 	CodeExpired     CodeReason = "expired"
@@ -15,22 +14,22 @@ const (
 	CodeDisabled    CodeReason = "disabled"
 	CodeUsedUp      CodeReason = "used_up"
 	CodeWrongUser   CodeReason = "wrong_user"
-	CodeNoUnits     CodeReason = "no_units"             // per_item, for no unit
-	CodeNotPerItem  CodeReason = "per_item_automatic"   // per_item, of an automatic promotion
-	CodeCartTooLow  CodeReason = "below_min_cart_value" // of what the cart comes to
-	CodeNotCurrency CodeReason = "other_currency"       // the promotion gives nothing in it
+	CodeNoUnits     CodeReason = "no_units"             // a per_item code, without units
+	CodeNotPerItem  CodeReason = "per_item_automatic"   // a per_item code of an automatic promotion
+	CodeCartTooLow  CodeReason = "below_min_cart_value" // the cart total
+	CodeNotCurrency CodeReason = "other_currency"       // the promotion has no value in the currency
 )
 
-// CodeRefusal is a reason, with the member at fault and the detail of it.
+// CodeRefusal is a reason why a code cannot be used. Err names the argument.
 type CodeRefusal struct {
 	Reason CodeReason
-	Fault  *store.Error
+	Err    *store.Error
 }
 
 // CodeArgument is a member of a CodeUse.
 type CodeArgument string
 
-// The members that a refusal can be about.
+// The arguments that a refusal can name.
 const (
 	CodeArgumentCode      CodeArgument = "code"
 	CodeArgumentUser      CodeArgument = "user"
@@ -38,9 +37,10 @@ const (
 	CodeArgumentCartValue CodeArgument = "cart_value" // the amount and its currency
 )
 
-// Argument is the member at fault.
-func (r CodeRefusal) Argument() CodeArgument { return CodeArgument(r.Fault.Path[0]) }
+// Argument returns the argument that Err names.
+func (r CodeRefusal) Argument() CodeArgument { return CodeArgument(r.Err.Path[0]) }
 
+// NewRefusal returns a refusal of an argument, UNPROCESSABLE.
 func NewRefusal(reason CodeReason, about CodeArgument, format string, args ...any) CodeRefusal {
 	return CodeRefusal{reason, store.Unprocessablef([]string{string(about)}, format, args...)}
 }

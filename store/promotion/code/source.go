@@ -6,8 +6,8 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// codeSource is a promotion's code; Uses is what remains of MaxUses, both
-// absent when it can be used without end.
+// codeSource is an imported code. Uses are the remaining uses of MaxUses. Both are absent without
+// a limit.
 type codeSource struct {
 	Type        string   `json:"type"`
 	ID          string   `json:"id"`
@@ -15,7 +15,7 @@ type codeSource struct {
 	Code        string   `json:"code"`
 	MaxUses     *int     `json:"max_uses,omitempty"`
 	Uses        *int     `json:"uses,omitempty"`
-	Used        int      `json:"used,omitempty"` // of a code that can be used without end
+	Used        int      `json:"used,omitempty"` // of a code without limit
 	ConsumeUnit string   `json:"consume_unit,omitempty"`
 	User        CodeUser `json:"user,omitzero"`
 	CreatedAt   string   `json:"created_at,omitempty"`
@@ -45,14 +45,14 @@ func (c *codeSource) Check(f *authoring.Validator) {
 		f.Between("uses", *c.Uses, 0, most)
 	}
 	if limited := c.MaxUses != nil || c.Uses != nil; limited && c.Used != 0 {
-		f.Add("used", "is only for a code without max_uses; uses tells what remains of those")
+		f.Add("used", "must be absent for a code with max_uses. Its uses are the remaining uses.")
 	}
 	f.Between("used", c.Used, 0, store.MaxStock)
 	checkCodeUser(f, "user", c.User)
 	f.Time("created_at", &c.CreatedAt)
 }
 
-// counts are the limit of a code, nil where there is none, and what was used.
+// counts returns the limit of a code, nil for none, and how often it was used.
 func (c *codeSource) counts() (maxUses *int, used int) {
 	switch {
 	case c.MaxUses != nil && c.Uses != nil:

@@ -9,15 +9,15 @@ import (
 	"portico/store/authoring"
 )
 
-// The bounds of a code's text. Codes of before they were held to them are
-// read, used and removed as they are.
+// Limits of codes to create. Codes that were created before the limits existed can still be read,
+// redeemed and deleted.
 const (
 	MaxCodeLength = 64  // characters
-	MaxBytes      = 256 // of any code there may be
+	MaxBytes      = 256 // of any stored code
 )
 
-// checkCodeText finds what is wrong with a code that is to be made: 1 to
-// MaxCodeLength printable characters that a path can name.
+// checkCodeText checks a code to create: 1 to MaxCodeLength printable characters, usable as a
+// path segment.
 func checkCodeText(f *authoring.Validator, member, code string) {
 	switch {
 	case !store.IsStorableText(code):
@@ -25,20 +25,20 @@ func checkCodeText(f *authoring.Validator, member, code string) {
 	case utf8.RuneCountInString(code) > MaxCodeLength:
 		f.Rule(member, "must be at most %d characters, got %d", MaxCodeLength, utf8.RuneCountInString(code))
 	case code == "." || code == "..":
-		f.Rule(member, "must not be %q, which no path can name", code)
+		f.Rule(member, "must not be %q: it cannot be a path segment", code)
 	case code != strings.TrimSpace(code):
 		f.Rule(member, "must not begin or end with a space: %q", store.Abbreviate(code))
 	default:
-		if at := strings.IndexFunc(code, func(c rune) bool { return !inCode(c) }); at >= 0 {
+		if at := strings.IndexFunc(code, func(c rune) bool { return !isCodeCharacter(c) }); at >= 0 {
 			c, _ := utf8.DecodeRuneInString(code[at:])
-			f.Rule(member, "must have printable characters and no slash, not %+q: %q", c, store.Abbreviate(code))
+			f.Rule(member, "must contain only printable characters other than a slash, got %q in %q", string(c), store.Abbreviate(code))
 		}
 	}
 }
 
-// inCode tells whether a character can be part of a code: printable, which
-// control and bidi characters are not, and not the slash that parts a path.
-func inCode(c rune) bool { return unicode.IsPrint(c) && c != '/' && c != utf8.RuneError }
+// isCodeCharacter reports whether a code may contain a character: any printable one but the
+// slash. Control and bidirectional characters are not printable.
+func isCodeCharacter(c rune) bool { return unicode.IsPrint(c) && c != '/' && c != utf8.RuneError }
 
-// isCodeText tells whether a text could be a code's.
+// IsText reports whether a text could be a stored code.
 func IsText(text string) bool { return store.IsStorableText(text) && len(text) <= MaxBytes }

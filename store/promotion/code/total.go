@@ -13,26 +13,25 @@ import (
 	"portico/store/db"
 )
 
-// How many codes a promotion has stands with it, for a page of a million codes
-// tells their number too. Whoever adds or removes codes has locked their
-// promotion (lockPromotions), so that its row is no place where writes wait
-// that did not wait there before. It counts the codes of the promotion's own
-// epoch; those of epochs before are nobody's.
+// The row of a promotion counts the codes of its current epoch, since listing a page returns the
+// total of up to millions. Writes that add or remove codes have locked that row already, so that
+// the count adds no contention.
 
-// codesTotal is how many codes an epoch of a promotion has.
+// CountSQL returns the number of codes in an epoch of a promotion.
 const CountSQL = `SELECT codes FROM promotion WHERE number = $1 AND epoch = $2`
 
+// EpochKey identifies the codes of a promotion between two times it was re-enabled.
 type EpochKey struct{ Number, Epoch int64 }
 
-// codeCounts are codes that were added, or removed where it is less than 0.
-type Counts map[EpochKey]int
+// CountChanges holds how many codes were added to each epoch; negative for removed ones.
+type CountChanges map[EpochKey]int
 
-func scanCodeNumber(rows *sql.Rows) (of EpochKey, err error) {
+func scanEpochKey(rows *sql.Rows) (of EpochKey, err error) {
 	return of, rows.Scan(&of.Number, &of.Epoch)
 }
 
-// add has the promotions count them.
-func (c Counts) Add(ctx context.Context, t *db.Tx) error {
+// Add changes the counts of the promotions.
+func (c CountChanges) Add(ctx context.Context, t *db.Tx) error {
 	maps.DeleteFunc(c, func(_ EpochKey, n int) bool { return n == 0 })
 	order := slices.SortedFunc(maps.Keys(c), func(a, b EpochKey) int { return cmp.Compare(a.Number, b.Number) })
 	return store.InBlocks(order, 128, func(block []EpochKey) error {

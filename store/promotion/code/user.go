@@ -10,37 +10,34 @@ import (
 	"portico/store/authoring"
 )
 
-// The bounds of who may use a code.
 const (
 	maxCodeUsers    = 1000
 	maxCodeUserName = 255 // bytes
 )
 
-// CodeUser says who may use a code: a customer's id, or any text that names
-// somebody, or a list of them. It keeps the form in which it was given, a text
-// or a list; the zero CodeUser is everybody.
+// CodeUser says who may use a code: a customer's id or any other name, or a list of them. It
+// keeps the given form, one name or a list. The zero CodeUser is everybody.
 type CodeUser struct {
 	names []string
 	list  bool
 }
 
-// OneCodeUser is a user given as a text.
+// OneCodeUser returns the user with a single name.
 func OneCodeUser(name string) CodeUser { return CodeUser{names: []string{name}} }
 
-// CodeUsers are users given as a list; nil is everybody.
+// CodeUsers returns the users of a list; nil is everybody.
 func CodeUsers(names []string) CodeUser { return CodeUser{names, names != nil} }
 
-// IsZero tells whether everybody may use the code.
+// IsZero reports whether everybody may use the code.
 func (u CodeUser) IsZero() bool { return u.names == nil && !u.list }
 
-// Names are those who may use the code; nil for everybody.
+// Names returns who may use the code; nil for everybody.
 func (u CodeUser) Names() []string { return u.names }
 
-// includes tells whether somebody may use the code; nobody in particular is
-// an empty name.
+// Includes reports whether a user may use the code. The name is empty if the user is unknown.
 func (u CodeUser) Includes(name string) bool { return u.IsZero() || slices.Contains(u.names, name) }
 
-// IsOne tells whether the user was given as a text.
+// IsOne reports whether the user was given as a single name.
 func (u CodeUser) IsOne() bool { return !u.list && u.names != nil }
 
 // AppendJSON appends null, a string, or an array of strings.
@@ -64,8 +61,8 @@ func (u CodeUser) AppendJSON(dst []byte) []byte {
 // MarshalJSON implements json.Marshaler.
 func (u CodeUser) MarshalJSON() ([]byte, error) { return u.AppendJSON(nil), nil }
 
-// UnmarshalJSON implements json.Unmarshaler. The error is an *Error, INVALID
-// without a path.
+// UnmarshalJSON implements json.Unmarshaler. The error is a *store.Error, INVALID, without a
+// path.
 func (u *CodeUser) UnmarshalJSON(text []byte) error {
 	*u = CodeUser{}
 	text = bytes.TrimSpace(text)
@@ -89,7 +86,7 @@ func (u *CodeUser) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// stored is the user as a row holds it: empty for everybody, else JSON.
+// stored returns the form in rows: empty for everybody, else JSON.
 func (u CodeUser) stored() string {
 	if u.IsZero() {
 		return ""
@@ -97,9 +94,8 @@ func (u CodeUser) stored() string {
 	return string(u.AppendJSON(nil))
 }
 
-// storedCodeUser reads what stored gave. Rows of before it was checked may
-// name nobody, which has meant everybody; one that cannot be read at all lets
-// nobody use the code.
+// storedCodeUser parses what stored returned. An old row may have only empty names, which means
+// everybody. With an unreadable row nobody may use the code.
 func storedCodeUser(text string) (u CodeUser) {
 	if text == "" {
 		return u
@@ -114,16 +110,16 @@ func storedCodeUser(text string) (u CodeUser) {
 	return u
 }
 
-// checkCodeUser finds what is wrong with who may use a code.
+// checkCodeUser checks who may use a code.
 func checkCodeUser(f *authoring.Validator, member string, u CodeUser) {
-	const everybody = "leave it out, or send null, for everybody"
+	const everybody = "omit it, or send null, for everybody"
 	switch {
 	case u.IsZero():
 		return
 	case len(u.names) == 0:
-		f.Rule(member, "must name somebody; %s", everybody)
+		f.Rule(member, "must name at least one user; %s", everybody)
 	case len(u.names) > maxCodeUsers:
-		f.Rule(member, "must name at most %d, got %d", maxCodeUsers, len(u.names))
+		f.Rule(member, "must name at most %d users, got %d", maxCodeUsers, len(u.names))
 		return
 	}
 	for i, name := range u.names {

@@ -11,28 +11,27 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// CodeUse is what a checkout asks of a code.
+// CodeUse is a use of a code, to check or to redeem.
 type CodeUse struct {
 	Code      string
-	User      string                // who uses it: a customer's id, or any text the code names; empty for nobody in particular
-	Units     int                   // item units it would apply to; counts for per_item codes
-	Reference string                // the caller's own, an order number for instance; to redeem
-	CartValue *store.CurrencyAmount // what the cart comes to, to check; nil tells nothing
+	User      string                // a customer's id or any other name that the code may list; empty if unknown
+	Units     int                   // item units that it applies to, for per_item codes
+	Reference string                // of the caller, such as an order number; required to redeem
+	CartValue *store.CurrencyAmount // cart total, checked if given
 }
 
-// CodeCheck is what a code would do.
+// CodeCheck tells whether a use of a code would be accepted.
 type CodeCheck struct {
-	Refusals     []code.CodeRefusal  // all of them; none when it is good
-	UnitsApplied int                 // uses it would take; 0 when refused
-	Code         *code.PromotionCode // nil when unknown
-	Promotion    *rule.Promotion     // nil when unknown
+	Refusals     []code.CodeRefusal  // every reason against it; none if it is accepted
+	UnitsApplied int                 // uses that it would consume; 0 if refused
+	Code         *code.PromotionCode // nil if unknown
+	Promotion    *rule.Promotion     // nil if unknown
 }
 
-// Valid tells whether nothing stands in its way.
+// Valid reports whether the use would be accepted.
 func (c *CodeCheck) Valid() bool { return len(c.Refusals) == 0 }
 
-// Remaining are the uses that are left; nil for any number, and of an unknown
-// code.
+// Remaining returns the remaining uses; nil for no limit and for an unknown code.
 func (c *CodeCheck) Remaining() *int {
 	if c.Code == nil {
 		return nil
@@ -40,7 +39,8 @@ func (c *CodeCheck) Remaining() *int {
 	return c.Code.Uses()
 }
 
-// PromotionGlobalID is the id of the code's promotion over all types.
+// PromotionGlobalID returns the promotion's id that is unique across types; nil for an unknown
+// code.
 func (c *CodeCheck) PromotionGlobalID() *string {
 	if c.Promotion == nil {
 		return nil
@@ -49,14 +49,14 @@ func (c *CodeCheck) PromotionGlobalID() *string {
 	return &id
 }
 
-// codeOffer is a code with what decides whether it is good; both are nil where
-// there is no such code.
+// codeOffer is a code with its promotion. Both are nil for an unknown code.
 type codeOffer struct {
 	code      *code.PromotionCode
 	promotion *rule.Promotion
 }
 
-func codeOfferOf(ctx context.Context, in db.Session, text string, at time.Time) (o codeOffer, err error) {
+// findOffer finds a code and its promotion as of a time.
+func findOffer(ctx context.Context, in db.Session, text string, at time.Time) (o codeOffer, err error) {
 	found, err := code.Find(ctx, in, text)
 	if err != nil || found == nil {
 		return o, err
@@ -68,7 +68,7 @@ func codeOfferOf(ctx context.Context, in db.Session, text string, at time.Time) 
 	return o, err
 }
 
-// refusals are all reasons why the code is not good for a use at a time.
+// refusals returns every reason why a use is refused at a time.
 func (o codeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal) {
 	refuse := func(when bool, reason code.CodeReason, about code.CodeArgument, format string, args ...any) {
 		if when {
@@ -77,26 +77,26 @@ func (o codeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal)
 	}
 	c, p := o.code, o.promotion
 	if p == nil || !c.Held && at.Before(p.End) {
-		return []code.CodeRefusal{{Reason: code.CodeUnknown, Fault: store.NotFoundf([]string{string(code.CodeArgumentCode)}, "is no promotion's: %q", store.Abbreviate(use.Code))}}
+		return []code.CodeRefusal{{Reason: code.CodeUnknown, Err: store.NotFoundf([]string{string(code.CodeArgumentCode)}, "is unknown: %q", store.Abbreviate(use.Code))}}
 	}
-	refuse(!at.Before(p.End), code.CodeExpired, code.CodeArgumentCode, "was good until %s, when its promotion ended", store.FormatTime(p.End))
-	refuse(at.Before(p.Start), code.CodeNotStarted, code.CodeArgumentCode, "is good from %s on, when its promotion starts", store.FormatTime(p.Start))
-	refuse(!p.Enabled, code.CodeDisabled, code.CodeArgumentCode, "is of a promotion that is not enabled")
+	refuse(!at.Before(p.End), code.CodeExpired, code.CodeArgumentCode, "has expired: its promotion ended at %s", store.FormatTime(p.End))
+	refuse(at.Before(p.Start), code.CodeNotStarted, code.CodeArgumentCode, "cannot be used yet: its promotion starts at %s", store.FormatTime(p.Start))
+	refuse(!p.Enabled, code.CodeDisabled, code.CodeArgumentCode, "belongs to a disabled promotion")
 	list = append(list, c.Refusals(p)...)
-	refuse(!c.User.Includes(use.User), code.CodeWrongUser, code.CodeArgumentUser, "may not use this code, which is for others")
+	refuse(!c.User.Includes(use.User), code.CodeWrongUser, code.CodeArgumentUser, "may not use this code: it is limited to other users")
 	refuse(c.ConsumeUnit == code.PerItem && use.Units < 1, code.CodeNoUnits, code.CodeArgumentUnits, "must be at least 1 for a code that counts per item, got %d", use.Units)
 	if cart := use.CartValue; cart != nil {
-		least, asked := rule.AmountIn(p.MinCartValue, cart.Currency)
-		refuse(asked && cart.Minor < least, code.CodeCartTooLow, code.CodeArgumentCartValue, "must be at least %d minor units of %s, got %d", least, cart.Currency, cart.Minor)
-		refuse(!asked && len(p.MinCartValue) > 0, code.CodeNotCurrency, code.CodeArgumentCartValue, "must be of a currency that the promotion asks a minimum of, got %s", cart.Currency)
+		minimum, ok := rule.AmountIn(p.MinCartValue, cart.Currency)
+		refuse(ok && cart.Minor < minimum, code.CodeCartTooLow, code.CodeArgumentCartValue, "must be at least %d minor units of %s, got %d", minimum, cart.Currency, cart.Minor)
+		refuse(!ok && len(p.MinCartValue) > 0, code.CodeNotCurrency, code.CodeArgumentCartValue, "must be in a currency with a minimum cart value, got %s", cart.Currency)
 		gives := func(c rule.PromotionCurrency) bool { return c.Currency == cart.Currency }
 		refuse(len(p.Currencies) > 0 && !slices.ContainsFunc(p.Currencies, gives) && rule.DecodeSchema(p.Schema).Percent == nil,
-			code.CodeNotCurrency, code.CodeArgumentCartValue, "must be of a currency that the promotion gives something in, got %s", cart.Currency)
+			code.CodeNotCurrency, code.CodeArgumentCartValue, "must be in a currency in which the promotion gives a discount, got %s", cart.Currency)
 	}
 	return list
 }
 
-// units is how many uses a good code takes for so many units.
+// units returns how many uses an accepted use consumes for that many units.
 func (o codeOffer) units(asked int) int {
 	if o.code.ConsumeUnit == code.PerCart {
 		return 1
@@ -107,31 +107,31 @@ func (o codeOffer) units(asked int) int {
 	return asked
 }
 
-// MaxCodeUnits bounds the units of a use.
+// MaxCodeUnits limits the units of a use.
 const MaxCodeUnits = 1_000_000
 
-// check finds what makes no sense in a use, whatever the code is.
-func (u *CodeUse) check(least int) error {
-	var faults store.Errors
-	if u.Units < least || u.Units > MaxCodeUnits {
-		faults = append(faults, store.Unprocessablef([]string{"units"}, "must be between %d and %d, got %d", least, MaxCodeUnits, u.Units))
+// check checks what does not depend on the code. minUnits is the least number of units.
+func (u *CodeUse) check(minUnits int) error {
+	var errs store.Errors
+	if u.Units < minUnits || u.Units > MaxCodeUnits {
+		errs = append(errs, store.Unprocessablef([]string{"units"}, "must be between %d and %d, got %d", minUnits, MaxCodeUnits, u.Units))
 	}
 	for _, text := range []struct{ member, text string }{{"user", u.User}, {"reference", u.Reference}} {
 		if len(text.text) > 255 {
-			faults = append(faults, store.Unprocessablef([]string{text.member}, "must be at most 255 bytes, got %d", len(text.text)))
+			errs = append(errs, store.Unprocessablef([]string{text.member}, "must be at most 255 bytes, got %d", len(text.text)))
 		}
 		if !store.IsStorableText(text.text) {
-			faults = append(faults, store.Invalidf([]string{text.member}, "must be UTF-8 text without NUL"))
+			errs = append(errs, store.Invalidf([]string{text.member}, "must be UTF-8 text without NUL"))
 		}
 	}
 	if u.CartValue != nil && u.CartValue.Currency == "" {
-		faults = append(faults, store.Unprocessablef([]string{"cart_value", "currency"}, "must be an ISO 4217 code such as USD, not empty"))
+		errs = append(errs, store.Unprocessablef([]string{"cart_value", "currency"}, "must be an ISO 4217 code such as USD, not empty"))
 	}
 	if u.CartValue != nil && u.CartValue.Minor < 0 {
-		faults = append(faults, store.Unprocessablef([]string{"cart_value", "amount"}, "must be at least 0 minor units, got %d", u.CartValue.Minor))
+		errs = append(errs, store.Unprocessablef([]string{"cart_value", "amount"}, "must be at least 0 minor units, got %d", u.CartValue.Minor))
 	}
-	if len(faults) > 0 {
-		return faults
+	if len(errs) > 0 {
+		return errs
 	}
 	return nil
 }

@@ -21,15 +21,14 @@ func NewRedeemService(d *db.DB) *RedeemService {
 	return &RedeemService{db: d, redeems: newRedeemQueue()}
 }
 
-// CheckCode tells what a code would do, and changes nothing. What it says may
-// be outdated by the time the code is redeemed. INVALID and UNPROCESSABLE for
-// a use that makes no sense.
+// CheckCode tells whether a code would be accepted, and changes nothing. The result may be
+// outdated when the code is redeemed. It returns INVALID or UNPROCESSABLE for an invalid use.
 func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
 	if err := use.check(0); err != nil {
 		return nil, err
 	}
 	now := s.db.Now()
-	o, err := codeOfferOf(ctx, s.db.Reader, use.Code, now)
+	o, err := findOffer(ctx, s.db.Reader, use.Code, now)
 	if err != nil {
 		return nil, err
 	}
@@ -40,19 +39,19 @@ func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck,
 	return check, nil
 }
 
-// RedeemCode takes uses of a code: one of a per_cart code, of a per_item code
-// as many as there are units, or as are left, but at least one. Whatever is
-// redeemed at once, a code is never used more often than it may be.
+// RedeemCode consumes uses of a code: one of a per_cart code. A per_item code consumes as many as
+// there are units, or as remain, but at least one. Concurrent redemptions never exceed the code's
+// limit.
 //
-// It is idempotent by reference: again, with the same user and units, it is
-// answered as the first time, even when the code is used up by then.
+// It is idempotent by reference: repeated with the same user and units it returns the first
+// result, even if the code is used up by then.
 //
-// NOT_FOUND for an unknown code; UNPROCESSABLE, with every reason, for one
-// that is not good, and for a reference whose uses were released; CONFLICT for
-// a reference that was used with another user or other units.
+// It returns NOT_FOUND for an unknown code, UNPROCESSABLE with every reason for a refused one and
+// for a reference whose uses were released, and CONFLICT for a reference that was redeemed with
+// another user or other units.
 func (s *RedeemService) RedeemCode(ctx context.Context, actor store.Actor, use CodeUse) (*CodeUsage, error) {
 	if use.Reference == "" {
-		return nil, store.Unprocessablef([]string{"reference"}, "must be 1 to 255 bytes of your own, an order number for instance")
+		return nil, store.Unprocessablef([]string{"reference"}, "is required: 1 to 255 bytes, such as an order number")
 	}
 	if err := use.check(1); err != nil {
 		return nil, err

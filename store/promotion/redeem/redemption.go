@@ -14,32 +14,31 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// redemption is one write that takes uses of codes: the codes it has locked,
-// what becomes of them, and the usages that it enters.
+// redemption is one write that redeems a group of uses.
 type redemption struct {
 	*db.Tx
-	offers map[string]*lockedOffer      // by code
-	usages map[usageOf]*CodeUsage       // the first of each
-	taken  []*lockedOffer               // those that are used
-	lines  []*CodeUsage                 // that are new
-	of     map[*CodeUsage]code.EpochKey // whose each is
+	offers    map[string]*lockedOffer      // by code
+	usages    map[usageKey]*CodeUsage      // the first usage of each key
+	changed   []*lockedOffer               // offers with new uses
+	newUsages []*CodeUsage                 // to insert
+	epochs    map[*CodeUsage]code.EpochKey // of each new usage
 }
 
-type usageOf struct{ reference, code string }
+type usageKey struct{ reference, code string }
 
-// lockedOffer is a code that nobody else uses from now on.
+// lockedOffer is an offer whose code is locked by this write.
 type lockedOffer struct {
 	codeOffer
-	was int // its uses before
+	usedBefore int // its uses before this write
 }
 
-// redeemAll takes the uses in the order in which they were asked for.
+// redeemAll redeems the uses in the order of the requests.
 func (w *redemption) redeemAll(ctx context.Context, group []*redeemRequest) error {
 	if err := w.lock(ctx, group); err != nil {
 		return err
 	}
-	// Read after the codes: if the same reference took the last use just now, its
-	// usage is seen here.
+	// The usages are read after the codes are locked: if the same reference took the last use
+	// just now, its usage is found.
 	if err := w.readUsages(ctx, group); err != nil {
 		return err
 	}
@@ -48,17 +47,17 @@ func (w *redemption) redeemAll(ctx context.Context, group []*redeemRequest) erro
 			r.Out, r.Err = w.redeem(r.Actor, r.In)
 		}
 	}
-	if len(w.lines) == 0 {
+	if len(w.newUsages) == 0 {
 		return db.ErrUnchanged
 	}
-	if err := w.takeUses(ctx); err != nil {
+	if err := w.updateUses(ctx); err != nil {
 		return err
 	}
 	return w.writeUsages(ctx)
 }
 
-// lock finds the codes with their promotions. They are locked in the order of
-// codes, then promotions everywhere, or two writes deadlock.
+// lock locks the codes and their promotions, always in the order of codes, then promotions, since
+// writes that lock in different orders deadlock.
 func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	w.offers = map[string]*lockedOffer{}
 	var codes, promotions []string
@@ -79,7 +78,7 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	}
 	list, args := db.InList(nil, codes)
 	found, err := db.Collect(ctx, w.Session, code.Scan, `
-		SELECT `+code.Columns+`, promotion.id FROM `+code.LiveTables+`
+		SELECT `+code.Columns+`, promotion.id FROM `+code.CurrentTables+`
 		WHERE promotion_code.code IN (`+list+`)
 		ORDER BY promotion_code.code, promotion_code.promotion_number`+w.ForUpdate("promotion_code"), args...)
 	if err != nil {
@@ -92,7 +91,7 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	for _, c := range found {
 		if p := byID[c.PromotionID]; p != nil {
 			o := codeOffer{c, p}
-			if known := w.offers[c.Code]; known == nil || o.before(known.codeOffer) {
+			if known := w.offers[c.Code]; known == nil || o.isPreferredTo(known.codeOffer) {
 				w.offers[c.Code] = &lockedOffer{o, c.Used}
 			}
 		}
@@ -100,9 +99,9 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	return err
 }
 
-// before tells whether a code is found rather than another that reads the same,
-// as findCode has it.
-func (o codeOffer) before(other codeOffer) bool {
+// isPreferredTo reports whether the code, rather than another one with the same text, is meant.
+// The order is that of code.Find.
+func (o codeOffer) isPreferredTo(other codeOffer) bool {
 	if o.code.Held != other.code.Held {
 		return o.code.Held
 	}
@@ -111,7 +110,7 @@ func (o codeOffer) before(other codeOffer) bool {
 
 // readUsages finds what the references redeemed before.
 func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) error {
-	w.usages, w.of = map[usageOf]*CodeUsage{}, map[*CodeUsage]code.EpochKey{}
+	w.usages, w.epochs = map[usageKey]*CodeUsage{}, map[*CodeUsage]code.EpochKey{}
 	var references, codes []string
 	for _, r := range group {
 		if r.Err == nil && store.IsStorableText(r.In.Code) {
@@ -128,57 +127,57 @@ func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) err
 		WHERE reference IN (`+list+`) AND code IN (`+among+`)
 		ORDER BY created_at, id`, args...)
 	for _, u := range usages {
-		if key := (usageOf{u.Reference, u.Code}); w.usages[key] == nil {
+		if key := (usageKey{u.Reference, u.Code}); w.usages[key] == nil {
 			w.usages[key] = u
 		}
 	}
 	return err
 }
 
-// redeem takes uses of a code, unless its reference did so before.
+// redeem consumes uses of a code, or returns the usage that its reference redeemed before.
 func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) {
-	key := usageOf{use.Reference, use.Code}
+	key := usageKey{use.Reference, use.Code}
 	if made := w.usages[key]; made != nil {
 		again := *made
 		return &again, made.check(use)
 	}
 	o := w.offers[use.Code]
 	if o == nil {
-		return nil, refused(codeOffer{}.refusals(use, w.Now))
+		return nil, refusalErrors(codeOffer{}.refusals(use, w.Now))
 	}
 	if refusals := o.refusals(use, w.Now); len(refusals) > 0 {
-		return nil, refused(refusals)
+		return nil, refusalErrors(refusals)
 	}
 	u := &CodeUsage{ID: store.NewID(), PromotionID: o.promotion.ID, Code: use.Code, User: use.User, Reference: use.Reference,
 		UnitsAsked: use.Units, Units: o.units(use.Units), Actor: actor, CreatedAt: w.Now}
-	if o.code.Used == o.was {
-		w.taken = append(w.taken, o)
+	if o.code.Used == o.usedBefore {
+		w.changed = append(w.changed, o)
 	}
 	o.code.Used += u.Units
-	w.usages[key], w.of[u] = u, code.EpochKey{Number: o.promotion.Number, Epoch: o.promotion.Epoch}
-	w.lines = append(w.lines, u)
+	w.usages[key], w.epochs[u] = u, code.EpochKey{Number: o.promotion.Number, Epoch: o.promotion.Epoch}
+	w.newUsages = append(w.newUsages, u)
 	return u, nil
 }
 
-func refused(refusals []code.CodeRefusal) error {
+func refusalErrors(refusals []code.CodeRefusal) error {
 	var list store.Errors
 	for _, r := range refusals {
-		list = append(list, r.Fault)
+		list = append(list, r.Err)
 	}
 	return list
 }
 
-// takeUses writes what is used by conditional updates. Where one finds a code
-// or its promotion otherwise than they were read, another write came between.
-func (w *redemption) takeUses(ctx context.Context) error {
-	slices.SortFunc(w.taken, func(a, b *lockedOffer) int { return strings.Compare(a.code.Code, b.code.Code) })
-	return store.InBlocks(w.taken, 128, func(block []*lockedOffer) error {
+// updateUses writes the new numbers of uses. The update is conditional: if the code or its
+// promotion changed after it was read, the write is retried.
+func (w *redemption) updateUses(ctx context.Context) error {
+	slices.SortFunc(w.changed, func(a, b *lockedOffer) int { return strings.Compare(a.code.Code, b.code.Code) })
+	return store.InBlocks(w.changed, 128, func(block []*lockedOffer) error {
 		args := []any{string(code.PerItem), store.Micros(w.Now)}
 		rows := make([]string, len(block))
 		for i, o := range block {
 			n := len(args)
 			rows[i] = fmt.Sprintf(`(CAST($%d AS BIGINT), CAST($%d AS BIGINT), CAST($%d AS TEXT), CAST($%d AS BIGINT), CAST($%d AS BIGINT))`, n+1, n+2, n+3, n+4, n+5)
-			args = append(args, o.promotion.Number, o.promotion.Epoch, o.code.Code, o.was, o.code.Used)
+			args = append(args, o.promotion.Number, o.promotion.Epoch, o.code.Code, o.usedBefore, o.code.Used)
 		}
 		taken, err := w.Exec(ctx, `
 			WITH taking (number, epoch, code, was, used) AS (VALUES `+strings.Join(rows, ", ")+`)
@@ -198,27 +197,27 @@ func (w *redemption) takeUses(ctx context.Context) error {
 	})
 }
 
-var usageLineInsert = db.NewInserter("code_usage", usageInsert, " ON CONFLICT DO NOTHING")
+var usageInserter = db.NewInserter("code_usage", usageColumnNames, " ON CONFLICT DO NOTHING")
 
-// writeUsages writes what was taken, unless one of the references did so just
-// now: then the uses are not to be taken once more.
+// writeUsages inserts the new usages. If one of the references was redeemed meanwhile, the write
+// is retried.
 func (w *redemption) writeUsages(ctx context.Context) error {
-	written, err := w.Insert(ctx, usageLineInsert, len(w.lines), func(values []any, n int) []any {
-		u := w.lines[n]
-		of := w.of[u]
+	written, err := w.Insert(ctx, usageInserter, len(w.newUsages), func(values []any, n int) []any {
+		u := w.newUsages[n]
+		of := w.epochs[u]
 		return append(values, u.ID, of.Number, of.Epoch, u.Code, u.User, u.UnitsAsked, u.Units, u.Reference, string(u.Actor), store.Micros(u.CreatedAt), sql.NullInt64{})
 	})
-	if err == nil && int(written) < len(w.lines) {
+	if err == nil && int(written) < len(w.newUsages) {
 		err = db.ErrRetryWrite
 	}
 	if err != nil {
 		return err
 	}
 	fresh := usageCounts{}
-	for _, of := range w.of {
+	for _, of := range w.epochs {
 		fresh[of.Number]++
 	}
-	return fresh.add(ctx, w.Tx, aPart())
+	return fresh.add(ctx, w.Tx, randomPart())
 }
 
 type (
@@ -226,10 +225,10 @@ type (
 	redeemRequest = db.QueuedRequest[CodeUse, *CodeUsage]
 )
 
-const redeemGroup = 256 // redemptions that are written together
+const redeemGroup = 256 // redemptions in one write
 
-// newRedeemQueue has one write make the redemptions that wait: it reads each
-// code once and writes it once, however often it is used.
+// newRedeemQueue returns a queue that redeems waiting requests in one write, which reads and
+// writes each code once.
 func newRedeemQueue() *redeemQueue {
 	return &redeemQueue{MaxSize: redeemGroup, Size: func(CodeUse) int { return 1 },
 		Write: func(ctx context.Context, t *db.Tx, group []*redeemRequest) error {

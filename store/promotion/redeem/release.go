@@ -10,12 +10,11 @@ import (
 	"portico/store/db"
 )
 
-// ReleaseCode gives back what a reference redeemed: of one code, or of all
-// with a nil code. It is idempotent; what was given back is not given back
-// once more. The answer is every usage of the reference, the oldest first.
-// NOT_FOUND when it redeemed nothing.
+// ReleaseCode gives back the uses that a reference redeemed: of one code, or of all codes if code
+// is nil. It is idempotent. It returns every usage of the reference, the oldest first, and
+// NOT_FOUND if there is none.
 func (s *RedeemService) ReleaseCode(ctx context.Context, actor store.Actor, reference string, code *string) ([]*CodeUsage, error) {
-	unknown := store.NotFoundf([]string{"reference"}, "redeemed no such code: %q", store.Abbreviate(reference))
+	unknown := store.NotFoundf([]string{"reference"}, "has no usages: %q", store.Abbreviate(reference))
 	if !store.IsStorableText(reference) || code != nil && !store.IsStorableText(*code) {
 		return nil, unknown
 	}
@@ -23,7 +22,7 @@ func (s *RedeemService) ReleaseCode(ctx context.Context, actor store.Actor, refe
 		if err := release(ctx, t, reference, code); err != nil {
 			return nil, err
 		}
-		usages, err := usagesOf(ctx, t, reference, code)
+		usages, err := usagesByReference(ctx, t, reference, code)
 		if err == nil && len(usages) == 0 {
 			err = unknown
 		}
@@ -47,13 +46,12 @@ func release(ctx context.Context, t *db.Tx, reference string, code *string) erro
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(list, func(a, b back) int { // in one order everywhere (redemption.lock), or two writes deadlock
+	slices.SortFunc(list, func(a, b back) int { // the order of redemption.lock, since writes that lock in different orders deadlock
 		return cmp.Or(cmp.Compare(a.code, b.code), cmp.Compare(a.number, b.number), cmp.Compare(a.epoch, b.epoch))
 	})
 	for _, b := range list {
-		// A code that was deleted meanwhile gets nothing back, and neither does
-		// one that was made of the same text since: it never had these uses. One
-		// that was imported anew may have fewer.
+		// A code that was deleted meanwhile gets nothing back, nor does a later code with the
+		// same text: it never had these uses. A code that was imported again may have fewer.
 		if _, err := t.Exec(ctx, `
 			UPDATE promotion_code SET used = CASE WHEN used >= $4 THEN used - $4 ELSE 0 END
 			WHERE promotion_number = $1 AND epoch = $2 AND code = $3 AND (created_at <= $5 OR CAST($5 AS BIGINT) = 0)`, b.number, b.epoch, b.code, b.units, b.created); err != nil {
@@ -63,8 +61,8 @@ func release(ctx context.Context, t *db.Tx, reference string, code *string) erro
 	return nil
 }
 
-// usagesOf are those of a reference, of one code or of all.
-func usagesOf(ctx context.Context, t *db.Tx, reference string, code *string) ([]*CodeUsage, error) {
+// usagesByReference returns the usages of a reference, of one code or of all.
+func usagesByReference(ctx context.Context, t *db.Tx, reference string, code *string) ([]*CodeUsage, error) {
 	return db.Collect(ctx, t.Session, scanUsage, `
 		SELECT `+usageColumns+` FROM code_usage
 		WHERE reference = $1 AND (CAST($2 AS TEXT) IS NULL OR code = CAST($2 AS TEXT))

@@ -3,7 +3,7 @@ package redeem
 import (
 	"context"
 	"database/sql"
-	"strconv"
+	"fmt"
 	"time"
 
 	"portico/store"
@@ -12,22 +12,22 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// CodeUsage is a code that was redeemed. The units of a code's usages that
-// were not released add up to what is used of it.
+// CodeUsage is a redemption of a code. The code's used number is the sum of the units of usages
+// that were not released.
 type CodeUsage struct {
 	ID          string
 	PromotionID string // also of a deleted promotion
 	Code        string
-	User        string // who used it; empty for nobody in particular
-	Reference   string // the caller's own, an order number for instance
-	UnitsAsked  int    // item units that it was redeemed for
-	Units       int    // uses it took: 1 of a per_cart code, else at most UnitsAsked
+	User        string // empty if unknown
+	Reference   string // of the caller, such as an order number
+	UnitsAsked  int    // item units that were requested
+	Units       int    // uses that it consumed: 1 of a per_cart code, else at most UnitsAsked
 	Actor       store.Actor
 	CreatedAt   time.Time
-	ReleasedAt  time.Time // when the uses were given back; zero until then
+	ReleasedAt  time.Time // zero if not released
 }
 
-// Released tells whether the uses were given back.
+// Released reports whether the uses were given back.
 func (u *CodeUsage) Released() bool { return !u.ReleasedAt.IsZero() }
 
 const usageColumns = `id, COALESCE(
@@ -48,35 +48,35 @@ func scanUsage(rows *sql.Rows) (*CodeUsage, error) {
 	return u, err
 }
 
-// CodeUsages lists how a promotion's codes were redeemed, or one of them, in
-// the order it was. A deleted promotion is known as long as it has usages. Usages have no updated_at, so it is INVALID to sort or
-// bound them by it.
-// NOT_FOUND for an unknown promotion, and for a code that it never had.
+// CodeUsages lists the usages of a promotion, or of one of its codes, in order. A deleted
+// promotion is found while it has usages. Usages have no updated_at: to sort or filter by it is
+// INVALID. It returns NOT_FOUND for an unknown promotion, and for a code that it never had.
 func (s *RedeemService) CodeUsages(ctx context.Context, promotionID string, text *string, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
-	number, err := s.usagesOf(ctx, promotionID, text)
+	number, err := s.promotionNumber(ctx, promotionID, text)
 	if err != nil {
 		return nil, err
 	}
 	of := UsageList
 	of.Conditions = []db.Condition{{Clause: "promotion_number = ?", Values: []any{number}}}
 	if text != nil {
-		of.TotalSQL = "" // those of one code are counted
+		of.TotalSQL = "" // the total is that of the promotion
 		of.Conditions = append(of.Conditions, db.Condition{Clause: "code = ?", Values: []any{*text}})
 	}
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
-			return nil, store.Invalidf([]string{"filter"}, "compares updated_at, which usages have none of; compare id or created_at")
+			return nil, store.Invalidf([]string{"filter"}, "must not compare updated_at, which usages do not have. Use id or created_at.")
 		}
 	}
 	if query.Sort.By == store.SortUpdatedAt {
-		return nil, store.Invalidf([]string{"sort"}, "must be id or created_at, which both are the order of use, not updated_at")
+		return nil, store.Invalidf([]string{"sort"}, "must be id or created_at, not updated_at")
 	}
-	query.Sort.By = store.SortCreatedAt // as the ids are
+	query.Sort.By = store.SortCreatedAt // ids are in the same order
 	return db.List(ctx, s.db, of, query)
 }
 
-// usagesOf is the number of a promotion, which has or had a code.
-func (s *RedeemService) usagesOf(ctx context.Context, promotionID string, text *string) (number int64, err error) {
+// promotionNumber returns the number of a promotion, which must have or have had the code if text
+// is not nil.
+func (s *RedeemService) promotionNumber(ctx context.Context, promotionID string, text *string) (number int64, err error) {
 	if !store.IsID(promotionID) {
 		return 0, rule.UnknownPromotion(promotionID)
 	}
@@ -106,24 +106,23 @@ func (s *RedeemService) usagesOf(ctx context.Context, promotionID string, text *
 	return number, err
 }
 
-// UsageList is how uses of codes are listed.
+// UsageList lists usages.
 var UsageList = db.Listing[*CodeUsage]{
 	Name: "code_usage", Columns: usageColumns, Table: "code_usage", ID: "id", Scan: scanUsage,
 	TotalSQL: UsageCountSQL,
 	Key:      func(u *CodeUsage, _ store.Sort) []any { return []any{store.Micros(u.CreatedAt), u.ID} },
 }
 
-// check tells whether a usage is what it is asked for once more.
+// check returns an error if a repeated redemption differs from the first one.
 func (u *CodeUsage) check(use CodeUse) error {
 	path := []string{"reference"}
 	switch {
 	case u.User != use.User:
-		return &store.Error{Code: store.Conflict, Path: path, Detail: "redeemed this code for another user already; take another reference"}
+		return &store.Error{Code: store.Conflict, Path: path, Detail: "has already redeemed this code for another user. Use another reference."}
 	case u.UnitsAsked != use.Units:
-		return &store.Error{Code: store.Conflict, Path: path, Detail: "redeemed this code for " + strconv.Itoa(u.UnitsAsked) + " units already, not " + strconv.Itoa(use.Units) +
-			"; take another reference, or release this one"}
+		return &store.Error{Code: store.Conflict, Path: path, Detail: fmt.Sprintf("has already redeemed this code for %d units, got %d. Use another reference, or release this one.", u.UnitsAsked, use.Units)}
 	case u.Released():
-		return store.Unprocessablef(path, "redeemed this code and was released; take another reference")
+		return store.Unprocessablef(path, "has redeemed this code and was released. Use another reference.")
 	}
 	return nil
 }

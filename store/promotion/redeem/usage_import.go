@@ -11,15 +11,14 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// UsageKind comes after promotions likewise.
+// UsageKind is the import of usages. They come after promotions, whose numbers they contain.
 var UsageKind = authoring.Kind{
 	Name: "code_usage", Create: func() authoring.Source { return &usageSource{} },
 	Write: writeUsages, Export: exportUsages,
 	After: "promotion",
 }
 
-// writeUsages writes uses of codes, many a statement; one that is there already
-// stays as it is.
+// writeUsages inserts or updates usages, several in a statement.
 func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
 	promotions, err := rule.LockSources(ctx, w, sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID })
 	if err != nil {
@@ -31,7 +30,7 @@ func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.S
 	}
 	counts := usageCounts{}
 	err = store.InBlocks(sources, most, func(sources []authoring.Source) error {
-		n, err := putUsages(ctx, w, sources, promotions, counts)
+		n, err := upsertUsages(ctx, w, sources, promotions, counts)
 		changed += n
 		if !w.DB.IsDuplicate(err) {
 			return err
@@ -40,17 +39,16 @@ func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.S
 			return authoring.ErrOneByOne
 		}
 		u := sources[0].(*usageSource)
-		return &authoring.RowError{Source: u, Err: store.Unprocessablef([]string{"reference"}, "is that of another use of the code %q: %q", u.Code, store.Abbreviate(u.Reference))}
+		return &authoring.RowError{Source: u, Err: store.Unprocessablef([]string{"reference"}, "was already used for the code %q: %q", u.Code, store.Abbreviate(u.Reference))}
 	})
 	if err == nil {
-		err = counts.add(ctx, w.Tx, writersPart)
+		err = counts.add(ctx, w.Tx, importPart)
 	}
 	return changed, err
 }
 
-// putUsages writes uses, those that are there over what they were, and counts
-// which promotion has how many more.
-func putUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion, counts usageCounts) (changed int, err error) {
+// upsertUsages inserts or updates usages, and adds the changes to counts.
+func upsertUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion, counts usageCounts) (changed int, err error) {
 	there, err := lockUsages(ctx, w.Tx, sources)
 	if err != nil {
 		return 0, err
@@ -70,12 +68,12 @@ func putUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Sou
 	for _, put := range []struct {
 		rows   [][]any
 		clause string
-		all    bool // are written, or another put some there meanwhile
+		all    bool // every row must be written, else another writer has inserted some
 	}{{fresh, ` ON CONFLICT (id) DO NOTHING`, true}, {known, usageUpsert, false}} {
 		if len(put.rows) == 0 {
 			continue
 		}
-		n, err := w.Exec(ctx, db.InsertSQL("code_usage", usageInsert, len(put.rows))+put.clause, slices.Concat(put.rows...)...)
+		n, err := w.Exec(ctx, db.InsertSQL("code_usage", usageColumnNames, len(put.rows))+put.clause, slices.Concat(put.rows...)...)
 		changed += int(n)
 		if err == nil && put.all && int(n) < len(put.rows) {
 			err = db.ErrRetryWrite
@@ -87,7 +85,7 @@ func putUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Sou
 	return changed, nil
 }
 
-var usageInsert = []string{"id", "promotion_number", "epoch", "code", "user_id", "units_asked", "units", "reference", "actor", "created_at", "released_at"}
+var usageColumnNames = []string{"id", "promotion_number", "epoch", "code", "user_id", "units_asked", "units", "reference", "actor", "created_at", "released_at"}
 
 func (u *usageSource) row(promotion int64) []any {
 	var released *int64
@@ -113,8 +111,7 @@ const usageUpsert = `
 	   OR code_usage.reference <> excluded.reference OR code_usage.actor <> excluded.actor
 	   OR code_usage.created_at <> excluded.created_at OR code_usage.released_at IS DISTINCT FROM excluded.released_at`
 
-// lockUsages tells whose promotion's those uses are that are there, and keeps
-// them as they are.
+// lockUsages locks the usages that exist and returns the numbers of their promotions by id.
 func lockUsages(ctx context.Context, t *db.Tx, sources []authoring.Source) (map[string]int64, error) {
 	ids := make([]string, len(sources))
 	for i, resource := range sources {
@@ -126,8 +123,8 @@ func lockUsages(ctx context.Context, t *db.Tx, sources []authoring.Source) (map[
 	return db.PairMap(known), err
 }
 
-// exportUsages exports the uses of codes whose promotion is there. Those of
-// deleted promotions are not exported, as their promotions are not.
+// exportUsages exports the usages of existing promotions. Deleted promotions are not exported,
+// and so their usages are not either.
 func exportUsages(ctx context.Context, e *authoring.Exporter) error {
 	scan := func(rows *sql.Rows) ([]any, *usageSource, error) {
 		u := &usageSource{Type: "code_usage"}

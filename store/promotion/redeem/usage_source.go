@@ -6,14 +6,14 @@ import (
 	"portico/store/promotion/code"
 )
 
-// usageSource is one use of a code.
+// usageSource is an imported usage.
 type usageSource struct {
 	Type        string `json:"type"`
 	ID          string `json:"id"`
 	PromotionID string `json:"promotion_id"`
 	Code        string `json:"code"`
 	User        string `json:"user,omitempty"`
-	UnitsAsked  int    `json:"units_asked,omitempty"` // where more were asked for than applied
+	UnitsAsked  int    `json:"units_asked,omitempty"` // if more were requested than applied
 	Units       int    `json:"units"`
 	Reference   string `json:"reference,omitempty"`
 	Epoch       int    `json:"epoch,omitempty"` // of the promotion when the code was used

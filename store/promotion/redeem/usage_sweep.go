@@ -9,13 +9,13 @@ import (
 	"portico/store/promotion/code"
 )
 
-// SweepUsages deletes the usages that are older than that, and the archived
-// promotions that have none left. How often a code was used stays with the code.
-// Usages that were imported without a time stay.
-func SweepUsages(s *RedeemService, actor store.Actor, kept time.Duration) db.Sweep {
+// SweepUsages deletes the usages that are older than retention, and the archived promotions
+// without usages. The used number of a code does not change. Usages that were imported without a
+// time stay.
+func SweepUsages(s *RedeemService, actor store.Actor, retention time.Duration) db.Sweep {
 	const all = `(SELECT number FROM promotion UNION ALL SELECT number FROM promotion_archive) AS promotions`
 	const old = `code_usage.promotion_number = promotions.number AND code_usage.created_at > 0 AND code_usage.created_at < $1`
-	return s.db.RetentionSweep("usages", time.Hour, kept,
+	return s.db.RetentionSweep("usages", time.Hour, retention,
 		func(ctx context.Context, before int64) error {
 			promotions, err := db.Collect(ctx, s.db.Reader, db.Scalar[int64],
 				`SELECT number FROM `+all+` WHERE EXISTS (SELECT 1 FROM code_usage WHERE `+old+`) ORDER BY number`, before)
@@ -24,7 +24,7 @@ func SweepUsages(s *RedeemService, actor store.Actor, kept time.Duration) db.Swe
 			}
 			for _, number := range promotions {
 				if err := s.db.InBatches(ctx, actor, func(ctx context.Context, t *db.Tx, rows int) (int64, error) {
-					// Once more the promotion's: an import may have moved some since they were found.
+					// The condition is repeated: an import may have moved usages meanwhile.
 					gone, err := t.Exec(ctx, `
 						DELETE FROM code_usage WHERE promotion_number = $1 AND id IN (
 						    SELECT id FROM code_usage
@@ -33,7 +33,7 @@ func SweepUsages(s *RedeemService, actor store.Actor, kept time.Duration) db.Swe
 					if err != nil {
 						return 0, err
 					}
-					return gone, usageCounts{number: -int(gone)}.add(ctx, t, writersPart)
+					return gone, usageCounts{number: -int(gone)}.add(ctx, t, importPart)
 				}); err != nil {
 					return err
 				}

@@ -9,32 +9,32 @@ import (
 	"portico/store/db"
 )
 
-// How many usages a promotion has is the sum of its parts, for those who redeem
-// its codes lock the codes alone: were it one row, they would wait for each
-// other's commit, one server's for another's. Each write adds to one part, and
-// that last of all, so that it waits for nobody while others wait for it.
+// The number of usages of a promotion is the sum of several rows, its parts. Redemptions lock
+// only their codes. With a single row they would wait for each other's commit, even across
+// servers. Each write adds to one part, as its last step, so that it holds the lock for a short
+// time.
 const (
-	writersPart = 0 // of imports and sweeps, which hold it for longer
-	usageParts  = 16
+	importPart = 0 // for imports and sweeps, which take longer
+	usageParts = 16
 )
 
-// aPart is one of those for redemptions.
-func aPart() int { return 1 + rand.IntN(usageParts) }
+// randomPart returns a part for a redemption.
+func randomPart() int { return 1 + rand.IntN(usageParts) }
 
-// usagesTotal is how many usages a promotion has, by its number.
+// UsageCountSQL returns the number of usages of a promotion, by its number.
 const UsageCountSQL = `SELECT CAST(COALESCE(SUM(usages), 0) AS BIGINT) FROM code_usage_total WHERE promotion_number = $1`
 
-// usageCounts are usages that were added, by the promotion's number, or removed
-// where it is less than 0.
+// usageCounts holds how many usages were added to promotions, by their number; negative for
+// deleted ones.
 type usageCounts map[int64]int
 
 var usageTotalInsert = db.NewInserter("code_usage_total", []string{"promotion_number", "part", "usages"}, `
 	ON CONFLICT (promotion_number, part) DO UPDATE SET usages = code_usage_total.usages + excluded.usages`)
 
-// add has a part of the promotions' totals count them.
+// add adds the counts to a part of the promotions' totals.
 func (c usageCounts) add(ctx context.Context, t *db.Tx, part int) error {
 	maps.DeleteFunc(c, func(_ int64, n int) bool { return n == 0 })
-	order := slices.Sorted(maps.Keys(c)) // or two writes deadlock
+	order := slices.Sorted(maps.Keys(c)) // writes that lock in different orders deadlock
 	_, err := t.Insert(ctx, usageTotalInsert, len(order), func(values []any, n int) []any {
 		return append(values, order[n], part, c[order[n]])
 	})

@@ -7,27 +7,27 @@ import (
 	"portico/store"
 )
 
-// GivenAmount is an amount of a currency as it is given to a promotion: a
-// number of minor units, as REST has it, or digits, as GraphQL has them.
-type GivenAmount struct {
+// AmountInput is an amount of an input: minor units as a number, as in REST, or as digits, as in
+// GraphQL.
+type AmountInput struct {
 	Currency string `json:"currency"` // ISO 4217
-	Minor    *int64 `json:"amount"`   // minor units; nil where none are given, or the digits are none
+	Minor    *int64 `json:"amount"`   // minor units; nil if absent or if the digits are invalid
 
-	digits string // as they were given
+	digits string // as given
 }
 
-// SetDigits gives it digits. Those that are no minor units are told when the
-// amount is used, with all else that is wrong.
-func (a *GivenAmount) SetDigits(digits string) {
+// SetDigits sets the amount from digits. Value reports invalid digits, together with the other
+// errors of the input.
+func (a *AmountInput) SetDigits(digits string) {
 	a.digits, a.Minor = digits, nil
 	if minor, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		a.Minor = &minor
 	}
 }
 
-// Value is the amount; nil for nil. INVALID for digits that are no minor units
-// and UNPROCESSABLE without any, at amount.
-func (a *GivenAmount) Value() (*store.CurrencyAmount, *store.Error) {
+// Value returns the amount; nil for nil. The error, at amount, is INVALID for digits that are not
+// minor units and UNPROCESSABLE if the amount is absent.
+func (a *AmountInput) Value() (*store.CurrencyAmount, *store.Error) {
 	switch {
 	case a == nil:
 		return nil, nil
@@ -39,9 +39,8 @@ func (a *GivenAmount) Value() (*store.CurrencyAmount, *store.Error) {
 	return nil, store.Invalidf([]string{"amount"}, "must be minor units in digits, such as 5000 for 50.00 USD, got %q", store.Abbreviate(a.digits))
 }
 
-// MarshalJSON writes the amount in digits, by which a second use of an
-// idempotency key is told from another input, whichever way it was given.
-func (a GivenAmount) MarshalJSON() ([]byte, error) {
+// MarshalJSON writes the amount as digits, the form by which idempotency keys compare inputs.
+func (a AmountInput) MarshalJSON() ([]byte, error) {
 	digits := a.digits
 	if digits == "" && a.Minor != nil {
 		digits = strconv.FormatInt(*a.Minor, 10)
@@ -49,24 +48,24 @@ func (a GivenAmount) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"amount": digits, "currency": a.Currency})
 }
 
-// checkAmounts tells every amount that is none.
-func CheckAmounts(member string, amounts []GivenAmount) (faults store.Errors) {
+// CheckAmounts returns the error of each invalid amount.
+func CheckAmounts(member string, amounts []AmountInput) (errs store.Errors) {
 	for i := range amounts {
-		if _, fault := amounts[i].Value(); fault != nil {
-			faults = append(faults, fault.At(member, strconv.Itoa(i)))
+		if _, err := amounts[i].Value(); err != nil {
+			errs = append(errs, err.At(member, strconv.Itoa(i)))
 		}
 	}
-	return faults
+	return errs
 }
 
-// amountSource is an amount of a currency.
+// amountSource is an amount of a source.
 type amountSource struct {
 	Currency string `json:"currency"` // ISO 4217
 	Amount   *int64 `json:"amount"`   // minor units
 }
 
-// sourceAmounts are amounts as a source has them; nil stays nil.
-func SourceAmounts(amounts []GivenAmount) []amountSource {
+// SourceAmounts returns the amounts for a source; nil for nil.
+func SourceAmounts(amounts []AmountInput) []amountSource {
 	if amounts == nil {
 		return nil
 	}
@@ -77,10 +76,10 @@ func SourceAmounts(amounts []GivenAmount) []amountSource {
 	return list
 }
 
-// checkedAmounts are the amounts of a checked source; nil for none.
+// checkedAmounts returns the amounts of a checked source; nil for none.
 func checkedAmounts(list []amountSource) (amounts []store.CurrencyAmount) {
 	for _, a := range list {
-		if a.Amount != nil { // as it could be before that was checked
+		if a.Amount != nil { // old rows may have nil
 			amounts = append(amounts, store.CurrencyAmount{Currency: a.Currency, Minor: *a.Amount})
 		}
 	}

@@ -8,24 +8,23 @@ import (
 	"portico/store/authoring"
 )
 
-// The bounds of conditions.
 const (
 	maxConditions     = 1000
 	maxConditionDepth = 10
 )
 
-// checkCondition checks conditions (spec: Promotion): an object with a list "and",
-// nested as deep as maxConditionDepth, whose leaves name a template, a field
-// of it, a type and a value of that type. A list is the same as "and".
+// checkCondition checks conditions: an object with a list "and", nested up to maxConditionDepth,
+// whose leaves name a template, a field of it, a type and a value of that type. A list stands for
+// "and". left is the number of conditions that may follow.
 func checkCondition(f *authoring.Validator, member string, raw json.RawMessage, depth int, left *int) {
 	if *left--; *left < 0 {
 		if *left == -1 {
-			f.Rule(member, "is one too many: at most %d conditions are taken", maxConditions)
+			f.Rule(member, "exceeds the limit of %d conditions", maxConditions)
 		}
 		return
 	}
 	if depth == 0 {
-		f.Rule(member, "is nested too deep: at most %d lists inside each other are taken", maxConditionDepth)
+		f.Rule(member, "exceeds the limit of %d nested lists", maxConditionDepth)
 		return
 	}
 	var list []json.RawMessage
@@ -51,7 +50,7 @@ func checkCondition(f *authoring.Validator, member string, raw json.RawMessage, 
 	}
 }
 
-// checkConditionLeaf checks a condition on one field.
+// checkConditionLeaf checks a condition on a field.
 func checkConditionLeaf(f *authoring.Validator, member string, c map[string]json.RawMessage) {
 	texts := map[string]string{}
 	for _, name := range []string{"template", "field", "type"} {
@@ -82,9 +81,9 @@ func checkConditionLeaf(f *authoring.Validator, member string, c map[string]json
 		f.Rule(member+".value", "is required")
 		return
 	}
-	text := string(raw) // a number or a boolean may stand for itself
+	text := string(raw) // numbers and booleans need no quotes
 	if raw[0] == '"' {
-		_ = json.Unmarshal(raw, &text) // of a value that was read as JSON already
+		_ = json.Unmarshal(raw, &text) // raw is valid JSON
 	} else if texts["type"] == "string" || texts["type"] == "date" || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
 		f.Add(member+".value", "must be a string, got %s", authoring.JSONKind(raw))
 		return

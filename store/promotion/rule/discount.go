@@ -7,22 +7,21 @@ import (
 	"portico/store"
 )
 
-// Discount is what the promotion takes off an amount of a currency, in minor
-// units: never more than the amount itself, nor than the maximum discount of
-// the currency, where there is one. A part of an amount is rounded to the
-// nearest minor unit, a half up. ok is false where an amount alone does not
-// tell: the type depends on what is in the cart, or gives nothing in the
-// currency, or the amount is below the minimum of the cart's value.
+// Discount returns what the promotion takes off an amount, in minor units: at most the amount,
+// and at most the maximum discount of the currency. Percentages are rounded to the nearest minor
+// unit, half up. ok is false if the discount is unknown: the type depends on the items of the
+// cart, the promotion has no value in the currency, or the amount is below the minimum cart
+// value.
 //
-// The contract keeps the maximum from fixed discounts and yet says what
-// applies: the smaller of the two. So it is with every type.
+// New fixed discounts must not have a maximum, but imported ones may. It then applies to them
+// too.
 func (p *Promotion) Discount(minor int64, currency string) (discount int64, ok bool) {
 	if least, asked := AmountIn(p.MinCartValue, currency); minor < 0 || asked && minor < least {
 		return 0, false
 	}
 	if len(p.MinCartValue) > 0 {
 		if _, asked := AmountIn(p.MinCartValue, currency); !asked {
-			return 0, false // no cart of this currency is good enough
+			return 0, false // a minimum in other currencies only
 		}
 	}
 	switch p.Type {
@@ -49,7 +48,7 @@ func (p *Promotion) fixed(currency string) (int64, bool) {
 	return 0, false
 }
 
-// part is a percentage of an amount: the currency's own, else the one for all
+// percentOff returns a percentage of an amount: that of the currency, else that of all
 // currencies.
 func (p *Promotion) percentOff(minor int64, currency string) (int64, bool) {
 	percentage := DecodeSchema(p.Schema).Percent
@@ -65,7 +64,7 @@ func percentageOf(minor int64, percentage *json.Number) (int64, bool) {
 	if percentage == nil {
 		return 0, false
 	}
-	percent, ok := percentOf([]byte(percentage.String()))
+	percent, ok := parsePercent([]byte(percentage.String()))
 	if !ok {
 		return 0, false
 	}
@@ -74,6 +73,7 @@ func percentageOf(minor int64, percentage *json.Number) (int64, bool) {
 	return new(big.Int).Quo(part.Num(), part.Denom()).Int64(), true
 }
 
+// AmountIn returns the amount in a currency.
 func AmountIn(amounts []store.CurrencyAmount, currency string) (minor int64, found bool) {
 	for _, a := range amounts {
 		if a.Currency == currency {

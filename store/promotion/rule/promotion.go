@@ -1,6 +1,6 @@
-// Package rule is what a promotion is: the type Promotion with its state and discount, Source
-// with the checks of everything a promotion says, and the reads and locks of its rows. It knows
-// neither codes nor how promotions are written. It must not import the packages beside it.
+// Package rule defines promotions: Promotion with its state and discount, and Source with the
+// checks of its members. It also reads and locks their rows. It must not import the other
+// packages of promotion.
 package rule
 
 import (
@@ -15,11 +15,9 @@ import (
 	"portico/store/db"
 )
 
-// PromotionState follows from a promotion's members and the clock; no job
-// changes it.
+// PromotionState follows from the members of a promotion and the clock. No job changes it.
 type PromotionState string
 
-// The states (spec: States and transitions).
 const (
 	PromotionScheduled PromotionState = "scheduled" // enabled, before its start
 	PromotionActive    PromotionState = "active"    // enabled, from its start until just before its end
@@ -32,20 +30,20 @@ func PromotionStates() []PromotionState {
 	return []PromotionState{PromotionScheduled, PromotionActive, PromotionExpired, PromotionDisabled}
 }
 
-// Promotion is a promotion (spec: Promotion). Its codes are good until End.
+// Promotion is a promotion. Its codes can be used until End.
 type Promotion struct {
 	ID                     string
 	Name                   string
 	Description            string
 	Type                   PromotionType
 	Enabled                bool
-	Automatic              bool // it has the one code auto_<id>, and takes no other
+	Automatic              bool // its only code is auto_<id>
 	Start, End             time.Time
-	State                  PromotionState // when it was read
+	State                  PromotionState // at the time it was read
 	MinCartValue           []store.CurrencyAmount
 	MaxDiscountValue       []store.CurrencyAmount
-	MaxApplicationsPerCart *int            // nil for any number
-	Schema                 json.RawMessage // an object, as it was written
+	MaxApplicationsPerCart *int            // nil for no limit
+	Schema                 json.RawMessage // a JSON object, as given
 	Currencies             []PromotionCurrency
 	TargetCatalogs         []string        // nil for all catalogs
 	Conditions             json.RawMessage `json:",omitempty"` // nil for none
@@ -56,15 +54,15 @@ type Promotion struct {
 	Body          []byte `json:"-"` // the stored Source
 }
 
-// PromotionCurrency is what a promotion gives in a currency: an amount, or a
-// part; the other is nil.
+// PromotionCurrency is what a promotion takes off in a currency: an amount or a percentage. The
+// other is nil.
 type PromotionCurrency struct {
 	Currency   string
 	Minor      *int64       // minor units
-	Percentage *json.Number // percent, as it was written
+	Percentage *json.Number // as given
 }
 
-// Amount is the minor units in digits; nil where a percentage is given.
+// Amount returns the minor units as digits; nil for a percentage.
 func (c PromotionCurrency) Amount() *string {
 	if c.Minor == nil {
 		return nil
@@ -73,7 +71,7 @@ func (c PromotionCurrency) Amount() *string {
 	return &text
 }
 
-// Percent is the percentage in digits; nil where an amount is given.
+// Percent returns the percentage as digits; nil for an amount.
 func (c PromotionCurrency) Percent() *string {
 	if c.Percentage == nil {
 		return nil
@@ -82,10 +80,10 @@ func (c PromotionCurrency) Percent() *string {
 	return &text
 }
 
-// GlobalID is the promotion's id over all types.
+// GlobalID returns the id that is unique across types.
 func (p *Promotion) GlobalID() string { return store.GlobalID(store.TypePromotion, p.ID) }
 
-// StateAt is the state at a time.
+// StateAt returns the state at a time.
 func (p *Promotion) StateAt(at time.Time) PromotionState {
 	switch {
 	case !at.Before(p.End):
@@ -98,7 +96,7 @@ func (p *Promotion) StateAt(at time.Time) PromotionState {
 	return PromotionActive
 }
 
-// newPromotion makes a checked source into a promotion as it is at a time.
+// NewPromotion returns the promotion of a checked source, with its state at a time.
 func NewPromotion(source *Source, at time.Time) *Promotion {
 	schema := DecodeSchema(source.Schema)
 	p := &Promotion{
@@ -121,9 +119,10 @@ func NewPromotion(source *Source, at time.Time) *Promotion {
 	return p
 }
 
+// PromotionColumns are the columns that ScanPromotion reads.
 const PromotionColumns = `number, epoch, created_at, updated_at, body`
 
-// scanPromotion reads rows of promotionColumns as of a time.
+// ScanPromotion returns a function that reads PromotionColumns. The state is that at a time.
 func ScanPromotion(at time.Time) func(*sql.Rows) (*Promotion, error) {
 	return func(rows *sql.Rows) (*Promotion, error) {
 		var number, epoch, created, updated int64
@@ -142,6 +141,7 @@ func ScanPromotion(at time.Time) func(*sql.Rows) (*Promotion, error) {
 	}
 }
 
+// FindPromotion returns a promotion, or NOT_FOUND.
 func FindPromotion(ctx context.Context, d *db.DB, id string) (*Promotion, error) {
 	byID, err := FindPromotions(ctx, d, []string{id})
 	if err == nil && byID[id] == nil {
@@ -150,14 +150,18 @@ func FindPromotion(ctx context.Context, d *db.DB, id string) (*Promotion, error)
 	return byID[id], err
 }
 
+// FindPromotions returns promotions by id. It omits unknown ids.
 func FindPromotions(ctx context.Context, d *db.DB, ids []string) (map[string]*Promotion, error) {
 	return ReadPromotions(ctx, d.Reader, d.Now(), store.ValidIDs(ids))
 }
 
+// UnknownPromotion returns NOT_FOUND for an id.
 func UnknownPromotion(id string) error {
 	return store.NotFoundf(nil, "There is no promotion %q.", store.Abbreviate(id))
 }
 
+// ReadPromotions returns promotions by id within a session, with their state at a time. The ids
+// must be valid.
 func ReadPromotions(ctx context.Context, from db.Session, at time.Time, ids []string) (map[string]*Promotion, error) {
 	return promotionsByID(db.CollectIn(ctx, from, ScanPromotion(at), ids, `SELECT `+PromotionColumns+` FROM promotion WHERE id IN ($in)`))
 }
@@ -166,19 +170,21 @@ func promotionsByID(promotions []*Promotion, err error) (map[string]*Promotion, 
 	return store.IndexBy(promotions, func(p *Promotion) string { return p.ID }), err
 }
 
-// automaticCode is the code of an automatic promotion.
+// AutomaticCode returns the code of an automatic promotion.
 func AutomaticCode(promotionID string) string { return "auto_" + promotionID }
 
+// AutomaticCode returns the code of the promotion if it is automatic.
 func (p *Promotion) AutomaticCode() string { return AutomaticCode(p.ID) }
 
-// takesCodes tells why no codes can be added; nil when they can.
+// CheckAcceptsCodes returns UNPROCESSABLE if codes cannot be added: the promotion is automatic or
+// has ended.
 func (p *Promotion) CheckAcceptsCodes() error {
 	switch {
 	case p.Automatic:
 		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}
 	case p.State == PromotionExpired:
 		return &store.Error{Code: store.Unprocessable, Title: "No codes allowed", Reason: store.CodesNotAllowed,
-			Detail: "The promotion ended at " + store.FormatTime(p.End) + "; give it an end in the future first."}
+			Detail: "The promotion ended at " + store.FormatTime(p.End) + ". Set an end in the future first."}
 	}
 	return nil
 }

@@ -12,14 +12,14 @@ import (
 
 func TestTheDiscountOfAnAmount(t *testing.T) {
 	t.Parallel()
-	usd := func(minor int64) []GivenAmount {
-		return []GivenAmount{{Currency: "USD", Minor: &minor}}
+	usd := func(minor int64) []AmountInput {
+		return []AmountInput{{Currency: "USD", Minor: &minor}}
 	}
 	for _, c := range []struct {
 		name     string
 		kind     PromotionType
 		schema   string
-		min, max []GivenAmount
+		min, max []AmountInput
 		minor    int64
 		currency string
 		want     int64

@@ -11,8 +11,8 @@ import (
 	"portico/store/authoring"
 )
 
-// promotionSchema is what a promotion's schema is known to hold; members
-// beside these are kept and mean nothing here.
+// promotionSchema holds the members of a schema that have a meaning here. Others are stored as
+// given.
 type promotionSchema struct {
 	Currencies []struct {
 		Currency   string       `json:"currency"`
@@ -24,20 +24,20 @@ type promotionSchema struct {
 	Conditions     json.RawMessage `json:"conditions"`
 }
 
-// decodePromotionSchema reads a checked schema.
+// DecodeSchema decodes a checked schema.
 func DecodeSchema(raw json.RawMessage) (s promotionSchema) {
-	_ = store.DecodeJSON(raw, &s) // what was imported before it was checked as it is now reads as far as it goes
+	_ = store.DecodeJSON(raw, &s) // an old schema that fails today's checks is decoded as far as possible
 	return s
 }
 
-// checkPromotionSchema finds what is wrong with a schema for a type.
+// checkPromotionSchema checks a schema for a type.
 func checkPromotionSchema(f *authoring.Validator, t PromotionType, raw json.RawMessage) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || m == nil {
-		return // which is told already
+		return // reported before
 	}
 	for name, value := range m {
-		if string(value) == "null" || name == "targets" && string(value) == everyTarget {
+		if string(value) == "null" || name == "targets" && string(value) == allTargets {
 			delete(m, name)
 		}
 	}
@@ -68,7 +68,7 @@ func checkPromotionSchema(f *authoring.Validator, t PromotionType, raw json.RawM
 	}
 }
 
-// checkPromotionCurrencies checks what is given in each currency, once each.
+// checkPromotionCurrencies checks the values by currency. Each currency must occur once.
 func checkPromotionCurrencies(f *authoring.Validator, t PromotionType, raw json.RawMessage, percent bool) {
 	const member = "schema.currencies"
 	items, ok := f.Array(member, raw)
@@ -91,15 +91,15 @@ func checkPromotionCurrencies(f *authoring.Validator, t PromotionType, raw json.
 		_ = json.Unmarshal(c["currency"], &code)
 		f.Currency(at+".currency", code)
 		if seen[code] {
-			f.Rule(at+".currency", "is there twice: %q", store.Abbreviate(code))
+			f.Rule(at+".currency", "must occur only once: %q", store.Abbreviate(code))
 		}
 		seen[code] = true
-		checkGiven(f, at, t, c, amounts, percent)
+		checkCurrencyValue(f, at, t, c, amounts, percent)
 	}
 }
 
-// checkGiven checks what one currency gives.
-func checkGiven(f *authoring.Validator, at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
+// checkCurrencyValue checks the amount and the percentage of a currency.
+func checkCurrencyValue(f *authoring.Validator, at string, t PromotionType, c map[string]json.RawMessage, amounts, percent bool) {
 	amount, percentage := c["amount"], c["percentage"]
 	if amount != nil {
 		f.Whole(at+".amount", amount, "a whole number of minor units", 0, store.MaxAmount)
@@ -113,12 +113,12 @@ func checkGiven(f *authoring.Validator, at string, t PromotionType, c map[string
 	}
 }
 
-// checkPercent takes more than 0 and at most 100.
+// checkPercent checks that a percentage is above 0 and at most 100.
 func checkPercent(f *authoring.Validator, member string, raw json.RawMessage) {
 	if raw == nil {
 		return
 	}
-	p, ok := percentOf(raw)
+	p, ok := parsePercent(raw)
 	switch {
 	case !ok:
 		f.Add(member, "must be a number such as 12.5, got %s", authoring.JSONKind(raw))
@@ -127,8 +127,8 @@ func checkPercent(f *authoring.Validator, member string, raw json.RawMessage) {
 	}
 }
 
-// percentOf reads a number of JSON exactly; a great exponent is none.
-func percentOf(raw []byte) (*big.Rat, bool) {
+// parsePercent parses a JSON number exactly. It accepts no exponent.
+func parsePercent(raw []byte) (*big.Rat, bool) {
 	var number json.Number
 	if len(raw) > 32 || raw[0] == '"' || json.Unmarshal(raw, &number) != nil || strings.ContainsAny(string(raw), "eE") {
 		return nil, false
@@ -136,12 +136,12 @@ func percentOf(raw []byte) (*big.Rat, bool) {
 	return new(big.Rat).SetString(number.String())
 }
 
-// everyTarget in place of SKUs is as none, which is all of them where a type
-// can do without.
-const everyTarget = `"all"`
+// allTargets in place of SKUs means all products, as absent targets do for types that do not
+// require them.
+const allTargets = `"all"`
 
-// checkPromotionTargets checks the SKUs that a promotion is for: a list, and the
-// parts of a bundle.
+// checkPromotionTargets checks the SKUs that a promotion applies to: a list, or the parts of a
+// bundle.
 func checkPromotionTargets(f *authoring.Validator, t PromotionType, m map[string]json.RawMessage) {
 	if t != BundleFixedDiscount && t != BundleGift {
 		f.Strings("schema.targets", m["targets"], t == XForY || t == XForAmount)
@@ -151,7 +151,7 @@ func checkPromotionTargets(f *authoring.Validator, t PromotionType, m map[string
 	case m["requirements"] == nil && m["targets"] == nil:
 		f.Rule("schema.requirements", "is required for %s, or targets with quantities", t)
 	case m["requirements"] != nil && m["targets"] != nil:
-		f.Rule("schema.targets", "must be left out where there are requirements, which have targets of their own")
+		f.Rule("schema.targets", "must be absent with requirements, which have targets of their own")
 	case m["requirements"] == nil && m["quantities"] == nil:
 		f.Rule("schema.quantities", "is required for %s, or requirements in place of targets", t)
 	}
@@ -159,7 +159,7 @@ func checkPromotionTargets(f *authoring.Validator, t PromotionType, m map[string
 	checkTargetGroups(f, t, m["targets"], m["quantities"])
 }
 
-// checkRequirements checks the parts of a bundle, each so many of some SKUs.
+// checkRequirements checks the parts of a bundle, each a quantity of some SKUs.
 func checkRequirements(f *authoring.Validator, t PromotionType, raw json.RawMessage) {
 	items, ok := f.Array("schema.requirements", raw)
 	if ok && len(items) == 0 {
@@ -172,7 +172,7 @@ func checkRequirements(f *authoring.Validator, t PromotionType, raw json.RawMess
 			f.Add(at, "must be an object, got %s", authoring.JSONKind(item))
 			continue
 		}
-		if targets := part["targets"]; string(targets) != everyTarget && string(targets) != "null" {
+		if targets := part["targets"]; string(targets) != allTargets && string(targets) != "null" {
 			f.Strings(at+".targets", targets, true)
 		}
 		if part["quantity"] == nil {
@@ -182,8 +182,8 @@ func checkRequirements(f *authoring.Validator, t PromotionType, raw json.RawMess
 	}
 }
 
-// checkTargetGroups checks the same parts as a list of lists, with a quantity for
-// each.
+// checkTargetGroups checks the older form of the parts: a list of lists of SKUs, and a quantity
+// for each.
 func checkTargetGroups(f *authoring.Validator, t PromotionType, targets, quantities json.RawMessage) {
 	groups, ok := f.Array("schema.targets", targets)
 	for i, group := range groups {
@@ -201,9 +201,7 @@ func checkTargetGroups(f *authoring.Validator, t PromotionType, targets, quantit
 	}
 }
 
-// The helpers below pass over a member that is not there.
-
-// checkPerCurrency takes one amount for each currency.
+// checkPerCurrency checks amounts, at most one for each currency.
 func checkPerCurrency(f *authoring.Validator, member string, values []amountSource) {
 	seen := map[string]bool{}
 	for i, value := range values {
@@ -219,7 +217,7 @@ func checkPerCurrency(f *authoring.Validator, member string, values []amountSour
 			f.Within(at+".amount", *value.Amount, 0, store.MaxAmount)
 		}
 		if seen[value.Currency] {
-			f.Rule(at+".currency", "is there twice: %q", store.Abbreviate(value.Currency))
+			f.Rule(at+".currency", "must occur only once: %q", store.Abbreviate(value.Currency))
 		}
 		seen[value.Currency] = true
 	}

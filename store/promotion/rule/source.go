@@ -8,14 +8,14 @@ import (
 	"portico/store/authoring"
 )
 
-// promotionSource is a promotion in the contract's shape. Start and End are
-// kept as they were written; what the contract lists beside schema is moved
-// into it.
+// Source is a promotion as imported and stored. Start and End are kept as given. The members
+// currencies, target_catalogs and conditions, which clients send beside schema, are moved into
+// it.
 type Source struct {
 	Type                   string          `json:"type"`
 	ID                     string          `json:"id"`
 	Name                   string          `json:"name"`
-	Description            *string         `json:"description"` // required, and may be empty
+	Description            *string         `json:"description"` // required, may be empty
 	PromotionType          string          `json:"promotion_type"`
 	Enabled                bool            `json:"enabled"`
 	Automatic              bool            `json:"automatic"`
@@ -30,14 +30,14 @@ type Source struct {
 	Conditions             json.RawMessage `json:"conditions,omitempty"`
 	CreatedAt              string          `json:"created_at,omitempty"`
 	UpdatedAt              string          `json:"updated_at,omitempty"`
-	Epoch                  int             `json:"epoch,omitempty"` // how often its codes were done away with
+	Epoch                  int             `json:"epoch,omitempty"` // how often re-enabling it deleted its codes
 }
 
 func (p *Source) Key() string { return p.ID }
 
 func (p *Source) Check(f *authoring.Validator) {
 	f.ID("id", &p.ID)
-	const date = "is required, and must be a date, a date and HH:MM, or RFC 3339"
+	const date = "is required: a date, a date and HH:MM, or RFC 3339"
 	for _, member := range []struct{ name, text, rule string }{{"name", p.Name, "is required"}, {"promotion_type", p.PromotionType, "is required"}, {"start", p.Start, date}, {"end", p.End, date}} {
 		if member.text == "" {
 			f.Rule(member.name, "%s", member.rule)
@@ -55,19 +55,19 @@ func (p *Source) Check(f *authoring.Validator) {
 	t := PromotionType(p.PromotionType)
 	f.Within("max_applications_per_cart", int64(p.MaxApplicationsPerCart), 0, store.MaxStock)
 	f.Within("epoch", int64(p.Epoch), 0, store.MaxStock)
-	p.moveInto(f)
+	p.mergeIntoSchema(f)
 	if t != "" {
 		f.OneOf("promotion_type", p.PromotionType, promotionTypeNames()...)
 	}
 	checkPromotionSchema(f, t, p.Schema)
 }
 
-// checkMaximum keeps the maximum from fixed discounts, as the contract does.
-// Files are not held to it: stores were written, and exported, without.
+// CheckMaximum rejects a maximum discount for types with a fixed amount. Imports skip it, since
+// older exports may contain one.
 func (p *Source) CheckMaximum(f *authoring.Validator) {
 	t := PromotionType(p.PromotionType)
 	if len(p.MaxDiscountValue) > 0 && (t == FixedDiscount || t == ItemFixedDiscount) {
-		f.Rule("max_discount_value", "must be left out or empty for %s, which takes off a fixed amount", t)
+		f.Rule("max_discount_value", "must be absent or empty for %s, which has a fixed amount", t)
 	}
 }
 
@@ -76,7 +76,7 @@ func (p *Source) checkTimes(f *authoring.Validator) {
 	for _, at := range []struct{ member, text string }{{"start", p.Start}, {"end", p.End}} {
 		if _, err := store.ReadTime(at.text); err != nil {
 			good = false
-			if at.text != "" { // which is told already
+			if at.text != "" { // reported before
 				f.Add(at.member, "must be a date, a date and HH:MM, or RFC 3339, got %q", store.Abbreviate(at.text))
 			}
 		}
@@ -88,9 +88,8 @@ func (p *Source) checkTimes(f *authoring.Validator) {
 	f.Time("updated_at", &p.UpdatedAt)
 }
 
-// moveInto puts what stands beside the schema into it, where the schema has
-// not got it: that is where the clients send it.
-func (p *Source) moveInto(f *authoring.Validator) {
+// mergeIntoSchema moves the members beside the schema into it, unless the schema has them.
+func (p *Source) mergeIntoSchema(f *authoring.Validator) {
 	f.Object("schema", &p.Schema)
 	if len(p.Schema) == 0 {
 		f.Rule("schema", "is required")
@@ -98,7 +97,7 @@ func (p *Source) moveInto(f *authoring.Validator) {
 	}
 	var has map[string]json.RawMessage
 	if json.Unmarshal(p.Schema, &has) != nil {
-		return // which is told already
+		return // reported before
 	}
 	for _, beside := range []struct {
 		name string
@@ -112,13 +111,13 @@ func (p *Source) moveInto(f *authoring.Validator) {
 	}
 }
 
-// saysNothing tells whether a member beside the schema is there only because
-// promotions are shown with it, and clients send back what they read.
+// IsEmptyMember reports whether a member beside the schema has no value: promotions are shown
+// with it, and clients send back what they read.
 func IsEmptyMember(name string, raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null" || name == "currencies" && string(raw) == "[]"
 }
 
-// withMember adds a member to an object that has not got it.
+// AppendMember appends a member to an object without one of that name.
 func AppendMember(object json.RawMessage, name string, value json.RawMessage) json.RawMessage {
 	open := object[:len(object)-1] // the closing brace
 	added := store.AppendKey(bytes.Clone(bytes.TrimSpace(open)), name)

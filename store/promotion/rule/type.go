@@ -4,19 +4,19 @@ import (
 	"slices"
 )
 
-// PromotionType is what a promotion does (spec: Promotion).
+// PromotionType is what a promotion does.
 type PromotionType string
 
-// The types; promotionTypes tells what each needs.
+// The types. promotionTypes lists the members that each requires.
 const (
 	FixedDiscount       PromotionType = "fixed_discount"        // an amount off the cart
-	PercentDiscount     PromotionType = "percent_discount"      // a part off the cart
+	PercentDiscount     PromotionType = "percent_discount"      // a percentage off the cart
 	ItemFixedDiscount   PromotionType = "item_fixed_discount"   // an amount off some items
-	ItemPercentDiscount PromotionType = "item_percent_discount" // a part off some items
-	XForY               PromotionType = "x_for_y"               // so many for the price of fewer
-	XForAmount          PromotionType = "x_for_amount"          // so many for an amount
+	ItemPercentDiscount PromotionType = "item_percent_discount" // a percentage off some items
+	XForY               PromotionType = "x_for_y"               // x items for the price of y
+	XForAmount          PromotionType = "x_for_amount"          // x items for an amount
 	BundleFixedDiscount PromotionType = "bundle_fixed_discount" // an amount off a bundle
-	BundleGift          PromotionType = "bundle_gift"           // items for nothing with a bundle
+	BundleGift          PromotionType = "bundle_gift"           // free items with a bundle
 )
 
 // PromotionTypes lists every type.

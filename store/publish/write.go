@@ -14,8 +14,6 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/index"
-	"portico/store/release"
 	"portico/store/release/segment"
 )
 
@@ -34,59 +32,6 @@ func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p 
 		}
 	}
 	return w.showsTheSame(ctx)
-}
-
-type releaseWriter struct {
-	service   *PublishService
-	actor     store.Actor
-	plan      *publicationPlan
-	release   *segment.Release
-	served    *release.View      // what it was compared with; nil for the first of a catalog
-	documents int64              // numbered so far
-	added     *runs              // documents that are new with this release
-	fresh     []addedDocument    // those of the batch that is being written
-	shared    map[[16]byte]int64 // breadcrumbs, the only documents that products far apart have in common
-	index     map[string]*runs   // by attribute
-	versions  []int64            // of the products, by ordinal
-	before    []servedVersion    // by handle
-	words     wordIndex
-	facet     map[string]*facetBuilder // by attribute
-	prices    priceIndex
-	naming    index.NameOrder
-	nameKeys  []int64 // sort keys by handle, once all names are known
-	idKeys    []int64 // likewise
-}
-
-type addedDocument struct {
-	hash [16]byte
-	id   int64
-}
-
-// batch writes in a transaction of its own, and shows that the build lives.
-func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *db.Tx) error) error {
-	numbered := w.documents
-	err := w.service.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
-		w.documents, w.fresh = numbered, w.fresh[:0]
-		if err := t.PrepareBulk(ctx); err != nil {
-			return err
-		}
-		n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+w.service.db.ClockSQL()+` WHERE id = $1 AND state = $2`, w.release.ID, catalog.ReleaseBuilding)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			return errSwept
-		}
-		return write(ctx, t)
-	})
-	if err == nil {
-		for _, d := range w.fresh {
-			w.added.add(d.record())
-		}
-		w.fresh = w.fresh[:0]
-		db.Throttle(ctx)
-	}
-	return err
 }
 
 // budget is how much memory words may take, and so may what products and
@@ -294,10 +239,6 @@ func versionOf(documents string, crumbs int64, offers map[string]*catalog.Offer)
 	sum := catalog.DocumentHash(fmt.Appendf(nil, "%s %d %s", documents, crumbs, store.Encode(offers)))
 	return int64(binary.LittleEndian.Uint64(sum[:]))
 }
-
-// sortedBatch is how many rows that come in the order of their key, and so
-// next to each other, are written in one transaction.
-const sortedBatch = 5000
 
 // places writes where each product stands, in the order of the ids: entered
 // one by one as products are written, they would touch a page each.

@@ -1,9 +1,10 @@
-package graph_test
+package transport_test
 
 import (
 	"encoding/json"
 	"testing"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -11,10 +12,10 @@ import (
 // What is no text is refused wherever GraphQL takes text, because whoever
 // decodes it would keep another one.
 func TestTextThatIsNoneIsRefused(t *testing.T) {
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { textThatIsNone(t, open(t, e, "")) })
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { textThatIsNone(t, graphtest.Open(t, e, "")) })
 }
 
-func textThatIsNone(t *testing.T, s *service) {
+func textThatIsNone(t *testing.T, s *graphtest.Service) {
 	post := func(query, variables string) string {
 		text, _ := json.Marshal(query)
 		return `{"query":` + string(text) + `,"variables":` + variables + `}`

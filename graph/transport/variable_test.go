@@ -1,13 +1,15 @@
-package graph_test
+package transport_test
 
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
@@ -15,7 +17,7 @@ import (
 func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, c := range []struct {
 			kind, use  string // of the variable v
 			value      string // as JSON; none for ""
@@ -75,14 +77,14 @@ func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 				if c.value != "" {
 					values = `{"v":` + c.value + `,"passed over":[]}`
 				}
-				a := s.send(t, by(newRaw(t, fmt.Sprintf(`{"query":"query($v: %s) { products(%s) { totalCount } }","variables":%s}`, c.kind, c.use, values)), admin()))
+				a := s.Send(t, graphtest.As(graphtest.NewRaw(t, fmt.Sprintf(`{"query":"query($v: %s) { products(%s) { totalCount } }","variables":%s}`, c.kind, c.use, values)), graphtest.Admin()))
 				if c.argument == "" {
 					var got struct{ Products struct{ TotalCount int } }
-					a.read(t, &got)
+					a.Read(t, &got)
 					require.Equal(t, c.totalCount, got.Products.TotalCount)
 					return
 				}
-				require.Equal(t, invalid, a.codes(), "%s", a.Body)
+				require.Equal(t, []store.Code{store.Invalid}, a.Codes(), "%s", a.Body)
 				require.Equal(t, c.argument, strings.Join(a.Errors[0].Extensions.Argument, "."), "%s", a.Body)
 				require.Contains(t, a.Errors[0].Message, c.says)
 			})
@@ -93,19 +95,19 @@ func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 // All that is wrong is told at once.
 func TestEveryWrongVariableIsNamed(t *testing.T) {
 	t.Parallel()
-	a := serve(nil).post(t, `query($id: ID!, $n: Int!, $f: ProductFilter) { node(id: $id) { id } products(first: $n, filter: $f) { totalCount } }`,
-		variables{"n": "5", "f": variables{"skuu": 1, "name": variables{"eq": 5, "in": 5}}})
-	require.Equal(t, []store.Code{store.Invalid, store.Invalid, store.Invalid, store.Invalid, store.Invalid}, a.codes(), "%s", a.Body)
+	a := graphtest.Serve(nil).Post(t, `query($id: ID!, $n: Int!, $f: ProductFilter) { node(id: $id) { id } products(first: $n, filter: $f) { totalCount } }`,
+		graphtest.Variables{"n": "5", "f": graphtest.Variables{"skuu": 1, "name": graphtest.Variables{"eq": 5, "in": 5}}})
+	require.Equal(t, []store.Code{store.Invalid, store.Invalid, store.Invalid, store.Invalid, store.Invalid}, a.Codes(), "%s", a.Body)
 	var arguments []string
 	for _, e := range a.Errors {
 		arguments = append(arguments, strings.Join(e.Extensions.Argument, "."))
 	}
 	require.Equal(t, []string{"id", "n", "f.skuu", "f.name.eq", "f.name.in"}, arguments)
 
-	wrong := repeated("x", 5_000)
-	a = serve(nil).post(t, `query($n: [ID!]!, $i: Int!) { nodes(ids: $n) { id } products(first: $i) { totalCount } }`, variables{"n": append(wrong, nil), "i": 5.5})
+	wrong := slices.Repeat([]any{"x"}, 5_000)
+	a = graphtest.Serve(nil).Post(t, `query($n: [ID!]!, $i: Int!) { nodes(ids: $n) { id } products(first: $i) { totalCount } }`, graphtest.Variables{"n": append(wrong, nil), "i": 5.5})
 	require.Len(t, a.Errors, 2)
-	a = serve(nil).post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount } }`, variables{"f": variables{"and": repeated(variables{"skuu": 1}, 5_000)}})
+	a = graphtest.Serve(nil).Post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount } }`, graphtest.Variables{"f": graphtest.Variables{"and": slices.Repeat([]any{graphtest.Variables{"skuu": 1}}, 5_000)}})
 	requireMore(t, a)
 }
 
@@ -117,25 +119,25 @@ func TestVariablesAreBounded(t *testing.T) {
 		"a million lists":        `{"query":"{ __typename }","variables":{"x":[[]` + strings.Repeat(`,[]`, 1_000_000) + `]}}`,
 		"members nobody reads":   `{"query":"{ __typename }","x":[0` + strings.Repeat(`,0`, 1_000_000) + `]}`,
 		"extensions":             `{"query":"{ __typename }","extensions":{"x":[0` + strings.Repeat(`,0`, 1_000_000) + `]}}`,
-		"a list of lists within": `{"query":"{ __typename }","variables":{"x":` + nested(100_000, "[", "", "]") + `}}`,
+		"a list of lists within": `{"query":"{ __typename }","variables":{"x":` + graphtest.Nested(100_000, "[", "", "]") + `}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := serve(nil).send(t, by(newRaw(t, body), admin()))
-			require.Equal(t, unprocessable, a.codes(), "%.300s", a.Body)
+			a := graphtest.Serve(nil).Send(t, graphtest.As(graphtest.NewRaw(t, body), graphtest.Admin()))
+			require.Equal(t, []store.Code{store.Unprocessable}, a.Codes(), "%.300s", a.Body)
 			require.Regexp(t, `^The request (has|nests) .*\d+.*; at most \d+ are allowed: `, a.Errors[0].Message)
 		})
 	}
-	a := serve(nil).send(t, by(newRaw(t, `{"query":"{ __typename }","x":"`+strings.Repeat(`,[{\"\\`, 100_000)+`"}`), admin()))
+	a := graphtest.Serve(nil).Send(t, graphtest.As(graphtest.NewRaw(t, `{"query":"{ __typename }","x":"`+strings.Repeat(`,[{\"\\`, 100_000)+`"}`), graphtest.Admin()))
 	require.Empty(t, a.Errors, "a text is one value, whatever is in it: %.300s", a.Body)
-	a = serve(nil).post(t, `query($ids: [ID!]!) { stocksById(productIds: $ids) { id } }`, variables{"ids": repeated("a", 30_000)})
-	require.Equal(t, unprocessable, a.codes())
+	a = graphtest.Serve(nil).Post(t, `query($ids: [ID!]!) { stocksById(productIds: $ids) { id } }`, graphtest.Variables{"ids": slices.Repeat([]any{"a"}, 30_000)})
+	require.Equal(t, []store.Code{store.Unprocessable}, a.Codes())
 	require.Contains(t, a.Errors[0].Message, "at most 100, got 30000")
 }
 
 // A secret that came to stand where a name belongs is not told back.
 func TestFaultsOfMembersTellNoSecret(t *testing.T) {
 	t.Parallel()
-	runExchanges(t, serve(nil), []shown{
+	runExchanges(t, graphtest.Serve(nil), []shown{
 		{name: "a member of a variable", code: store.Invalid, holds: []string{"$input.…"},
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"MANUAL","` + canary + `":1}}}`},
 		{name: "a member of a member", code: store.Invalid,
@@ -146,11 +148,11 @@ func TestFaultsOfMembersTellNoSecret(t *testing.T) {
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"MANUAL","a.` + canary + `.b":1}}}`},
 	})
 	for _, broken := range []string{`"\ud800"`, "\"\xff\""} {
-		a := serve(nil).send(t, by(newRaw(t, `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"hunter2":`+broken+`}}}`), admin()))
+		a := graphtest.Serve(nil).Send(t, graphtest.As(graphtest.NewRaw(t, `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"hunter2":`+broken+`}}}`), graphtest.Admin()))
 		require.Equal(t, http.StatusBadRequest, a.Code)
 		require.Contains(t, a.Body.String(), "variables.input")
 		require.NotContains(t, a.Body.String(), "hunter2")
 	}
-	a := serve(nil).send(t, by(newRaw(t, `{"query":"mutation { gatewayUpdate(input: {slug: MANUAL, hunter2_canary: 1}) { userErrors { message } } }"}`), admin()))
+	a := graphtest.Serve(nil).Send(t, graphtest.As(graphtest.NewRaw(t, `{"query":"mutation { gatewayUpdate(input: {slug: MANUAL, hunter2_canary: 1}) { userErrors { message } } }"}`), graphtest.Admin()))
 	require.NotContains(t, a.Body.String(), "hunter2")
 }

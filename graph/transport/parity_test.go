@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"portico/graph/document"
 	"portico/graph/executor"
+	"portico/graph/graphtest"
 	"portico/graph/limits"
 	transportx "portico/graph/transport"
 	"portico/store"
@@ -28,9 +29,9 @@ var transports = []string{"POST", "GET", "events by POST", "events by GET", "Web
 
 // response is what a transport answers, as far as all can.
 type response struct {
-	Data       json.RawMessage `json:"data"`
-	Errors     []fault         `json:"errors"`
-	Extensions json.RawMessage `json:"extensions"`
+	Data       json.RawMessage   `json:"data"`
+	Errors     []graphtest.Error `json:"errors"`
+	Extensions json.RawMessage   `json:"extensions"`
 }
 
 func (r *response) codes() (codes []store.Code) {
@@ -183,7 +184,7 @@ func TestAClientCannotChooseTheExecutor(t *testing.T) {
 			for booleans := range 21 {
 				query, values := `{ settings { currency } }`, map[string]any{}
 				if booleans > 0 {
-					query, values = conditional(booleans, func(i int) bool { return i%3 == 0 })
+					query, values = graphtest.ConditionalQuery(booleans, func(i int) bool { return i%3 == 0 })
 				}
 				for range 2 { // the second time it is known
 					got := l.over(t, transport, map[string]any{"query": query, "variables": values})

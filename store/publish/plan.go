@@ -12,9 +12,83 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release"
 	"portico/store/release/routing"
 	"portico/store/release/segment"
 )
+
+// liveProduct is what a plan knows of a live product.
+type liveProduct struct {
+	id               string
+	created, updated int64
+	parent           string // live or not, empty for none
+	components       string // likewise, separated by spaces
+}
+
+const liveColumns = "id, created_at, updated_at, parent_id, component_ids"
+
+func scanLive(rows *sql.Rows) (*liveProduct, error) {
+	p := &liveProduct{}
+	return p, rows.Scan(&p.id, &p.created, &p.updated, &p.parent, &p.components)
+}
+
+// A delta is a release that keeps only what differs from its base, a whole
+// release of the same catalog: products that are new or different stand at
+// ordinals of their own, behind all of the base's, and those of the base that
+// they replace, or that are gone, are dead. What the two hold together is read
+// as if it were one (layer.go). Every delta is worked out against the base, so
+// that there are never more than two layers; when too much differs, the next
+// release is whole again, and a base.
+//
+// Of the shop it reads the products that changed and those around them
+// (affected_set.go), and of a list it writes the parts that differ
+// (list_part.go): what it costs does not grow with the shop.
+type delta struct {
+	base    *segment.Release
+	view    *release.View                // of the base
+	changes map[string][]string          // ids written since, by table
+	seeds   map[string]bool              // ids of products that something of their own changed of
+	dead    index.Ordinals               // of the base, which the delta replaces or does not hold
+	places  []int32                      // handles to ordinals of the base, or -1
+	heads   map[string]*segment.ListHead // of the base's lists
+	curated map[string]bool              // nodes whose curated products may be others than in the base
+}
+
+// deltaShare and deltaLeast say when a release is whole again: when more than
+// that part of its products, and more than so many, are not as in the base.
+const (
+	deltaShare = 8
+	deltaLeast = 100
+)
+
+// rankStep lies between the sort keys of two neighbours by rank in a whole
+// release, so that deltas can put others in between.
+const rankStep = 1 << 32
+
+// most is how many of so many products can differ from the base.
+func (d *delta) most(products int) int { return max(deltaLeast, products/deltaShare) }
+
+// readModifiers reads the price modifiers by name; of several with one name
+// the first that was imported counts.
+func (p *publicationPlan) readModifiers(ctx context.Context) error {
+	p.modifiers = map[string]*catalog.ModifierSource{}
+	_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (m *catalog.ModifierSource, err error) {
+		var body []byte
+		m = &catalog.ModifierSource{}
+		if err := rows.Scan(&body); err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(body, m); err == nil && p.modifiers[m.Attributes.Name] == nil {
+			p.modifiers[m.Attributes.Name] = m
+		}
+		return m, err
+	}, `SELECT body FROM price_modifier ORDER BY sequence, id`)
+	return err
+}
+
+// missingFile is the index of the files that products refer to and that there
+// are not.
+const missingFile = "missing_file"
 
 // publicationPlan is what a release will hold, worked out in memory: products are
 // handles, which are their places among the live products by id.
@@ -128,54 +202,10 @@ func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.
 		SELECT body, updated_at FROM node WHERE hierarchy_id = $1`, id)
 }
 
-// arrange decides which products are in the release, and where they stand.
-func (p *publicationPlan) arrange(ctx context.Context) error {
-	if p.delta != nil {
-		if small, err := p.arrangeDelta(ctx); err != nil || small {
-			return err
-		}
-		p.delta = nil
-	}
-	if err := p.products(ctx); err != nil {
-		return err
-	}
-	if err := p.attachments(ctx); err != nil {
-		return err
-	}
-	p.relations()
-	p.placeAll(p.included())
-	return nil
-}
-
-// placeAll gives the products of a whole release their ordinals: the last
-// updated first, then by id.
-func (p *publicationPlan) placeAll(included []uint32) {
-	p.order, p.kept = included, len(included)
-	p.sortByUpdate(p.order)
-	p.ordinals = slices.Repeat([]int32{-1}, p.ids.Len())
-	for ordinal, handle := range p.order {
-		p.ordinals[handle] = int32(ordinal)
-	}
-}
-
 // sortByUpdate puts handles in the default order of lists.
 func (p *publicationPlan) sortByUpdate(handles []uint32) {
 	slices.SortFunc(handles, func(a, b uint32) int {
 		return cmp.Or(cmp.Compare(p.updated[b], p.updated[a]), cmp.Compare(a, b))
-	})
-}
-
-// products gives every live product its handle, and notes what it refers to.
-func (p *publicationPlan) products(ctx context.Context) error {
-	scan := func(rows *sql.Rows) ([]any, *liveProduct, error) {
-		live, err := scanLive(rows)
-		return []any{live.id}, live, err
-	}
-	return db.EachPage(ctx, p.in, liveProducts, liveColumns, []string{"id"}, scan, func(products []*liveProduct) error {
-		for _, live := range products {
-			p.add(live)
-		}
-		return nil
 	})
 }
 
@@ -219,38 +249,6 @@ func (p *publicationPlan) relations() {
 	p.children = index.Reverse(p.parents)
 }
 
-// attachments reads which live products hang from which node, of all nodes at
-// once: one by one they would take a statement each.
-func (p *publicationPlan) attachments(ctx context.Context) error {
-	p.attached, p.curated = map[string][]uint32{}, map[string][]uint32{}
-	scan := func(rows *sql.Rows) ([]any, attachment, error) {
-		a := attachment{node: -1}
-		var nodeID, id string
-		err := rows.Scan(&nodeID, &a.attached, &id)
-		if node := p.tree.ByID[nodeID]; node != nil && node.Kind == segment.KindNode {
-			if handle, live := p.ids.Find(id); live {
-				a.handle, a.node = handle, int32(node.Place)
-			}
-		}
-		return []any{nodeID, a.attached, id}, a, err
-	}
-	if err := db.EachPage(ctx, p.in, "node_product", "node_id, attached, product_id", []string{"node_id", "attached", "product_id"}, scan, func(list []attachment) error {
-		for _, a := range list {
-			if a.node >= 0 {
-				p.attach(a)
-			}
-		}
-		return nil
-	}); err != nil {
-		return err
-	}
-	for _, node := range p.tree.Nodes {
-		p.curate(node, p.attached[node.ID])
-	}
-	p.sortAttachments()
-	return nil
-}
-
 func (p *publicationPlan) attach(a attachment) {
 	node := p.tree.Nodes[a.node]
 	p.nodesOf = append(p.nodesOf, a)
@@ -271,36 +269,6 @@ func (p *publicationPlan) curate(node *segment.CatalogNode, attached []uint32) {
 			p.curated[node.ID] = append(p.curated[node.ID], handle)
 		}
 	}
-}
-
-// included are the attached products and all they are related to.
-func (p *publicationPlan) included() (handles []uint32) {
-	included := make([]bool, p.ids.Len())
-	var waiting []uint32
-	add := func(handle uint32) {
-		if !included[handle] {
-			included[handle] = true
-			waiting = append(waiting, handle)
-		}
-	}
-	for _, a := range p.nodesOf {
-		add(a.handle)
-	}
-	for len(waiting) > 0 {
-		handle := waiting[len(waiting)-1]
-		waiting = waiting[:len(waiting)-1]
-		handles = append(handles, handle)
-		if parent := p.parents[handle]; parent >= 0 {
-			add(uint32(parent))
-		}
-		for _, child := range p.children.Of(handle) {
-			add(child)
-		}
-		for _, component := range p.components.Of(handle) {
-			add(component)
-		}
-	}
-	return handles
 }
 
 // nodes are the nodes of a product, the newest attachment first, and its

@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/graphtest"
 	"portico/store"
 	"portico/store/storetest"
 )
 
 // requireMore holds an answer with more errors than are told: 19, and one
 // that says so.
-func requireMore(t *testing.T, a *answer) {
+func requireMore(t *testing.T, a *graphtest.Response) {
 	t.Helper()
 	require.Len(t, a.Errors, 20)
 	require.Equal(t, "There are more errors. Fix these first.", a.Errors[19].Message)
@@ -24,16 +25,16 @@ func requireMore(t *testing.T, a *answer) {
 func TestADocumentIsWrongTwentyTimesAtMost(t *testing.T) {
 	t.Parallel()
 	for name, query := range map[string]string{
-		"conflicts of one name":   `{` + many(220, ` a: stocks(first: #) { totalCount }`) + ` }`,
-		"conflicts in fragments":  `{` + many(100, ` ...f#`) + ` }` + many(100, ` fragment f# on Query { a: stocks(first: #) { totalCount } }`),
-		"unknown fields":          `{` + many(400, ` nothing#`) + ` }`,
-		"unused variables":        `query(` + many(200, ` $v#: Int`) + `) { __typename }`,
-		"members that are wrong":  `{ products(filter: {and: [` + many(1_000, ` {sku: {eq: #}}`) + `]}) { totalCount } }`,
-		"unknown fields, at once": `{` + many(21, ` nothing#`) + ` }`,
+		"conflicts of one name":   `{` + graphtest.Many(220, ` a: stocks(first: #) { totalCount }`) + ` }`,
+		"conflicts in fragments":  `{` + graphtest.Many(100, ` ...f#`) + ` }` + graphtest.Many(100, ` fragment f# on Query { a: stocks(first: #) { totalCount } }`),
+		"unknown fields":          `{` + graphtest.Many(400, ` nothing#`) + ` }`,
+		"unused variables":        `query(` + graphtest.Many(200, ` $v#: Int`) + `) { __typename }`,
+		"members that are wrong":  `{ products(filter: {and: [` + graphtest.Many(1_000, ` {sku: {eq: #}}`) + `]}) { totalCount } }`,
+		"unknown fields, at once": `{` + graphtest.Many(21, ` nothing#`) + ` }`,
 	} {
-		t.Run(name, func(t *testing.T) { requireMore(t, serve(nil).post(t, query, nil)) })
+		t.Run(name, func(t *testing.T) { requireMore(t, graphtest.Serve(nil).Post(t, query, nil)) })
 	}
-	a := serve(nil).post(t, `{`+many(20, ` nothing#`)+` }`, nil)
+	a := graphtest.Serve(nil).Post(t, `{`+graphtest.Many(20, ` nothing#`)+` }`, nil)
 	require.Len(t, a.Errors, 20)
 	require.Contains(t, a.Errors[19].Message, "nothing19", "twenty are told as they are")
 }
@@ -44,13 +45,13 @@ func TestWhatErrorsQuoteIsCut(t *testing.T) {
 	long := strings.Repeat("é", 40_000)
 	for _, c := range []struct {
 		query     string
-		variables variables
+		variables graphtest.Variables
 	}{
-		{`{` + many(10, ` a#: products(first: "`+strings.Repeat("x", 10_000)+`") { totalCount }`) + ` }`, nil},
-		{`query($id: ID!) {` + many(30, ` a#: node(id: $id) { id }`) + ` }`, variables{"id": long}},
-		{`query($f: ProductFilter) { products(filter: $f) { totalCount } }`, variables{"f": variables{long: 1}}},
+		{`{` + graphtest.Many(10, ` a#: products(first: "`+strings.Repeat("x", 10_000)+`") { totalCount }`) + ` }`, nil},
+		{`query($id: ID!) {` + graphtest.Many(30, ` a#: node(id: $id) { id }`) + ` }`, graphtest.Variables{"id": long}},
+		{`query($f: ProductFilter) { products(filter: $f) { totalCount } }`, graphtest.Variables{"f": graphtest.Variables{long: 1}}},
 	} {
-		a := serve(nil).post(t, c.query, c.variables)
+		a := graphtest.Serve(nil).Post(t, c.query, c.variables)
 		require.NotEmpty(t, a.Errors)
 		require.Less(t, a.Body.Len(), 32<<10)
 		require.NotContains(t, a.Body.String(), "\uFFFD", "no character is cut in two")
@@ -64,23 +65,23 @@ func TestWhatErrorsQuoteIsCut(t *testing.T) {
 func TestAnAnswerHasTwentyErrorsAtMost(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, big(t))
-		a := s.post(t, `{ products(first: 100) { nodes { uuid childrenConnection(first: 0) { totalCount } } } }`, nil)
+		s := graphtest.Open(t, e, graphtest.BigShop(t))
+		a := s.Post(t, `{ products(first: 100) { nodes { uuid childrenConnection(first: 0) { totalCount } } } }`, nil)
 		requireMore(t, a)
 		require.Equal(t, store.Unprocessable, a.Errors[0].Extensions.Code)
 
-		a = s.post(t, `{`+many(100, ` a#: products(first: 0) { totalCount }`)+` }`, nil)
+		a = s.Post(t, `{`+graphtest.Many(100, ` a#: products(first: 0) { totalCount }`)+` }`, nil)
 		requireMore(t, a)
 
-		a = s.send(t, newPost(t, `{`+many(100, ` a#: stock(productId: "anvil") { total }`)+` }`, nil))
+		a = s.Send(t, graphtest.NewPost(t, `{`+graphtest.Many(100, ` a#: stock(productId: "anvil") { total }`)+` }`, nil))
 		requireMore(t, a)
 		require.Equal(t, http.StatusOK, a.Code)
 
-		codes := make([]variables, 100)
+		codes := make([]graphtest.Variables, 100)
 		for i := range codes {
-			codes[i] = variables{"productId": fmt.Sprint("none-", i), "action": "DECREMENT", "quantity": 0}
+			codes[i] = graphtest.Variables{"productId": fmt.Sprint("none-", i), "action": "DECREMENT", "quantity": 0}
 		}
-		a = s.post(t, `mutation($changes: [StockChangeInput!]!) { stockTransact(input: {changes: $changes}) { userErrors { field } } }`, variables{"changes": codes})
+		a = s.Post(t, `mutation($changes: [StockChangeInput!]!) { stockTransact(input: {changes: $changes}) { userErrors { field } } }`, graphtest.Variables{"changes": codes})
 		require.Empty(t, a.Errors)
 		require.Equal(t, 21, strings.Count(string(a.Data), `"field"`), "a payload tells twenty, and how many more there are")
 	})
@@ -91,7 +92,7 @@ func TestAnAnswerHasTwentyErrorsAtMost(t *testing.T) {
 func TestErrorsNameTheMember(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		for _, c := range []struct {
 			query    string
 			argument string
@@ -109,7 +110,7 @@ func TestErrorsNameTheMember(t *testing.T) {
 			{`{ products(filter: {bounds: {createdAt: {gt: "rubbish"}}}) { totalCount } }`, "filter.bounds.createdAt.gt", []any{"products"}},
 			{`query($at: DateTime = "rubbish") { p: products(filter: {and: [{bounds: {updatedAt: {le: $at}}}]}) { totalCount } }`, "filter.and.0.bounds.updatedAt.le", []any{"p"}},
 		} {
-			a := s.post(t, c.query, nil)
+			a := s.Post(t, c.query, nil)
 			require.NotEmpty(t, a.Errors, c.query)
 			require.Equal(t, store.Invalid, a.Errors[0].Extensions.Code, "%s", a.Body)
 			require.Equal(t, c.argument, strings.Join(a.Errors[0].Extensions.Argument, "."), "%s: %s", c.query, a.Body)

@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"fmt"
@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"portico/graph/graphtest"
 )
 
 // TestErrorsAboutGatewaysNameTheSchema, and never what was sent in a place where
 // the schema has no such name: it may be a password.
 func TestErrorsAboutGatewaysNameTheSchema(t *testing.T) {
 	t.Parallel()
-	s := serve(nil)
+	s := graphtest.Serve(nil)
 	const input = `mutation ($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }`
 	for name, c := range map[string]struct {
 		query  string // each % is the secret
-		values variables
+		values graphtest.Variables
 		shows  []string
 	}{
 		"an enum value":           {`query { gateway(slug: %) { name } }`, nil, []string{`slug: Value "…" does not exist in "GatewaySlug!" enum.`}},
@@ -35,24 +37,24 @@ func TestErrorsAboutGatewaysNameTheSchema(t *testing.T) {
 		"an unused fragment":      {`query { gateways { name } } fragment % on Gateway { name }`, nil, []string{`Fragment "…" is never used.`}},
 		"a variable":              {`query { gateway(slug: $%) { name } }`, nil, []string{`is not defined`}},
 		"a variable's type":       {`query ($slug: %) { gateway(slug: $slug) { name } }`, nil, []string{`Unknown type "…".`}},
-		"a variable's value":      {`query ($slug: GatewaySlug!) { gateway(slug: $slug) { name } }`, variables{"slug": "%"}, []string{"The variable $slug must be a GatewaySlug: CARD_PROCESSOR, MANUAL."}},
+		"a variable's value":      {`query ($slug: GatewaySlug!) { gateway(slug: $slug) { name } }`, graphtest.Variables{"slug": "%"}, []string{"The variable $slug must be a GatewaySlug: CARD_PROCESSOR, MANUAL."}},
 		"a literal member":        {`mutation { gatewayUpdate(input: {slug: MANUAL, %: 1}) { userErrors { message } } }`, nil, []string{`is not defined by type "GatewayUpdateInput"`}},
 		"a literal of another":    {`mutation { gatewayUpdate(input: {slug: MANUAL, enabled: "%"}) { userErrors { message } } }`, nil, []string{`input.enabled: Boolean cannot represent a non boolean value`}},
 		"a word of messages":      {`query field { gateways { type query } }`, nil, []string{`Cannot query field "…" on type "Gateway".`}},
-		"a member of the input":   {input, variables{"input": map[string]any{"slug": "MANUAL", "%": 1}}, []string{"$input.…", "not a member of GatewayUpdateInput"}},
-		"a value of the input":    {input, variables{"input": map[string]any{"slug": "MANUAL", "enabled": "%"}}, []string{"$input.enabled must be a Boolean, got a string"}},
-		"a slug of the input":     {input, variables{"input": map[string]any{"slug": "%"}}, []string{"$input.slug must be a GatewaySlug"}},
-		"a secret that is none":   {input, variables{"input": map[string]any{"slug": "MANUAL", "password": []any{"%"}}}, []string{"secret"}},
+		"a member of the input":   {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "%": 1}}, []string{"$input.…", "not a member of GatewayUpdateInput"}},
+		"a value of the input":    {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "enabled": "%"}}, []string{"$input.enabled must be a Boolean, got a string"}},
+		"a slug of the input":     {input, graphtest.Variables{"input": map[string]any{"slug": "%"}}, []string{"$input.slug must be a GatewaySlug"}},
+		"a secret that is none":   {input, graphtest.Variables{"input": map[string]any{"slug": "MANUAL", "password": []any{"%"}}}, []string{"secret"}},
 		"syntax":                  {`query { gateways { name "%" } }`, nil, nil},
 		"an unfinished text":      {`mutation { gatewayUpdate(input: {password: "%`, nil, nil},
 	} {
 		for _, secret := range []string{"hunter2", "Xq", "correct_horse_battery_staple"} {
 			t.Run(name+" "+secret, func(t *testing.T) {
-				values := variables{}
+				values := graphtest.Variables{}
 				for key, value := range c.values {
 					values[key] = planted(value, secret)
 				}
-				a := s.send(t, by(newPost(t, strings.ReplaceAll(c.query, "%", secret), values), admin()))
+				a := s.Send(t, graphtest.As(graphtest.NewPost(t, strings.ReplaceAll(c.query, "%", secret), values), graphtest.Admin()))
 				require.NotEmpty(t, a.Errors, "%s", a.Body)
 				require.NotContains(t, a.Body.String(), secret)
 				for _, shown := range c.shows {

@@ -12,11 +12,6 @@ import (
 	"portico/store/release/segment"
 )
 
-// hashRecord is the length of an addedDocument as a record of runs.
-const hashRecord = 16 + 8
-
-func (d addedDocument) record() []byte { return binary.BigEndian.AppendUint64(d.hash[:], uint64(d.id)) }
-
 // keep returns the ids under which documents are kept, storing those that are
 // new.
 func (w *releaseWriter) keep(ctx context.Context, t *db.Tx, bodies [][]byte) ([]int64, error) {

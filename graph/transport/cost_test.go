@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/graph"
+	"portico/graph/graphtest"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/graph/transport"
@@ -29,14 +30,14 @@ func TestWhatAnOperationCostsIsToldWhenAsked(t *testing.T) {
 }
 
 func whatCostsIsTold(t *testing.T, e storetest.Backend) {
-	s := open(t, e, handmade())
+	s := graphtest.Open(t, e, graphtest.Shop())
 	for name, options := range map[string][]transport.Option{
 		"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {transport.WithoutPlans()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bounds := limits.Defaults()
 			bounds.Cost = 1000
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, transport.WithLimits(bounds))...))
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), append(options, transport.WithLimits(bounds))...))
 			ask := func(method, query string, extensions, accept string) *httptest.ResponseRecorder {
 				body, at := io.Reader(nil), "/graphql"
 				if method == http.MethodPost {
@@ -47,7 +48,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 				r, w := httptest.NewRequest(method, at, body), httptest.NewRecorder()
 				r.Header.Set("Content-Type", "application/json")
 				r.Header.Set("Accept", accept)
-				handler.ServeHTTP(w, by(r, admin()))
+				handler.ServeHTTP(w, graphtest.As(r, graphtest.Admin()))
 				return w
 			}
 			for _, test := range []struct {
@@ -99,14 +100,14 @@ func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 func TestACostTakesNoOtherExtensionAway(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		const query = `mutation { settingsUpdate(input: {pageLength: 26}) { settings { pageLength } } }`
 		for i, extensions := range []string{`{}`, `{"cost": true}`, `{}`, `{"cost": true}`} {
 			body := strings.TrimSuffix(postBody(query), "}") + `, "extensions": ` + extensions + `}`
 			r, w := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body)), httptest.NewRecorder()
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Idempotency-Key", "once")
-			s.handler.ServeHTTP(w, by(r, admin()))
+			s.Handler.ServeHTTP(w, graphtest.As(r, graphtest.Admin()))
 			require.Equal(t, extensions != `{}`, strings.Contains(w.Body.String(), `"cost":{"requested":`), "%s", w.Body)
 			require.Equal(t, i > 0, strings.Contains(w.Body.String(), `"idempotentReplay":["settingsUpdate"]`), "%s", w.Body)
 		}

@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"bufio"
@@ -21,6 +21,7 @@ import (
 	"go.uber.org/goleak"
 
 	"portico/graph"
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
@@ -87,7 +88,7 @@ func newStreams(t *testing.T, change func(*transport.StreamConfig), options ...t
 	t.Helper()
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/live.db", Synchronous: "OFF"})
 	require.NoError(t, err)
-	load(t, s, handmade())
+	graphtest.Load(t, s, graphtest.Shop())
 	live, l := transport.DefaultStreamConfig(), &streams{store: s, clock: storetest.NewClock(time.Now())}
 	tokens, err := auth.New(t.Context(), s, storetest.NewSealer(t, 'k'), auth.Options{Clock: l.clock.Now})
 	require.NoError(t, err)
@@ -269,7 +270,7 @@ func TestStreamsThatDoNotBegin(t *testing.T) {
 		m := heard(t, conn)
 		require.Equal(t, "error", m.Type, "%s", m.Payload)
 		require.Equal(t, "1", m.ID)
-		var faults []fault
+		var faults []graphtest.Error
 		require.NoError(t, json.Unmarshal(m.Payload, &faults), "%s", m.Payload)
 		require.NotEmpty(t, faults)
 

@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/executor"
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/reqctx"
@@ -63,11 +64,11 @@ func TestOperationsAreTold(t *testing.T) {
 }
 
 func operationsAreTold(t *testing.T, e storetest.Backend) {
-	s := open(t, e, handmade())
+	s := graphtest.Open(t, e, graphtest.Shop())
 	for name, options := range map[string][]transport.Option{"plan": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {transport.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
 			told := &ended{}
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), append(options, told.option())...))
+			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), append(options, told.option())...))
 			for _, test := range []struct {
 				query string
 				want  executor.OperationStats
@@ -83,7 +84,7 @@ func operationsAreTold(t *testing.T, e storetest.Backend) {
 				for range 2 { // the second time it is known
 					r, known := reqctx.Begin(httptest.NewRequest("POST", "/graphql", strings.NewReader(postBody(test.query))))
 					r.Header.Set("Content-Type", "application/json")
-					handler.ServeHTTP(httptest.NewRecorder(), by(r, admin()))
+					handler.ServeHTTP(httptest.NewRecorder(), graphtest.As(r, graphtest.Admin()))
 					ran, begun := told.taken()
 					require.Empty(t, begun)
 					require.Len(t, ran, 1, test.query)
@@ -92,7 +93,7 @@ func operationsAreTold(t *testing.T, e storetest.Backend) {
 				}
 			}
 			r := httptest.NewRequest("GET", "/graphql?query="+url.QueryEscape(`mutation Set { settingsUpdate(input: {}) { settings { pageLength } } }`), nil)
-			handler.ServeHTTP(httptest.NewRecorder(), by(r, admin()))
+			handler.ServeHTTP(httptest.NewRecorder(), graphtest.As(r, graphtest.Admin()))
 			ran, _ := told.taken()
 			require.Len(t, ran, 1)
 			require.Equal(t, []store.Code{store.Invalid}, ran[0].Codes)
@@ -107,16 +108,16 @@ func TestSubscriptionsAreTold(t *testing.T) {
 }
 
 func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
-	s := open(t, e, handmade())
+	s := graphtest.Open(t, e, graphtest.Shop())
 	told := &ended{}
-	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.DiscardHandler), told.option()))
+	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), told.option()))
 	ask := func(query string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := httptest.NewRequestWithContext(ctx, "POST", "/graphql", strings.NewReader(postBody(query)))
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Accept", "text/event-stream")
 		first := &firstWrite{ResponseRecorder: httptest.NewRecorder(), then: cancel}
-		handler.ServeHTTP(first, by(r, admin()))
+		handler.ServeHTTP(first, graphtest.As(r, graphtest.Admin()))
 		cancel()
 	}
 	wait := func() []executor.OperationStats {

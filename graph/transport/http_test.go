@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/document"
+	"portico/graph/graphtest"
 	"portico/graph/opctx"
 	"portico/store"
 	"portico/store/storetest"
@@ -53,13 +55,13 @@ func (x shown) request(t *testing.T) *http.Request {
 	if x.accept != "" {
 		r.Header.Set("Accept", x.accept)
 	}
-	return by(r, admin())
+	return graphtest.As(r, graphtest.Admin())
 }
 
-func runExchanges(t *testing.T, s *service, exchanges []shown) {
+func runExchanges(t *testing.T, s *graphtest.Service, exchanges []shown) {
 	for _, x := range exchanges {
 		t.Run(x.name, func(t *testing.T) {
-			a := s.send(t, x.request(t))
+			a := s.Send(t, x.request(t))
 			status := x.status
 			if status == 0 {
 				status = http.StatusOK
@@ -102,7 +104,7 @@ const length = `{"settings":{"pageLength":25}}`
 func TestOperationsOverHTTP(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		runExchanges(t, s, []shown{
 			{name: "POST", body: `{"query":"{ settings { pageLength } }"}`, data: length},
 			{name: "POST with a charset", body: `{"query":"{ settings { pageLength } }"}`, kind: "Application/JSON; charset=utf-8", data: length},
@@ -125,7 +127,7 @@ func TestOperationsOverHTTP(t *testing.T) {
 
 func TestRequestsThatAreNoOperation(t *testing.T) {
 	t.Parallel()
-	s := serve(nil) // none of these reaches the store
+	s := graphtest.Serve(nil) // none of these reaches the store
 	object := []string{"one JSON object"}
 	runExchanges(t, s, []shown{
 		{name: "malformed", body: `{"query":"` + canary, status: 400, code: store.Invalid, holds: object},
@@ -162,13 +164,13 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 		{name: "over 4 MiB of space", body: strings.Repeat(" ", 4<<20) + `{"query":"{ __typename }"}`, status: 413, code: store.Invalid},
 		{name: "4 MiB", body: `{"query":"{ __typename }"` + strings.Repeat(" ", 4<<20-26) + `}`, data: `{"__typename":"Query"}`},
 	})
-	require.Empty(t, s.log.String())
+	require.Empty(t, s.Log.String())
 }
 
 func TestMutationsAreOnlyPosted(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, "")
+		s := graphtest.Open(t, e, "")
 		mutation := `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
 		refused := map[string]string{"Allow": "POST"}
 		runExchanges(t, s, []shown{
@@ -184,10 +186,10 @@ func TestMutationsAreOnlyPosted(t *testing.T) {
 
 func TestTheSchemaIsThereToBeRead(t *testing.T) {
 	t.Parallel()
-	query, err := os.ReadFile("testdata/introspection.graphql")
+	query, err := os.ReadFile("../testdata/introspection.graphql")
 	require.NoError(t, err)
-	s := serve(nil)
-	a := s.send(t, by(newPost(t, string(query), nil), with()))
+	s := graphtest.Serve(nil)
+	a := s.Send(t, graphtest.As(graphtest.NewPost(t, string(query), nil), graphtest.Client()))
 	var data struct {
 		Schema struct {
 			Types []struct {
@@ -197,7 +199,7 @@ func TestTheSchemaIsThereToBeRead(t *testing.T) {
 			}
 		} `json:"__schema"`
 	}
-	a.read(t, &data)
+	a.Read(t, &data)
 	found := map[string]bool{}
 	for _, kind := range data.Schema.Types {
 		found[kind.Name] = true
@@ -205,17 +207,17 @@ func TestTheSchemaIsThereToBeRead(t *testing.T) {
 			require.NotNil(t, kind.SpecifiedByURL)
 		}
 		if kind.Name == "Product" {
-			require.Equal(t, len(schema().Types["Product"].Fields), len(kind.Fields))
+			require.Equal(t, len(document.Schema().Types["Product"].Fields), len(kind.Fields))
 		}
 	}
-	for _, definition := range ownTypes() {
-		require.True(t, found[definition.Name], definition.Name)
+	for name, definition := range document.Schema().Types {
+		require.True(t, found[name] || definition.BuiltIn || strings.HasPrefix(name, "__"), name)
 	}
 }
 
 func TestMistakesSuggestWhatWasMeant(t *testing.T) {
 	t.Parallel()
-	s := serve(nil)
+	s := graphtest.Serve(nil)
 	for query, suggestion := range map[string]string{
 		`{ prodcts { totalCount } }`:                            `Did you mean \"products\"`,
 		`{ settings { pageLenght } }`:                           `Did you mean \"pageLength\"`,
@@ -231,27 +233,27 @@ func TestMistakesSuggestWhatWasMeant(t *testing.T) {
 		`{ products { totalCount { x } } }`:                        `totalCount`,
 		`{ a: settings { pageLength } a: products { totalCount }}`: `conflict`,
 	} {
-		a := s.send(t, by(newPost(t, query, nil), admin()))
+		a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Admin()))
 		require.NotEmpty(t, a.Errors, query)
 		require.Equal(t, store.Invalid, a.Errors[0].Extensions.Code, query)
 		require.Contains(t, a.Body.String(), suggestion, query)
 	}
-	require.Empty(t, s.log.String(), "mistakes of callers are not logged as ours")
+	require.Empty(t, s.Log.String(), "mistakes of callers are not logged as ours")
 }
 
 // A client that went away has no answer to wait for, and is no failure.
 func TestAClientThatGoesAway(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := open(t, e, handmade())
+		s := graphtest.Open(t, e, graphtest.Shop())
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		r := by(newPost(t, `{ products { totalCount } }`, nil).WithContext(ctx), admin())
+		r := graphtest.As(graphtest.NewPost(t, `{ products { totalCount } }`, nil).WithContext(ctx), graphtest.Admin())
 		w := httptest.NewRecorder()
-		require.NotPanics(t, func() { s.handler.ServeHTTP(w, r) })
+		require.NotPanics(t, func() { s.Handler.ServeHTTP(w, r) })
 		require.NotContains(t, w.Body.String(), store.Internal)
-		require.NotContains(t, s.log.String(), "panic")
-		require.NotContains(t, s.log.String(), "a resolver failed")
+		require.NotContains(t, s.Log.String(), "panic")
+		require.NotContains(t, s.Log.String(), "a resolver failed")
 		if w.Body.Len() > 0 {
 			require.True(t, json.Valid(w.Body.Bytes()), "%s", w.Body)
 		}

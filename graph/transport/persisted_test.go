@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"crypto/sha256"
@@ -15,6 +15,7 @@ import (
 
 	"portico/graph"
 	"portico/graph/document"
+	"portico/graph/graphtest"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/graph/transport"
@@ -47,11 +48,11 @@ func (o *outcomes) count(outcome string) {
 }
 
 // naming serves a store, and counts what becomes of documents.
-func naming(s *service, options ...transport.Option) (*service, *outcomes) {
+func naming(s *graphtest.Service, options ...transport.Option) (*graphtest.Service, *outcomes) {
 	counted := &outcomes{counts: map[string]int{}}
 	options = append(options, transport.CountDocuments(counted.count))
-	handler := transport.NewHandler(graph.NewResolver(s.store), slog.New(slog.NewTextHandler(s.log, nil)), options...)
-	return &service{s.store, opctx.Middleware(handler), s.log}, counted
+	handler := transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.NewTextHandler(s.Log, nil)), options...)
+	return &graphtest.Service{Store: s.Store, Handler: opctx.Middleware(handler), Log: s.Log}, counted
 }
 
 // What Apollo's clients do: the hash, then the document with it, then the hash
@@ -62,7 +63,7 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 	const missing = `"message":"PersistedQueryNotFound"`
 	modern := "application/graphql-response+json, application/json;q=0.9"
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s, counted := naming(open(t, e, handmade()), transport.WithResponseCache(responsecache.NewCache(1<<20)))
+		s, counted := naming(graphtest.Open(t, e, graphtest.Shop()), transport.WithResponseCache(responsecache.NewCache(1<<20)))
 		runExchanges(t, s, []shown{
 			{name: "unknown", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "unknown, by GET", method: "GET", target: get("extensions", hashed(query)), code: store.NotFound, holds: []string{missing}, headers: map[string]string{"Cache-Control": "no-store"}},
@@ -84,12 +85,12 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 		require.Equal(t, map[string]int{"missing": 5, "mismatched": 1, "sent": 3, "found": 6}, counted.counts)
 
 		r := shown{method: "GET", target: get("variables", `{"sku":"ANVIL"}`, "extensions", hashed(other))}.request(t)
-		first := s.send(t, r)
+		first := s.Send(t, r)
 		tag := first.Header().Get("Etag")
 		require.NotEmpty(t, tag)
 		r.Header.Set("If-None-Match", tag)
 		again := httptest.NewRecorder()
-		s.handler.ServeHTTP(again, r)
+		s.Handler.ServeHTTP(again, r)
 		require.Equal(t, http.StatusNotModified, again.Code)
 	})
 }
@@ -97,7 +98,7 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 func TestAMutationByItsHashIsOnlyPosted(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s, _ := naming(open(t, e, ""))
+		s, _ := naming(graphtest.Open(t, e, ""))
 		const mutation = `mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }`
 		runExchanges(t, s, []shown{
 			{name: "sent", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, mutation, hashed(mutation)), data: `{"settingsUpdate":{"settings":{"pageLength":3}}}`},
@@ -116,7 +117,7 @@ var manifests = map[string]string{
 func TestTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	const query, other = `{ settings { pageLength } }`, `query other { settings { currency } }`
-	trusting := func(t *testing.T, s *service, format string, mode document.TrustMode) (*service, *outcomes) {
+	trusting := func(t *testing.T, s *graphtest.Service, format string, mode document.TrustMode) (*graphtest.Service, *outcomes) {
 		manifest, err := document.ReadManifest([]byte(manifests[format]), mode, limits.Defaults())
 		require.NoError(t, err)
 		return naming(s, transport.WithManifest(manifest))
@@ -132,7 +133,7 @@ func TestTrustedDocuments(t *testing.T) {
 	}
 	ran := `{"settings":{"currency":"USD"}}`
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		base := open(t, e, "")
+		base := graphtest.Open(t, e, "")
 		for format := range manifests {
 			s, counted := trusting(t, base, format, document.TrustEnforce)
 			runExchanges(t, s, append(always, []shown{
@@ -147,7 +148,7 @@ func TestTrustedDocuments(t *testing.T) {
 			s, counted = trusting(t, base, format, document.TrustOff)
 			runExchanges(t, s, append(always, shown{name: "another", body: fmt.Sprintf(`{"query":%q}`, other), data: ran}))
 			require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1}, counted.counts)
-			require.NotContains(t, base.log.String(), "manifest")
+			require.NotContains(t, base.Log.String(), "manifest")
 		}
 		s, counted := trusting(t, base, "Relay", document.TrustLog)
 		runExchanges(t, s, append(always,
@@ -155,8 +156,8 @@ func TestTrustedDocuments(t *testing.T) {
 			shown{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), data: ran},
 			shown{name: "another's hash alone", body: `{"extensions":` + hashed(other) + `}`, data: ran}))
 		require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1, "untrusted": 3}, counted.counts)
-		require.Equal(t, 1, strings.Count(base.log.String(), "is not in the manifest"), "told once")
-		require.Contains(t, base.log.String(), "operation=other")
+		require.Equal(t, 1, strings.Count(base.Log.String(), "is not in the manifest"), "told once")
+		require.Contains(t, base.Log.String(), "operation=other")
 	})
 }
 

@@ -248,24 +248,6 @@ func (p *publicationPlan) modifiersOf(names []string) (list []*catalog.ModifierS
 	return list
 }
 
-// readModifiers reads the price modifiers by name; of several with one name
-// the first that was imported counts.
-func (p *publicationPlan) readModifiers(ctx context.Context) error {
-	p.modifiers = map[string]*catalog.ModifierSource{}
-	_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (m *catalog.ModifierSource, err error) {
-		var body []byte
-		m = &catalog.ModifierSource{}
-		if err := rows.Scan(&body); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(body, m); err == nil && p.modifiers[m.Attributes.Name] == nil {
-			p.modifiers[m.Attributes.Name] = m
-		}
-		return m, err
-	}, `SELECT body FROM price_modifier ORDER BY sequence, id`)
-	return err
-}
-
 // parallel runs do for each number on all processors and returns an error.
 func parallel(n int, do func(int) error) error {
 	workers := min(n, runtime.GOMAXPROCS(0))

@@ -5,9 +5,49 @@
 package publish
 
 import (
+	"time"
+
+	"portico/store"
 	"portico/store/db"
 	"portico/store/job"
 	"portico/store/release"
+	"portico/store/release/routing"
+)
+
+func ignoreNotFound(err error) error {
+	if store.HasCode(err, store.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// PublishProgress is told how far a publication is.
+type PublishProgress func(done, total int)
+
+// publishBatch is how many products are written in one transaction.
+const publishBatch = 1000
+
+// publication says what becomes of a release that is made.
+type publication struct {
+	serve bool
+	ends  int64 // the hold that it ends, by release.Hold's Below; 0 for none
+}
+
+// may tells whether a catalog with this hold is published; a *release.HeldError if not.
+func (p publication) may(hold routing.Hold) error {
+	if p.serve && hold.Holds() && hold.Below != p.ends {
+		return &routing.HeldError{Hold: hold}
+	}
+	return nil
+}
+
+// errSwept says that a build was taken for dead.
+var errSwept = &store.Error{Code: store.Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
+
+const (
+	releaseRemembered = time.Hour   // since a release was served, for those who page through it
+	releasesMost      = 20          // of a catalog, however many were served of late
+	buildingStale     = time.Minute // without a sign of life, a build is dead
 )
 
 // PublishService makes releases of what is authored, and sweeps those that

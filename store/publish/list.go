@@ -19,10 +19,6 @@ type listWriter struct {
 	size          int // of the chunks, in bytes
 }
 
-// listBytes is how much of lists is written in one transaction, about; a row
-// is up to 32 kB, and most of a large tree's are a few bytes.
-const listBytes = 2 << 20
-
 // lists writes the list of every node and hierarchy, that of all, and that of
 // every product.
 func (w *releaseWriter) lists(ctx context.Context) error {
@@ -81,9 +77,6 @@ func (l *listWriter) order(name string, by store.SortBy, handles []uint32) {
 	}
 }
 
-// chunkRowSize is what a row of release_chunk comes to, in bytes, about.
-func chunkRowSize(row []any) int { return 128 + len(row[4].([]byte)) }
-
 func (l *listWriter) flushFull(ctx context.Context) error {
 	if len(l.heads) < sortedBatch && l.size < listBytes {
 		return nil
@@ -138,23 +131,4 @@ func chunkRows[T any](releaseID int64, list string, by store.SortBy, first int, 
 		rows = append(rows, []any{releaseID, list, string(by), first + len(rows), pack(chunk)})
 	}
 	return rows
-}
-
-// writeChunks writes rows of lists, as much in one transaction as listBytes
-// says, and at least a row.
-func (w *releaseWriter) writeChunks(ctx context.Context, rows [][]any) error {
-	for len(rows) > 0 {
-		n, size := 1, chunkRowSize(rows[0])
-		for n < len(rows) && size < listBytes {
-			size += chunkRowSize(rows[n])
-			n++
-		}
-		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows[:n])
-		}); err != nil {
-			return err
-		}
-		rows = rows[n:]
-	}
-	return nil
 }

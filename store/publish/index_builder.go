@@ -1,0 +1,119 @@
+package publish
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"portico/store/catalog"
+	"portico/store/index"
+	"portico/store/release/segment"
+)
+
+// facetBuilder numbers the values of an attribute as they come, with the
+// products in order.
+type facetBuilder struct {
+	numbers map[string]uint32
+	values  []byte // as unpackTexts reads them
+	chunks  [][]byte
+	count   int // products
+}
+
+func (b *facetBuilder) add(values []string) {
+	if b.count%segment.ChunkSize == 0 {
+		b.chunks = append(b.chunks, nil)
+	}
+	b.count++
+	last := &b.chunks[len(b.chunks)-1]
+	*last = binary.AppendUvarint(*last, uint64(len(values)))
+	for _, value := range values {
+		number, known := b.numbers[value]
+		if !known {
+			number = uint32(len(b.numbers))
+			b.numbers[value] = number
+			b.values = segment.AppendText(b.values, value)
+		}
+		*last = binary.AppendUvarint(*last, uint64(number))
+	}
+}
+
+// priceIndex gathers base prices, of products that come in order.
+type priceIndex struct {
+	parts    map[string]*pricePart // the one that is being filled, by currency
+	complete []pricePart
+}
+
+// pricePart is a part of the list of base prices in a currency.
+type pricePart struct {
+	currency string
+	number   int
+	keys     []int64
+}
+
+// add notes what a product costs; end is behind the last ordinal.
+func (x *priceIndex) add(ordinal int, offers map[string]*catalog.Offer, end int) {
+	for currency, o := range offers {
+		if o.Base == nil {
+			continue
+		}
+		part := x.parts[currency]
+		if part == nil || part.number != ordinal/segment.ChunkSize {
+			x.finish(currency)
+			part = &pricePart{currency, ordinal / segment.ChunkSize, slices.Repeat([]int64{segment.Unpriced}, min(segment.ChunkSize, end-ordinal/segment.ChunkSize*segment.ChunkSize))}
+			x.parts[currency] = part
+		}
+		part.keys[ordinal%segment.ChunkSize] = o.Base.Minor
+	}
+}
+
+func (x *priceIndex) finish(currency string) {
+	if x.parts == nil {
+		x.parts = map[string]*pricePart{}
+	}
+	if part := x.parts[currency]; part != nil {
+		x.complete = append(x.complete, *part)
+		delete(x.parts, currency)
+	}
+}
+
+// wordIndex gathers the words of products, which come in order.
+type wordIndex struct {
+	words            map[string]map[string]*postings // by language
+	size             int                             // bytes of memory, about
+	segments, chunks int                             // written so far
+}
+
+type postings struct {
+	last uint32
+	body []byte
+}
+
+// defaultWordBytes bounds the memory of a publication for words.
+const defaultWordBytes = 64 << 20
+
+func (x *wordIndex) add(ordinal uint32, list []index.LanguageWords) {
+	if x.words == nil {
+		x.words = map[string]map[string]*postings{}
+	}
+	for _, of := range list {
+		words := x.words[of.Language]
+		if words == nil {
+			words = map[string]*postings{}
+			x.words[of.Language] = words
+		}
+		for named, tokens := range [][]string{of.Others, of.Named} {
+			for _, token := range tokens {
+				found := words[token]
+				if found == nil {
+					found = &postings{}
+					words[strings.Clone(token)] = found
+					x.size += 128 + len(token)
+				}
+				before := len(found.body)
+				found.body = binary.AppendUvarint(found.body, uint64(ordinal-found.last)<<1|uint64(named))
+				found.last = ordinal
+				x.size += len(found.body) - before
+			}
+		}
+	}
+}

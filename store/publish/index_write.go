@@ -1,0 +1,196 @@
+package publish
+
+import (
+	"context"
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/index"
+	"portico/store/release"
+	"portico/store/release/segment"
+)
+
+// facets writes the attributes that products are counted by.
+func (w *releaseWriter) facets(ctx context.Context) error {
+	first := w.plan.first / segment.ChunkSize
+	for _, attribute := range release.FacetAttributes() {
+		b := w.facetOf(attribute)
+		rows := [][]any{{w.release.ID, attribute, segment.DirectoryChunk, append([]byte{}, b.values...)}}
+		for number, body := range b.chunks {
+			rows = append(rows, []any{w.release.ID, attribute, first + number, body})
+		}
+		if err := store.Chunked(rows, 128, func(rows [][]any) error {
+			return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+				return t.InsertRows(ctx, "release_facet", []string{"release_id", "attribute", "chunk", "body"}, rows)
+			})
+		}); err != nil {
+			return err
+		}
+		delete(w.facet, attribute)
+	}
+	return nil
+}
+
+func (w *releaseWriter) facetOf(attribute string) *facetBuilder {
+	if w.facet[attribute] == nil {
+		w.facet[attribute] = &facetBuilder{numbers: map[string]uint32{}}
+	}
+	return w.facet[attribute]
+}
+
+// indexProduct notes what the product can be found by.
+func (w *releaseWriter) indexProduct(product *builtProduct) {
+	add := func(attribute string, values ...string) {
+		for _, value := range values {
+			if w.index[attribute] == nil {
+				w.index[attribute] = &runs{name: attribute, width: index.EntrySize}
+			}
+			entry := index.NewEntry(value, uint32(product.ordinal))
+			w.index[attribute].add(entry[:])
+		}
+	}
+	add(missingFile, product.missing...)
+	add(segment.ShownFile, slices.DeleteFunc(product.source.FileIDs(), func(id string) bool { return slices.Contains(product.missing, id) })...)
+	for _, attribute := range release.Filterable {
+		if attribute.Values == nil {
+			continue
+		}
+		values := slices.DeleteFunc(attribute.Values(&product.source.Attributes), func(value string) bool { return value == "" })
+		add(attribute.Name, values...)
+		if attribute.Counted {
+			w.facetOf(attribute.Name).add(values)
+		}
+	}
+	w.words.add(uint32(product.ordinal), product.words)
+	w.naming.Add(product.nameKey)
+	w.prices.add(product.ordinal, product.offers, w.release.Ordinals)
+}
+
+// indexes writes the indexes of the attributes.
+func (w *releaseWriter) indexes(ctx context.Context) error {
+	for _, attribute := range slices.Sorted(maps.Keys(w.index)) {
+		if err := w.indexOf(ctx, attribute); err != nil {
+			return err
+		}
+		delete(w.index, attribute)
+	}
+	return nil
+}
+
+// indexOf writes the index of one attribute.
+func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
+	var rows [][]any
+	var body, directory []byte
+	number := 0
+	flush := func() error {
+		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_index", []string{"release_id", "attribute", "chunk", "body"}, rows)
+		})
+		rows = nil
+		return err
+	}
+	end := func() {
+		if len(body) > 0 {
+			rows = append(rows, []any{w.release.ID, attribute, number, body})
+			number, body = number+1, nil
+		}
+	}
+	if err := w.index[attribute].each(ctx, w, func(entry []byte) error {
+		if len(body) == 0 {
+			body = make([]byte, 0, segment.IndexChunkSize*index.EntrySize)
+			directory = append(directory, entry[:index.HashSize]...)
+		}
+		if body = append(body, entry...); len(body) < segment.IndexChunkSize*index.EntrySize {
+			return nil
+		}
+		end()
+		if len(rows) < 128 {
+			return nil
+		}
+		return flush()
+	}); err != nil {
+		return err
+	}
+	end()
+	rows = append(rows, []any{w.release.ID, attribute, segment.DirectoryChunk, directory})
+	return flush()
+}
+
+// writePrices writes the parts that are complete.
+func (w *releaseWriter) writePrices(ctx context.Context) error {
+	parts := w.prices.complete
+	w.prices.complete = nil
+	return store.Chunked(parts, 128, func(parts []pricePart) error {
+		rows := make([][]any, len(parts))
+		for i, part := range parts {
+			rows[i] = []any{w.release.ID, segment.ListKeys, string(segment.SortOfPrices(part.currency)), part.number, index.PackKeys(part.keys)}
+		}
+		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
+		})
+	})
+}
+
+// pricesEnd writes the rest.
+func (w *releaseWriter) pricesEnd(ctx context.Context) error {
+	for _, currency := range slices.Sorted(maps.Keys(w.prices.parts)) {
+		w.prices.finish(currency)
+	}
+	return w.writePrices(ctx)
+}
+
+// wordChunkSize is how many bytes of entries are kept together, about.
+const wordChunkSize = 16 << 10
+
+// segment writes what was gathered, and begins anew.
+func (w *releaseWriter) segment(ctx context.Context) error {
+	for _, language := range slices.Sorted(maps.Keys(w.words.words)) {
+		words := w.words.words[language]
+		directory := segment.AppendText(nil, language)
+		directory = binary.AppendUvarint(directory, uint64(w.words.chunks))
+		var rows [][]any
+		var body []byte
+		cut := func() {
+			rows = append(rows, []any{w.release.ID, w.words.chunks, body})
+			w.words.chunks, body = w.words.chunks+1, nil
+		}
+		for _, token := range slices.Sorted(maps.Keys(words)) {
+			if len(body) == 0 {
+				directory = segment.AppendText(directory, token)
+			}
+			body = segment.AppendText(body, token)
+			body = segment.AppendText(body, string(words[token].body))
+			if len(body) >= wordChunkSize {
+				cut()
+			}
+		}
+		if len(body) > 0 {
+			cut()
+		}
+		w.words.segments++
+		rows = append(rows, []any{w.release.ID, -w.words.segments, directory})
+		if err := store.Chunked(rows, 128, func(rows [][]any) error {
+			return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+				return t.InsertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
+			})
+		}); err != nil {
+			return err
+		}
+	}
+	w.words.words, w.words.size = nil, 0
+	return nil
+}
+
+// wordsEnd writes the rest of the index.
+func (w *releaseWriter) wordsEnd(ctx context.Context) error {
+	if err := w.segment(ctx); err != nil {
+		return err
+	}
+	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+		rows := [][]any{{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))}}
+		return t.InsertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
+	})
+}

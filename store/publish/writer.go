@@ -1,0 +1,98 @@
+package publish
+
+import (
+	"context"
+	"encoding/binary"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/index"
+	"portico/store/release"
+	"portico/store/release/segment"
+)
+
+const (
+	sortedBatch = 5000    // rows of one transaction, when they come in the order of their key
+	listBytes   = 2 << 20 // of lists in one transaction, about; a row has up to 32 kB
+	listRun     = "run"   // the list that holds runs until they are merged
+	hashRecord  = 16 + 8  // bytes of an addedDocument as a record of runs
+)
+
+// releaseWriter writes one release, in transactions of its own.
+type releaseWriter struct {
+	service   *PublishService
+	actor     store.Actor
+	plan      *publicationPlan
+	release   *segment.Release
+	served    *release.View      // the release to compare with; nil for the first of a catalog
+	documents int64              // numbered so far
+	added     *runs              // new documents
+	fresh     []addedDocument    // new documents of the current batch
+	shared    map[[16]byte]int64 // breadcrumbs, the only documents that distant products share
+	index     map[string]*runs   // by attribute
+	versions  []int64            // of the products, by ordinal
+	before    []servedVersion    // of the products, by handle
+	words     wordIndex
+	facet     map[string]*facetBuilder // by attribute
+	prices    priceIndex
+	naming    index.NameOrder
+	nameKeys  []int64 // sort keys by handle, once all names are known
+	idKeys    []int64 // likewise
+}
+
+// addedDocument is a document that is new with this release.
+type addedDocument struct {
+	hash [16]byte
+	id   int64
+}
+
+func (d addedDocument) record() []byte { return binary.BigEndian.AppendUint64(d.hash[:], uint64(d.id)) }
+
+// batch writes in one transaction, and marks the build as alive.
+func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *db.Tx) error) error {
+	numbered := w.documents
+	err := w.service.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
+		w.documents, w.fresh = numbered, w.fresh[:0]
+		if err := t.PrepareBulk(ctx); err != nil {
+			return err
+		}
+		n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+w.service.db.ClockSQL()+` WHERE id = $1 AND state = $2`, w.release.ID, catalog.ReleaseBuilding)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errSwept
+		}
+		return write(ctx, t)
+	})
+	if err == nil {
+		for _, d := range w.fresh {
+			w.added.add(d.record())
+		}
+		w.fresh = w.fresh[:0]
+		db.Throttle(ctx)
+	}
+	return err
+}
+
+// chunkRowSize returns the approximate size of a row of release_chunk, in bytes.
+func chunkRowSize(row []any) int { return 128 + len(row[4].([]byte)) }
+
+// writeChunks writes rows of lists, about listBytes in one transaction.
+func (w *releaseWriter) writeChunks(ctx context.Context, rows [][]any) error {
+	for len(rows) > 0 {
+		n, size := 1, chunkRowSize(rows[0])
+		for n < len(rows) && size < listBytes {
+			size += chunkRowSize(rows[n])
+			n++
+		}
+		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows[:n])
+		}); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
