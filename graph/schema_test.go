@@ -198,7 +198,7 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 }
 
 // What can be refused is null by itself, with its error, and takes nothing
-// else of the answer with it (DESIGN 8).
+// else of the answer with it.
 func TestWhatCanBeRefusedIsNullable(t *testing.T) {
 	for _, coordinate := range rootCoordinates(schema()) {
 		kind, name, _ := strings.Cut(coordinate, ".")
@@ -242,7 +242,7 @@ func nullOnlyWithError(of string, field *ast.FieldDefinition) bool {
 	}
 }
 
-// Every mutation takes one input and answers with userErrors (DESIGN 4).
+// Every mutation takes one input and returns userErrors (docs/architecture.md, decision 4).
 func TestMutationsHaveOneShape(t *testing.T) {
 	t.Parallel()
 	for _, field := range schema().Mutation.Fields {

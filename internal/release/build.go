@@ -63,7 +63,10 @@ func run(ctx context.Context, repository string, o options, out io.Writer) error
 			return err
 		}
 	}
-	var written []string
+	written, err := writeManual(ctx, source, work, o.folder)
+	if err != nil {
+		return err
+	}
 	for _, t := range o.targets {
 		binary, err := build(ctx, source, work, o, t)
 		if err != nil {
@@ -167,18 +170,4 @@ func writeChecksums(folder string, files []string, out io.Writer) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(folder, "SHA256SUMS"), []byte(sums.String()), 0o644)
-}
-
-// command runs a program in a folder and returns what it prints, without the
-// line's end.
-func command(ctx context.Context, folder string, environment []string, name string, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, name, args...)
-	c.Dir, c.Env = folder, environment
-	var complaints strings.Builder
-	c.Stderr = &complaints
-	printed, err := c.Output()
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, strings.TrimSpace(complaints.String()))
-	}
-	return strings.TrimSuffix(string(printed), "\n"), nil
 }

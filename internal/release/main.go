@@ -11,6 +11,7 @@ package main
 
 //	commit --> clone, in a folder of its own, with GraphiQL bundled by npm
 //	                                           |
+//	                                           +--> portico man, completion  --> dist/portico.1, .bash, .zsh, .fish
 //	                                           +--> go build, by the profile --> dist/portico_VERSION_OS_ARCH
 //	                                           `--> cyclonedx-gomod          --> dist/portico_VERSION_OS_ARCH.cdx.json
 //	                                                                             dist/SHA256SUMS

@@ -78,11 +78,21 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 		}
 		written, err := os.ReadFile(filepath.Join(folder, "SHA256SUMS"))
 		require.NoError(t, err)
-		first, _, _ := strings.Cut(string(written), "\n")
-		sums = append(sums, first)
 		binary, err := filepath.Glob(filepath.Join(folder, "portico_*_"+here.system+"_"+here.machine))
 		require.NoError(t, err)
 		require.Len(t, binary, 1)
+		manual := 0
+		for line := range strings.Lines(string(written)) {
+			_, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+			if manualFiles[name] != nil {
+				manual++
+				require.FileExists(t, filepath.Join(folder, name))
+			}
+			if manualFiles[name] != nil || name == filepath.Base(binary[0]) {
+				sums = append(sums, line)
+			}
+		}
+		require.Len(t, manualFiles, manual, "the manual page and the completions are in SHA256SUMS")
 		if i == 0 {
 			told, err := command(t.Context(), folder, []string{"LC_ALL=C"}, binary[0], "version")
 			require.NoError(t, err)
@@ -95,9 +105,24 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 			requireBill(t, binary[0]+".cdx.json", name)
 		}
 	}
-	require.Equal(t, sums[0], sums[1])
+	require.Equal(t, sums[:len(sums)/2], sums[len(sums)/2:])
 	if missing != nil {
 		storetest.SkipMissing(t, "graphiql", missing.Error())
+	}
+}
+
+func TestManualFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	written, err := writeManual(t.Context(), filepath.Join("..", ".."), t.TempDir(), folder)
+	require.NoError(t, err)
+	require.Len(t, written, len(manualFiles))
+	for name, start := range map[string]string{
+		"portico.1": ".TH PORTICO 1\n", "portico.bash": "# bash completion", "portico.zsh": "#compdef portico\n", "portico.fish": "# fish completion",
+	} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(string(text), start), name)
 	}
 }
 

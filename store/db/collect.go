@@ -5,9 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
-	"portico/store"
 	"slices"
 	"strings"
+
+	"portico/store"
 )
 
 // InList returns an IN list, "$3,$4,…", and args with values appended. It repeats the last
@@ -31,9 +32,9 @@ func InList[T any](args []any, values []T) (list string, all []any) {
 // maxKeys is the number of keys in one IN list.
 const maxKeys = 512
 
-// ChunkedIn calls run for up to 512 keys at a time, with query, where $in becomes the
+// chunkedIn calls run for up to 512 keys at a time, with query, where $in becomes the
 // placeholders of the keys, and with args and the keys.
-func ChunkedIn[K any](keys []K, query string, args []any, run func(query string, args []any) error) error {
+func chunkedIn[K any](keys []K, query string, args []any, run func(query string, args []any) error) error {
 	return store.Chunked(keys, maxKeys, func(keys []K) error {
 		list, all := InList(slices.Clone(args), keys)
 		return run(strings.ReplaceAll(query, "$in", list), all)
@@ -43,7 +44,7 @@ func ChunkedIn[K any](keys []K, query string, args []any, run func(query string,
 // CollectIn is Collect for a query with a condition such as id IN ($in), for any number of
 // keys.
 func CollectIn[T, K any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), keys []K, query string, args ...any) (list []T, err error) {
-	err = ChunkedIn(keys, query, args, func(query string, args []any) error {
+	err = chunkedIn(keys, query, args, func(query string, args []any) error {
 		found, err := Collect(ctx, s, scan, query, args...)
 		list = append(list, found...)
 		return err
@@ -54,7 +55,7 @@ func CollectIn[T, K any](ctx context.Context, s Session, scan func(*sql.Rows) (T
 // ExecIn is Exec for a statement with a condition such as id IN ($in), for any number of
 // keys.
 func ExecIn[K any](ctx context.Context, s Session, keys []K, query string, args ...any) error {
-	return ChunkedIn(keys, query, args, func(query string, args []any) error {
+	return chunkedIn(keys, query, args, func(query string, args []any) error {
 		_, err := s.Exec(ctx, query, args...)
 		return err
 	})

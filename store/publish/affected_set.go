@@ -12,23 +12,23 @@ import (
 	"portico/store/release/segment"
 )
 
-// affectedSet is what a publication of a delta reads of the shop: the products
-// that changed, and those around them as far as they matter. Each kind of
-// thing is read for many products at once, and once for each.
+// affectedSet holds the products that a delta reads: those that changed, and those
+// that they affect. It reads each kind of data for many products at once, and only
+// once for each.
 type affectedSet struct {
 	plan     *publicationPlan
-	live     map[string]*liveProduct // nil for one that is not live
+	live     map[string]*liveProduct // nil for a product that is not live
 	children map[string][]string     // live ones, by parent
-	bundles  map[string][]string     // live ones that speak of a product
+	bundles  map[string][]string     // live bundles, by component
 	attached map[string][]attachment // to nodes of the catalog
 	places   map[string]int32        // ordinals of the base, or -1
-	included map[string]bool         // in the release, of those for which that was found out
-	dirty    map[string]bool         // what the base shows of them may be wrong
+	included map[string]bool         // in the release, as far as known
+	dirty    map[string]bool         // the base may show them wrong
 }
 
-// explore finds out which products are to be built anew, and which are in the
-// release. It goes from the seeds to what they are and were related to, and on
-// from every product that came into the release or left it: nothing else can
+// explore finds which products to build again, and which are in the release. From
+// the seeds it visits the products that they refer to or referred to, and goes on
+// from every product that came into the release or left it. No other product can
 // come or go.
 func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 	v := &affectedSet{plan: p, live: map[string]*liveProduct{}, children: map[string][]string{}, bundles: map[string][]string{},
@@ -66,8 +66,7 @@ func (p *publicationPlan) explore(ctx context.Context) (*affectedSet, error) {
 	return v, nil
 }
 
-// asInBase are products as the base shows them; one that is not in it is left
-// out.
+// asInBase returns products of the base. It leaves out unknown ids.
 func (v *affectedSet) asInBase(ctx context.Context, ids []string) (map[string]*release.Product, error) {
 	found := map[string]*release.Product{}
 	return found, store.Chunked(ids, 512, func(ids []string) error {
@@ -77,7 +76,7 @@ func (v *affectedSet) asInBase(ctx context.Context, ids []string) (map[string]*r
 	})
 }
 
-// related are the parent and the components of a live product.
+// related returns the parent and the components of a live product.
 func (v *affectedSet) related(id string) []string {
 	p := v.live[id]
 	if p == nil {
@@ -89,9 +88,8 @@ func (v *affectedSet) related(id string) []string {
 	return append(strings.Fields(p.components), p.parent)
 }
 
-// markDirty has the seeds built anew, the products that refer to one, as to
-// their parent or a component, and the parents of seeds, which show their
-// children, or did.
+// markDirty marks the products to build again: the seeds, their children and
+// bundles, and their parents, before and now.
 func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
 	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
 		if err := read(ctx, seeds); err != nil {
@@ -118,8 +116,8 @@ func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[
 	return v.readPlaces(ctx, dirty)
 }
 
-// isIncluded tells whether a product is in the release: it is live and
-// attached, or a product that is in the release leads to it.
+// isIncluded reports whether a product is in the release: it is live and attached,
+// or a product in the release refers to it.
 func (v *affectedSet) isIncluded(ctx context.Context, id string) (bool, error) {
 	reached := map[string]bool{id: true}
 	for wave := []string{id}; len(wave) > 0; {
@@ -145,19 +143,19 @@ func (v *affectedSet) isIncluded(ctx context.Context, id string) (bool, error) {
 		}
 		wave = next
 	}
-	for other := range reached { // each is led to by some of the others at most
+	for other := range reached { // only these refer to each other
 		v.included[other] = false
 	}
 	return false, nil
 }
 
-// holds tells whether the release holds a product of the affectedSet.
+// holds reports whether a product of the set is in the release.
 func (v *affectedSet) holds(id string) bool {
 	is, known := v.included[id]
 	return v.live[id] != nil && (is || !known && v.places[id] >= 0)
 }
 
-// affected are the products that are dirty, or came or went.
+// affected returns the products that are dirty, came or went.
 func (v *affectedSet) affected() []string {
 	ids := maps.Clone(v.dirty)
 	for id, is := range v.included {
@@ -168,12 +166,12 @@ func (v *affectedSet) affected() []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// own are the products that the delta keeps, by id.
+// own returns the products that the delta holds itself, by id.
 func (v *affectedSet) own() []string {
 	return slices.DeleteFunc(v.affected(), func(id string) bool { return !v.holds(id) })
 }
 
-// dead are the ordinals of the base that the delta does not show.
+// dead returns the ordinals of the base that the delta does not have.
 func (v *affectedSet) dead() (list index.Ordinals) {
 	for _, id := range v.affected() {
 		if v.places[id] >= 0 {
@@ -184,8 +182,8 @@ func (v *affectedSet) dead() (list index.Ordinals) {
 	return list
 }
 
-// surroundings reads what the products that are built refer to, and what the
-// nodes curate whose curated products may be others than before.
+// surroundings reads what the own products refer to, and the curated products that
+// may differ from the base.
 func (v *affectedSet) surroundings(ctx context.Context, own []string) error {
 	if err := v.readChildren(ctx, own); err != nil {
 		return err
@@ -207,8 +205,8 @@ func (v *affectedSet) surroundings(ctx context.Context, own []string) error {
 	return v.readPlaces(ctx, slices.Collect(maps.Keys(v.live)))
 }
 
-// recurated finds the nodes whose curated products may be others than in the
-// base, and returns the ids of these.
+// recurated finds the nodes whose curated products may differ from the base, and
+// returns the ids of these products.
 func (v *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
 	p, d := v.plan, v.plan.delta
 	names := []string{segment.ListAll, segment.ListEvery}
@@ -239,7 +237,7 @@ func (v *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
 	return ids, nil
 }
 
-// fill makes the plan of the affectedSet.
+// fill fills in the plan.
 func (v *affectedSet) fill(own []string) {
 	p, d := v.plan, v.plan.delta
 	for _, id := range slices.Sorted(maps.Keys(v.live)) {

@@ -10,8 +10,8 @@ import (
 	"portico/store/release/segment"
 )
 
-// around reads all that tells whether products are in the release, and what
-// they lead to.
+// around reads what decides whether products are in the release, and what they
+// refer to.
 func (v *affectedSet) around(ctx context.Context, ids []string) error {
 	for _, read := range []func(context.Context, []string) error{v.read, v.readAttachments, v.readChildren, v.readBundles, v.readPlaces} {
 		if err := read(ctx, ids); err != nil {
@@ -21,8 +21,8 @@ func (v *affectedSet) around(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// unknownOf enters the ids that are not known yet, with what is so of one that
-// nothing is found of, and calls do with them.
+// unknownOf calls do with the ids that are not known yet, and enters them with the
+// value none.
 func unknownOf[T any](known map[string]T, none T, ids []string, do func(list string, args []any) error, args ...any) error {
 	var fresh []string
 	for _, id := range ids {

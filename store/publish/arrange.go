@@ -9,7 +9,7 @@ import (
 	"portico/store/release/segment"
 )
 
-// arrange decides which products are in the release, and where they stand.
+// arrange decides which products are in the release, and their ordinals.
 func (p *publicationPlan) arrange(ctx context.Context) error {
 	if p.delta != nil {
 		if small, err := p.arrangeDelta(ctx); err != nil || small {
@@ -85,7 +85,7 @@ func (p *publicationPlan) attachments(ctx context.Context) error {
 	return nil
 }
 
-// included are the attached products and all they are related to.
+// included returns the attached products and all that they refer to.
 func (p *publicationPlan) included() (handles []uint32) {
 	included := make([]bool, p.ids.Len())
 	var waiting []uint32

@@ -17,7 +17,7 @@ import (
 	"portico/store/release/segment"
 )
 
-// links are the live products that a product refers to, but for its children.
+// links returns the live products that a product refers to, except its children.
 func (p *publicationPlan) links(handle uint32) catalog.Links {
 	l := catalog.Links{Components: map[string]bool{}}
 	if parent := p.parents[handle]; parent >= 0 {
@@ -35,12 +35,12 @@ type builtProduct struct {
 	source    *catalog.ProductSource
 	documents []builtDocument // the base one first
 	crumbs    []byte
-	crumbsID  int64                     // the document that keeps them, once written
-	version   int64                     // versionOf it, likewise
+	crumbsID  int64                     // their document, once written
+	version   int64                     // by versionOf, once written
 	offers    map[string]*catalog.Offer // by currency
 	words     []index.LanguageWords
 	nameKey   []byte   // collates the base name
-	missing   []string // ids of files that there are not
+	missing   []string // ids of files that do not exist
 }
 
 type builtDocument struct {
@@ -48,7 +48,7 @@ type builtDocument struct {
 	body     []byte
 }
 
-// build reads the sources of some places and builds their documents on all
+// build builds the products from start until just before end of the order, on all
 // processors.
 func (p *publicationPlan) build(ctx context.Context, made *segment.Release, start, end int) ([]*builtProduct, error) {
 	order := p.order[start:end]
@@ -91,7 +91,7 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 	return built, err
 }
 
-// filesOf are the files that there are: all, or for a delta those that these
+// filesOf returns the files that exist: all, or for a delta those that the
 // products refer to.
 func (p *publicationPlan) filesOf(ctx context.Context, sources map[uint32]*catalog.ProductSource) (*index.StringList, error) {
 	if p.delta == nil {
@@ -114,7 +114,7 @@ func (p *publicationPlan) filesOf(ctx context.Context, sources map[uint32]*catal
 }
 
 // withRelatives adds the parents and children, whose variations, options and
-// prices a product's own document tells.
+// prices are part of a product's document.
 func (p *publicationPlan) withRelatives(handles []uint32) []uint32 {
 	all := slices.Clone(handles)
 	for _, handle := range handles {
@@ -126,7 +126,7 @@ func (p *publicationPlan) withRelatives(handles []uint32) []uint32 {
 	return store.Unique(all)
 }
 
-// sources reads products as they are authored, by handle.
+// sources reads the authored products, by handle.
 func (p *publicationPlan) sources(ctx context.Context, handles []uint32) (map[uint32]*catalog.ProductSource, error) {
 	byHandle := make(map[uint32]*catalog.ProductSource, len(handles))
 	err := store.Chunked(handles, 2*publishBatch, func(handles []uint32) error {
@@ -156,9 +156,9 @@ func (p *publicationPlan) sources(ctx context.Context, handles []uint32) (map[ui
 	return byHandle, err
 }
 
-// childrenInOrder are a product's live children as its variations have them:
-// by the place of their option of the first variation, then of the second;
-// those without an option last, and then by id.
+// childrenInOrder returns a product's live children by the position of their
+// option in the first variation, then in the second, and so on, then by id. Those
+// without an option come last.
 func (p *publicationPlan) childrenInOrder(handle uint32, sources map[uint32]*catalog.ProductSource) []uint32 {
 	variations := catalog.NewVariations(sources[handle].Attributes.Variations)
 	children := slices.Clone(p.children.Of(handle)) // by id
@@ -170,8 +170,8 @@ func (p *publicationPlan) childrenInOrder(handle uint32, sources map[uint32]*cat
 	return children
 }
 
-// variants gathers what a product and its relatives know of each other;
-// children are its live ones, in order.
+// variants collects what a document says of the product's variations. children
+// are its live ones, in order.
 func (p *publicationPlan) variants(handle uint32, children []uint32, sources map[uint32]*catalog.ProductSource) (v catalog.Variants) {
 	own := sources[handle].Attributes
 	v.Variations = catalog.NewVariations(own.Variations)
@@ -187,8 +187,8 @@ func (p *publicationPlan) variants(handle uint32, children []uint32, sources map
 	return v
 }
 
-// prices reads the prices of products by SKU, then price book. Of several in
-// one price book the first by id counts.
+// prices reads the prices of products by SKU, then price book. It takes the first
+// by id of several in one price book.
 func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalog.ProductSource) (map[string]map[string]*catalog.PriceSource, error) {
 	var skus []string
 	for _, source := range sources {
@@ -221,8 +221,8 @@ func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalo
 	return bySKU, err
 }
 
-// offers are a product's own; in a currency in which a child has none they
-// are its parent's, through the child's modifiers.
+// offers returns a product's offers by currency. A child without an offer in a
+// currency has its parent's, changed by the child's modifiers.
 func (p *publicationPlan) offers(handle uint32, sources map[uint32]*catalog.ProductSource, prices map[string]map[string]*catalog.PriceSource) map[string]*catalog.Offer {
 	own := sources[handle].Attributes
 	found := catalog.Offers(p.ranked, prices[own.SKU])

@@ -12,12 +12,12 @@ import (
 	"portico/store/release/segment"
 )
 
-// servedVersion is what the served release shows of a product: a number for it,
-// and since when, in microseconds; 0 if it does not show the product.
+// servedVersion is a hash of what the served release shows of a product, and the
+// time at which it was first published, in microseconds: 0 if it is not shown.
 type servedVersion struct{ version, published int64 }
 
-// readServed reads the versions that the served release shows. For a whole
-// release it also counts the products that are gone.
+// readServed reads the versions of the served release. For a whole release it
+// also counts the products that are gone.
 func (w *releaseWriter) readServed(ctx context.Context) error {
 	w.before = make([]servedVersion, w.plan.ids.Len())
 	if w.plan.served == 0 {
@@ -84,7 +84,7 @@ func (w *releaseWriter) readAllServed(ctx context.Context) error {
 	return nil
 }
 
-// compare counts what differs from the release that is served.
+// compare counts the products that differ from the served release.
 func (w *releaseWriter) compare(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return w.compareDelta(ctx, w.served)
@@ -100,10 +100,10 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 	return nil
 }
 
-// compareDelta compares a delta with its base or with another delta of it:
-// what neither of them holds itself is the same in both.
+// compareDelta compares a delta with its base or with another delta of it.
+// Products that are in neither delta are the same in both.
 func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) error {
-	own := release.Uncached(served, w.release) // caches know releases by when they were published
+	own := release.Uncached(served, w.release) // its cache identity is not known before it is published
 	ids := map[string]bool{}
 	for _, handle := range w.plan.order {
 		ids[w.plan.ids.At(handle)] = true
@@ -144,8 +144,8 @@ func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) 
 	})
 }
 
-// differing adds the ids of the products that a delta holds, and of those of
-// its base that it does not show.
+// differing adds the ids of a delta's own products, and of the products of its
+// base that it does not have.
 func differing(ctx context.Context, in db.Session, v *release.View, ids map[string]bool) error {
 	if v.Release.BaseID == 0 {
 		return nil
@@ -172,8 +172,7 @@ func differing(ctx context.Context, in db.Session, v *release.View, ids map[stri
 	})
 }
 
-// versions are those of several products; one that is not in the release is
-// left out.
+// versions returns the versions of several products. It leaves out unknown ids.
 func versions(ctx context.Context, in db.Session, v *release.View, ids []string) (map[string]servedVersion, error) {
 	places, err := v.PlacesByID(ctx, ids)
 	if err != nil || len(places) == 0 {

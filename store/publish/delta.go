@@ -12,9 +12,9 @@ import (
 	"portico/store/release/segment"
 )
 
-// findBase decides whether the release can be a delta, and of which base: the
-// one that is served, or that one's own. Where changes are not all known, or
-// go beyond products, prices and files, there is none.
+// findBase decides whether the release can be a delta, and sets its base: the
+// served release or the base of that. There is none if not all changes are known,
+// or if more than products, prices and files changed.
 func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, locale string) error {
 	if p.served == 0 || s.whole {
 		return nil
@@ -40,8 +40,8 @@ func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, local
 	return nil
 }
 
-// arrangeDelta decides which products a delta holds, and where they stand. It
-// is false, and the plan as it was, when too much differs.
+// arrangeDelta decides which products a delta holds, and their ordinals. It
+// returns false and leaves the plan unchanged when too much differs.
 func (p *publicationPlan) arrangeDelta(ctx context.Context) (small bool, err error) {
 	d := p.delta
 	if max(len(d.changes["product"]), len(d.changes["price"])) > d.most(d.base.Products) {
@@ -66,9 +66,9 @@ func (p *publicationPlan) arrangeDelta(ctx context.Context) (small bool, err err
 	return true, nil
 }
 
-// findSeeds finds the products of which something of their own changed: they
-// were written or attached, their price was, a file that they miss came, or a
-// node above them was moved or removed.
+// findSeeds finds the products that changed themselves: they were written or
+// attached, their price or a missing file was written, or a node above them was
+// moved or removed.
 func (p *publicationPlan) findSeeds(ctx context.Context) error {
 	d := p.delta
 	d.seeds = make(map[string]bool, len(d.changes["product"]))
@@ -120,7 +120,7 @@ func (p *publicationPlan) findSeeds(ctx context.Context) error {
 	return nil
 }
 
-// addSeeds adds the products that stand at some ordinals of the base.
+// addSeeds adds the products at some ordinals of the base.
 func (p *publicationPlan) addSeeds(ctx context.Context, places index.Ordinals) error {
 	return store.Chunked(places, 512, func(places []uint32) error {
 		list, args := db.InList([]any{p.delta.base.ID}, places)

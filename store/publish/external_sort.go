@@ -12,17 +12,16 @@ import (
 	"portico/store/db"
 )
 
-// runs sort records of one length, of which a release has more than are to be
-// in memory at once: what does not fit is sorted and put into the release's
-// own rows, as a run, and all runs are merged in the end.
+// runs sorts records of one length that do not fit in memory at once. It writes
+// sorted runs to the release's own rows, and merges them in the end.
 type runs struct {
 	name    string // of the release's runs
 	width   int    // of a record, in bytes
 	pending []byte
-	blocks  []int // how many blocks each run was put into
+	blocks  []int // number of blocks of each run
 }
 
-// runBlock is how much of a run is read at once, and runStep lies between the
+// runBlock is the size of a block, in bytes; runStep is the distance between the
 // numbers of the first blocks of two runs.
 const (
 	runBlock = 64 << 10
@@ -31,7 +30,7 @@ const (
 
 func (r *runs) add(record []byte) { r.pending = append(r.pending, record...) }
 
-// The records in memory are sorted where they are.
+// sort.Interface sorts the records in memory in place.
 
 func (r *runs) Len() int { return len(r.pending) / r.width }
 
@@ -46,7 +45,7 @@ func (r *runs) Swap(i, j int) {
 	}
 }
 
-// spill makes a run of the records that are in memory.
+// spill writes the records in memory as a run.
 func (r *runs) spill(ctx context.Context, w *releaseWriter) error {
 	sort.Sort(r)
 	var rows [][]any
@@ -60,7 +59,7 @@ func (r *runs) spill(ctx context.Context, w *releaseWriter) error {
 	return nil
 }
 
-// each calls do with every record, in order. A record is good until the next.
+// each calls do with every record, in order. A record is valid until do returns.
 func (r *runs) each(ctx context.Context, w *releaseWriter, do func(record []byte) error) error {
 	sort.Sort(r)
 	merge := &runMerger{}
@@ -109,15 +108,15 @@ func (r *runs) drop(ctx context.Context, w *releaseWriter) error {
 	return nil
 }
 
-// runHead is where the merging of a run is at.
+// runHead is the position of the merge in one run.
 type runHead struct {
 	runs      *runs
-	block     []byte // what is left of the one that was read
-	next, end int    // the numbers of those that were not
+	block     []byte // the rest of the block that was read
+	next, end int    // the numbers of the other blocks
 }
 
-// fill reads the next block, where nothing is left of the one before. It is
-// not in the snapshot that the publication reads.
+// fill reads the next block once the last one is used up. Blocks are not in the
+// snapshot that the publication reads.
 func (h *runHead) fill(ctx context.Context, w *releaseWriter) error {
 	if len(h.block) > 0 || h.next == h.end {
 		return nil

@@ -10,11 +10,10 @@ import (
 	"portico/store/release/segment"
 )
 
-// facetBuilder numbers the values of an attribute as they come, with the
-// products in order.
+// facetBuilder numbers the values of an attribute. Products come in order.
 type facetBuilder struct {
 	numbers map[string]uint32
-	values  []byte // as unpackTexts reads them
+	values  []byte // by segment.AppendText
 	chunks  [][]byte
 	count   int // products
 }
@@ -37,20 +36,20 @@ func (b *facetBuilder) add(values []string) {
 	}
 }
 
-// priceIndex gathers base prices, of products that come in order.
+// priceIndex collects base prices. Products come in order.
 type priceIndex struct {
-	parts    map[string]*pricePart // the one that is being filled, by currency
+	parts    map[string]*pricePart // the current one, by currency
 	complete []pricePart
 }
 
-// pricePart is a part of the list of base prices in a currency.
+// pricePart is a chunk of the base prices in a currency.
 type pricePart struct {
 	currency string
 	number   int
 	keys     []int64
 }
 
-// add notes what a product costs; end is behind the last ordinal.
+// add adds the prices of a product; end is the ordinal after the last.
 func (x *priceIndex) add(ordinal int, offers map[string]*catalog.Offer, end int) {
 	for currency, o := range offers {
 		if o.Base == nil {
@@ -76,7 +75,7 @@ func (x *priceIndex) finish(currency string) {
 	}
 }
 
-// wordIndex gathers the words of products, which come in order.
+// wordIndex collects the words of products, which come in order.
 type wordIndex struct {
 	words            map[string]map[string]*postings // by language
 	size             int                             // bytes of memory, about
@@ -88,7 +87,7 @@ type postings struct {
 	body []byte
 }
 
-// defaultWordBytes bounds the memory of a publication for words.
+// defaultWordBytes is the default of PublishConfig.WordBytes.
 const defaultWordBytes = 64 << 20
 
 func (x *wordIndex) add(ordinal uint32, list []index.LanguageWords) {

@@ -13,7 +13,7 @@ import (
 	"portico/store/release/segment"
 )
 
-// facets writes the attributes that products are counted by.
+// facets writes the attributes that products can be counted by.
 func (w *releaseWriter) facets(ctx context.Context) error {
 	first := w.plan.first / segment.ChunkSize
 	for _, attribute := range release.FacetAttributes() {
@@ -41,7 +41,7 @@ func (w *releaseWriter) facetOf(attribute string) *facetBuilder {
 	return w.facet[attribute]
 }
 
-// indexProduct notes what the product can be found by.
+// indexProduct adds a product to all indexes.
 func (w *releaseWriter) indexProduct(product *builtProduct) {
 	add := func(attribute string, values ...string) {
 		for _, value := range values {
@@ -119,7 +119,7 @@ func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 	return flush()
 }
 
-// writePrices writes the parts that are complete.
+// writePrices writes the complete chunks.
 func (w *releaseWriter) writePrices(ctx context.Context) error {
 	parts := w.prices.complete
 	w.prices.complete = nil
@@ -134,7 +134,7 @@ func (w *releaseWriter) writePrices(ctx context.Context) error {
 	})
 }
 
-// pricesEnd writes the rest.
+// pricesEnd writes the other chunks.
 func (w *releaseWriter) pricesEnd(ctx context.Context) error {
 	for _, currency := range slices.Sorted(maps.Keys(w.prices.parts)) {
 		w.prices.finish(currency)
@@ -142,10 +142,10 @@ func (w *releaseWriter) pricesEnd(ctx context.Context) error {
 	return w.writePrices(ctx)
 }
 
-// wordChunkSize is how many bytes of entries are kept together, about.
+// wordChunkSize is the approximate size of a chunk, in bytes.
 const wordChunkSize = 16 << 10
 
-// segment writes what was gathered, and begins anew.
+// segment writes the collected words, and starts a new segment.
 func (w *releaseWriter) segment(ctx context.Context) error {
 	for _, language := range slices.Sorted(maps.Keys(w.words.words)) {
 		words := w.words.words[language]

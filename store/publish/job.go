@@ -12,24 +12,24 @@ import (
 	"portico/store/release/segment"
 )
 
-// publishInput is what a job of the kind JobPublish is to do.
+// publishInput is the input of a job of the kind JobPublish.
 type publishInput struct {
 	CatalogID string `json:"catalog_id"`
 	Serve     bool   `json:"serve"`
 
-	// Ends is the hold that the catalog had when the job was made, by
-	// release.Hold's Below. A roll-back that comes later holds.
+	// Ends is Hold.Below of the hold that the catalog had when the job was
+	// made. A later roll-back still holds.
 	Ends int64 `json:"ends,omitempty"`
 }
 
-// publishResult is what it did.
+// publishResult is its result.
 type publishResult struct {
 	ReleaseID int64 `json:"release_id"`
 }
 
-// PublishLater has a worker publish a catalog, or preview it. A job that
-// waits to do the same is the answer where there is one. NOT_FOUND for an
-// unknown catalog.
+// PublishLater enqueues a job that publishes a catalog, or previews it. It returns
+// a queued job that does the same if there is one. NOT_FOUND for an unknown
+// catalog.
 func (s *PublishService) PublishLater(ctx context.Context, actor store.Actor, catalogID string, serve bool) (*job.Job, error) {
 	hold, err := routing.HoldOf(ctx, s.db.Reader, catalogID)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *PublishService) PublishLater(ctx context.Context, actor store.Actor, ca
 	})
 }
 
-// PublishJob does it. Done again, after a worker was gone, it makes another
-// release; what the first began is swept.
+// PublishJob runs such a job. A job that runs again after its worker died makes
+// another release; the sweep deletes the unfinished one.
 func PublishJob(ctx context.Context, s *PublishService, task *job.Job, progress func(done, total int)) (any, error) {
 	var input publishInput
 	if err := json.Unmarshal(task.Input, &input); err != nil {
@@ -58,8 +58,8 @@ func PublishJob(ctx context.Context, s *PublishService, task *job.Job, progress 
 	return publishResult{release.ID}, nil
 }
 
-// ReleaseOfJob is the release that a job made; NOT_FOUND when it made none,
-// or the release is no longer kept.
+// ReleaseOfJob returns the release that a job made; NOT_FOUND when it made none,
+// or when the release is no longer kept.
 func (s *PublishService) ReleaseOfJob(ctx context.Context, task *job.Job) (*segment.Release, error) {
 	var result publishResult
 	if task.Kind != job.JobPublish || task.State != job.JobSucceeded || json.Unmarshal(task.Result, &result) != nil {

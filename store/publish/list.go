@@ -11,16 +11,14 @@ import (
 	"portico/store/release/segment"
 )
 
-// listWriter gathers lists, so that many short ones are written in one
-// transaction.
+// listWriter collects lists, to write many short ones in one transaction.
 type listWriter struct {
 	*releaseWriter
 	heads, chunks [][]any
 	size          int // of the chunks, in bytes
 }
 
-// lists writes the list of every node and hierarchy, that of all, and that of
-// every product.
+// lists writes ListAll, ListEvery and the list of every node and hierarchy.
 func (w *releaseWriter) lists(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return w.deltaLists(ctx)
@@ -57,7 +55,7 @@ func (l *listWriter) add(ctx context.Context, name string, handles, curated []ui
 	handles = slices.Compact(handles)
 	first := l.toOrdinals(curated)
 	l.heads = append(l.heads, []any{l.release.ID, name, len(handles), index.PackOrdinals(first), l.release.ID, nil})
-	l.order(name, store.SortID, handles) // as which they come
+	l.order(name, store.SortID, handles) // handles are in this order
 	for by, keys := range map[store.SortBy][]int64{store.SortCreatedAt: l.plan.created, store.SortUpdatedAt: l.plan.updated, store.SortName: l.nameKeys} {
 		slices.SortFunc(handles, func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
 		l.order(name, by, handles)
@@ -117,7 +115,7 @@ func (w *releaseWriter) sortKeys(ctx context.Context) error {
 	return nil
 }
 
-// dead writes which products of the base a delta does not show.
+// dead writes the products of the base that a delta does not have.
 func (w *releaseWriter) dead(ctx context.Context) error {
 	if w.plan.delta == nil {
 		return nil
@@ -125,7 +123,7 @@ func (w *releaseWriter) dead(ctx context.Context) error {
 	return w.writeChunks(ctx, [][]any{{w.release.ID, segment.ListDead, "", 0, index.PackOrdinals(w.plan.delta.dead)}})
 }
 
-// chunkRows are the rows of a list, its parts numbered from first.
+// chunkRows returns the rows of a list, its chunks numbered from first.
 func chunkRows[T any](releaseID int64, list string, by store.SortBy, first int, values []T, pack func([]T) []byte) (rows [][]any) {
 	for chunk := range slices.Chunk(values, segment.ChunkSize) {
 		rows = append(rows, []any{releaseID, list, string(by), first + len(rows), pack(chunk)})

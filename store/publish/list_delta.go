@@ -9,8 +9,8 @@ import (
 	"portico/store/release/segment"
 )
 
-// deltaLists writes the lists of a delta: of most it keeps the head alone,
-// which names the base's list, and of the others the parts that differ.
+// deltaLists writes the lists of a delta: for most only the head, which refers to
+// the base's list, and for the others the parts that differ.
 func (w *releaseWriter) deltaLists(ctx context.Context) error {
 	d := w.plan.delta
 	affected, err := w.affectedLists(ctx)
@@ -21,7 +21,7 @@ func (w *releaseWriter) deltaLists(ctx context.Context) error {
 	add := func(name string, members, curated []uint32, recurated bool) error {
 		head := d.heads[name]
 		switch {
-		case head == nil: // of a new node, all of whose products are the delta's own
+		case head == nil: // a new node: all its products are the delta's own
 			return l.add(ctx, name, members, curated)
 		case affected[name] || recurated:
 			now := head.Curated
@@ -51,8 +51,8 @@ func (w *releaseWriter) deltaLists(ctx context.Context) error {
 	return l.flush(ctx)
 }
 
-// affectedLists are the lists that dead products were in, and that the delta's
-// own are in.
+// affectedLists returns the lists that dead products were in, and those of the
+// delta's own products.
 func (w *releaseWriter) affectedLists(ctx context.Context) (map[string]bool, error) {
 	p, d := w.plan, w.plan.delta
 	lists := map[string]bool{segment.ListAll: true, segment.ListEvery: true}
@@ -80,7 +80,7 @@ func (w *releaseWriter) affectedLists(ctx context.Context) (map[string]bool, err
 	})
 }
 
-// ownOrdinals are the ordinals of those products that the delta keeps itself.
+// ownOrdinals returns the ordinals of the products that the delta holds itself.
 func (w *releaseWriter) ownOrdinals(handles []uint32) (own []uint32) {
 	for _, handle := range store.Unique(handles) {
 		if ordinal := w.plan.ordinals[handle]; int(ordinal) >= w.plan.first {
@@ -90,8 +90,8 @@ func (w *releaseWriter) ownOrdinals(handles []uint32) (own []uint32) {
 	return own
 }
 
-// patch writes a list of the base without the dead, with products that came,
-// and with these curated ones.
+// patch writes a list of the base without dead products, with the products that
+// came, and with other curated ones.
 func (l *listWriter) patch(ctx context.Context, name string, head *segment.ListHead, come, curated []uint32) error {
 	d := l.plan.delta
 	base := segment.List{Reader: &d.view.Reader, Name: name, Head: head}
@@ -134,7 +134,7 @@ func (l *listWriter) patch(ctx context.Context, name string, head *segment.ListH
 	return l.flushFull(ctx)
 }
 
-// members are those of some ordinals of the base that a list of it holds.
+// members returns those of some ordinals of the base that are in a list.
 func (l *listWriter) members(ctx context.Context, base segment.List, places index.Ordinals) (held []uint32, err error) {
 	for _, ordinal := range places {
 		_, id, err := l.sortedBy(ctx, store.SortID, ordinal)

@@ -9,16 +9,16 @@ import (
 	"portico/store/release/segment"
 )
 
-// patch is a product that a delta's list does not have as the base's has it.
+// patch is a product that comes into a list of the base, or leaves it.
 type patch struct {
 	ordinal uint32
-	at      int // where it stands in the base's list, or before what it comes
+	at      int // its position in the base's list, or where to insert it
 	added   bool
 	key, id int64 // sort keys
 }
 
-// patched writes a list of the base anew in one order, as far as products went
-// or came, and tells where its parts are.
+// patched writes the parts of a base's list that change in one order, and returns
+// all parts.
 func (l *listWriter) patched(ctx context.Context, base segment.List, by store.SortBy, length int, gone, come []uint32) (segment.ListParts, error) {
 	var patches []patch
 	for i, list := range [][]uint32{gone, come} {
@@ -57,8 +57,8 @@ func (l *listWriter) patched(ctx context.Context, base segment.List, by store.So
 	return parts, nil
 }
 
-// comesBefore is the order of the list; of two at one place what is added
-// comes before what stood there.
+// comesBefore orders patches by position. At one position, an added product comes
+// before the one that was there.
 func (p patch) comesBefore(other patch) bool {
 	switch {
 	case p.at != other.at:
@@ -71,7 +71,7 @@ func (p patch) comesBefore(other patch) bool {
 	return p.id < other.id
 }
 
-// applied is a part of a list, which begins at start, after its patches.
+// applied returns a part of a list, which begins at start, with its patches.
 func applied(patches []patch, start int, was []uint32) []uint32 {
 	is := make([]uint32, 0, len(was)+len(patches))
 	for _, p := range patches {
@@ -86,8 +86,7 @@ func applied(patches []patch, start int, was []uint32) []uint32 {
 	return append(is, was...)
 }
 
-// position is the place of the first product of a list that does not sort
-// before one.
+// position returns the position of the first product that does not sort before p.
 func (l *listWriter) position(ctx context.Context, base segment.List, by store.SortBy, length int, p patch) (int, error) {
 	var failed error
 	at := sort.Search(length, func(i int) bool {
@@ -105,8 +104,8 @@ func (l *listWriter) position(ctx context.Context, base segment.List, by store.S
 	return at, failed
 }
 
-// sortedBy are the sort keys of a product of the base or of the delta in an
-// order of lists: the lower comes first.
+// sortedBy returns the sort keys of a product of the base or the delta in an order
+// of lists: the lower comes first.
 func (l *listWriter) sortedBy(ctx context.Context, by store.SortBy, ordinal uint32) (key, id int64, err error) {
 	p := l.plan
 	if int(ordinal) >= p.first {

@@ -12,8 +12,7 @@ import (
 	"portico/store/release/segment"
 )
 
-// sortedNames works out the sort keys, once the names of all products that
-// are written are known.
+// sortedNames computes the sort keys, once the names of all products are known.
 func (w *releaseWriter) sortedNames(ctx context.Context) (err error) {
 	if w.idKeys, err = w.plan.idKeys(ctx); err != nil {
 		return err
@@ -23,8 +22,8 @@ func (w *releaseWriter) sortedNames(ctx context.Context) (err error) {
 	return err
 }
 
-// idKeys are the sort keys by id, by handle: of a delta's own products those of
-// the base, and others in between for new ones.
+// idKeys returns the sort keys by id, by handle. Products of a delta have those of
+// the base; new ones have keys in between.
 func (p *publicationPlan) idKeys(ctx context.Context) ([]int64, error) {
 	keys := make([]int64, p.ids.Len())
 	if p.delta == nil {
@@ -47,7 +46,7 @@ func (p *publicationPlan) idKeys(ctx context.Context) ([]int64, error) {
 	return keys, nil
 }
 
-// idKeyUpTo is the base's sort key of a product, or else of the one before it.
+// idKeyUpTo returns the base's sort key of a product, else of the one before it.
 func (p *publicationPlan) idKeyUpTo(ctx context.Context, handle uint32) (key int64, itself bool, err error) {
 	at := int(p.delta.places[handle])
 	if itself = at >= 0; !itself {
@@ -63,8 +62,8 @@ func (p *publicationPlan) idKeyUpTo(ctx context.Context, handle uint32) (key int
 	return key, itself, err
 }
 
-// nameKeys are the sort keys by name, by handle: those of the base where the
-// name is one of its, and others in between.
+// nameKeys returns the sort keys by name, by handle: those of the base for its
+// names, and keys in between for others.
 func (p *publicationPlan) nameKeys(ctx context.Context, naming *index.NameOrder) ([]int64, error) {
 	keys := make([]int64, p.ids.Len())
 	if p.delta == nil {
@@ -97,15 +96,14 @@ func (p *publicationPlan) nameKeys(ctx context.Context, naming *index.NameOrder)
 	return keys, err
 }
 
-// baseNames are the names of the base's products as they collate, read where
-// they are looked at.
+// baseNames are the collation keys of the base's names, read as needed.
 type baseNames struct {
 	plan  *publicationPlan
 	every segment.List      // the list of them all
 	known map[uint32][]byte // by ordinal
 }
 
-// read makes names known, in as few statements as products are read.
+// read reads names that are not known yet.
 func (n *baseNames) read(ctx context.Context, places []uint32) error {
 	places = slices.DeleteFunc(store.Unique(places), func(at uint32) bool { return n.known[at] != nil })
 	found, err := n.plan.delta.view.ProductsAt(ctx, places)
@@ -115,7 +113,7 @@ func (n *baseNames) read(ctx context.Context, places []uint32) error {
 	return err
 }
 
-// renamed are the places in p.order of products whose name is not as in the
+// renamed returns the positions in order of products whose name differs from the
 // base.
 func (n *baseNames) renamed(ctx context.Context, naming *index.NameOrder) (list []uint32, err error) {
 	places := n.plan.delta.places
@@ -136,8 +134,8 @@ func (n *baseNames) renamed(ctx context.Context, naming *index.NameOrder) (list 
 	return list, nil
 }
 
-// place finds names in the order of the base's, all of them in one binary
-// search, and gives each its sort key.
+// place returns the sort keys of new names. It finds all of them among the base's
+// names in one binary search.
 func (n *baseNames) place(ctx context.Context, wanted []uint32, naming *index.NameOrder) (map[uint32]int64, error) {
 	low, high := make(map[uint32]int, len(wanted)), make(map[uint32]int, len(wanted))
 	for _, i := range wanted {
@@ -190,8 +188,8 @@ func (n *baseNames) place(ctx context.Context, wanted []uint32, naming *index.Na
 	return found, nil
 }
 
-// keyUpTo is the sort key of the name at a position of the base's, where it is
-// the one given, or else of the name before it.
+// keyUpTo returns the sort key of a name at a position of the base's names if it is
+// there, else of the name before it.
 func (n *baseNames) keyUpTo(ctx context.Context, position int, name []byte) (key int64, same bool, err error) {
 	for _, at := range []int{position, position - 1} {
 		if at < 0 {
@@ -215,7 +213,7 @@ func (n *baseNames) keyUpTo(ctx context.Context, position int, name []byte) (key
 	return -rankStep, false, nil
 }
 
-// ordinal is where the product of a position in the order of names stands.
+// ordinal returns the product at a position in the order of names.
 func (n *baseNames) ordinal(ctx context.Context, position int) (uint32, error) {
 	at, err := n.every.Stored(ctx, store.SortName, position, position+1)
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	"portico/store/release/segment"
 )
 
-// liveProduct is what a plan knows of a live product.
+// liveProduct is a live product in a plan.
 type liveProduct struct {
 	id               string
 	created, updated int64
-	parent           string // live or not, empty for none
-	components       string // likewise, separated by spaces
+	parent           string // live or not; empty for none
+	components       string // live or not, separated by spaces
 }
 
 const liveColumns = "id, created_at, updated_at, parent_id, component_ids"
@@ -32,44 +32,43 @@ func scanLive(rows *sql.Rows) (*liveProduct, error) {
 	return p, rows.Scan(&p.id, &p.created, &p.updated, &p.parent, &p.components)
 }
 
-// A delta is a release that keeps only what differs from its base, a whole
-// release of the same catalog: products that are new or different stand at
-// ordinals of their own, behind all of the base's, and those of the base that
-// they replace, or that are gone, are dead. What the two hold together is read
-// as if it were one (layer.go). Every delta is worked out against the base, so
-// that there are never more than two layers; when too much differs, the next
-// release is whole again, and a base.
+// delta is a release that holds only what differs from its base, a whole release
+// of the same catalog. New and changed products have ordinals of their own, above
+// all of the base's. Products of the base that they replace, or that are gone, are
+// dead. A segment.Reader reads both layers as one. Every delta is compared with
+// the base, so that there are never more than two layers. When too much differs,
+// the next release is whole again, and a base.
 //
-// Of the shop it reads the products that changed and those around them
-// (affected_set.go), and of a list it writes the parts that differ
-// (list_part.go): what it costs does not grow with the shop.
+// A delta reads only the products that changed and those that they affect
+// (affected_set.go), and writes only the parts of lists that differ
+// (list_patch.go). So its cost does not grow with the shop.
 type delta struct {
 	base    *segment.Release
 	view    *release.View                // of the base
-	changes map[string][]string          // ids written since, by table
-	seeds   map[string]bool              // ids of products that something of their own changed of
-	dead    index.Ordinals               // of the base, which the delta replaces or does not hold
+	changes map[string][]string          // ids written since the base, by table
+	seeds   map[string]bool              // ids of products that changed themselves
+	dead    index.Ordinals               // ordinals of the base
 	places  []int32                      // handles to ordinals of the base, or -1
 	heads   map[string]*segment.ListHead // of the base's lists
-	curated map[string]bool              // nodes whose curated products may be others than in the base
+	curated map[string]bool              // nodes whose curated products may differ from the base
 }
 
-// deltaShare and deltaLeast say when a release is whole again: when more than
-// that part of its products, and more than so many, are not as in the base.
+// A release is whole again when more than 1/deltaShare of its products, and more
+// than deltaLeast, differ from the base.
 const (
 	deltaShare = 8
 	deltaLeast = 100
 )
 
-// rankStep lies between the sort keys of two neighbours by rank in a whole
-// release, so that deltas can put others in between.
+// rankStep is the distance between the sort keys of neighbours in a whole release,
+// so that deltas can insert products between them.
 const rankStep = 1 << 32
 
-// most is how many of so many products can differ from the base.
+// most returns how many products can differ from the base.
 func (d *delta) most(products int) int { return max(deltaLeast, products/deltaShare) }
 
-// readModifiers reads the price modifiers by name; of several with one name
-// the first that was imported counts.
+// readModifiers reads the price modifiers by name. It takes the first imported of
+// several with one name.
 func (p *publicationPlan) readModifiers(ctx context.Context) error {
 	p.modifiers = map[string]*catalog.ModifierSource{}
 	_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (m *catalog.ModifierSource, err error) {
@@ -86,16 +85,15 @@ func (p *publicationPlan) readModifiers(ctx context.Context) error {
 	return err
 }
 
-// missingFile is the index of the files that products refer to and that there
-// are not.
+// missingFile is the index of files that products refer to but that do not exist.
 const missingFile = "missing_file"
 
-// publicationPlan is what a release will hold, worked out in memory: products are
-// handles, which are their places among the live products by id.
+// publicationPlan is what a release will hold. It refers to products by handles:
+// their positions among the live products by id.
 type publicationPlan struct {
 	in       db.Session
 	source   *catalog.CatalogSource
-	served   int64 // the release that is served now, 0 for none
+	served   int64 // the served release; 0 for none
 	hold     routing.Hold
 	revision int64
 	ranked   []catalog.RankedPricebook // the highest priority first
@@ -118,22 +116,22 @@ type publicationPlan struct {
 
 	collation *index.Collation // of the base language
 
-	delta *delta // nil for a whole release; of a delta, handles are the products it read
+	delta *delta // nil for a whole release. Handles of a delta are of the products that it read
 
-	first    int      // ordinal that the release begins with
-	order    []uint32 // handles of the products to write, by ordinal from there
-	ordinals []int32  // by handle, -1 where the product is not in the release
-	kept     int      // how many are
+	first    int      // the first ordinal of the release
+	order    []uint32 // handles of the products to write, by ordinal from first
+	ordinals []int32  // by handle; -1 if the product is not in the release
+	kept     int      // products in the release
 }
 
-// attachment puts a product into a node.
+// attachment is a product in a node.
 type attachment struct {
 	handle   uint32
 	node     int32 // in tree.nodes
 	attached int64
 }
 
-// readCatalog reads what the catalog publishes. NOT_FOUND when there is none.
+// readCatalog reads the catalog. NOT_FOUND for an unknown id.
 func (p *publicationPlan) readCatalog(ctx context.Context, id string) error {
 	source, found, err := db.One(ctx, p.in, func(rows *sql.Rows) (*catalog.CatalogSource, error) {
 		var body []byte
@@ -177,7 +175,7 @@ func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 	return nil
 }
 
-// hierarchy reads a hierarchy and its nodes; none when there is no such one.
+// hierarchy reads a hierarchy and its nodes; none for an unknown id.
 func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.CatalogNode, error) {
 	return db.Collect(ctx, p.in, func(rows *sql.Rows) (*segment.CatalogNode, error) {
 		var body []byte
@@ -262,7 +260,7 @@ func (p *publicationPlan) sortAttachments() {
 	})
 }
 
-// curate keeps the curated products that the node lists.
+// curate adds the curated products that are attached to the node.
 func (p *publicationPlan) curate(node *segment.CatalogNode, attached []uint32) {
 	for _, id := range store.Unique(node.Curated) {
 		if handle, live := p.ids.Find(id); live && slices.Contains(attached, handle) {
@@ -271,8 +269,8 @@ func (p *publicationPlan) curate(node *segment.CatalogNode, attached []uint32) {
 	}
 }
 
-// nodes are the nodes of a product, the newest attachment first, and its
-// parent's after them.
+// nodes returns the nodes of a product, the newest attachment first, and then
+// those of its parent.
 func (p *publicationPlan) nodes(handle uint32) (nodes []*segment.CatalogNode) {
 	for _, of := range []int32{int32(handle), p.parents[handle]} {
 		if of < 0 {

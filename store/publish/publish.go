@@ -15,20 +15,18 @@ import (
 	"portico/store/release/segment"
 )
 
-// Publish makes a new release of a catalog from what is authored at this
-// moment and serves it from its end on; until then, and when it is
-// interrupted, the old one is served. It reads one snapshot and writes in
-// short transactions, so that it keeps nobody waiting. Where the new release
-// would show the same as the served one, there is none, and the served one is
-// the answer. NOT_FOUND for an unknown catalog.
+// Publish makes a new release of a catalog from the current authored data and
+// then serves it. Until then, and when it is interrupted, the old one is served.
+// It reads one snapshot and writes in short transactions, so that it blocks
+// nobody. If the new release would show the same as the served one, Publish
+// returns the served one. NOT_FOUND for an unknown catalog.
 //
 // Publish ends the hold of a catalog that was rolled back. CONFLICT when it is
-// rolled back while the release is built: the release is kept, and not served.
+// rolled back while the release is built: the release is kept, but not served.
 //
-// A whole release takes some 0.4 kB of memory a live product, and as much
-// again as the collector's headroom, beside 64 MiB each for words and for what
-// else products are found by (Config.WordBytes); their texts stay on disk. A
-// delta takes what its changes do.
+// A whole release needs about 0.4 kB of memory for each live product, as much
+// again for the garbage collector, and twice PublishConfig.WordBytes. Texts stay
+// on disk. A delta needs memory for its changes only.
 func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	hold, err := routing.HoldOf(ctx, s.db.Reader, catalogID)
 	if err != nil {
@@ -37,25 +35,23 @@ func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalog
 	return s.publish(ctx, actor, catalogID, publication{serve: true, ends: hold.Below}, progress)
 }
 
-// PublishUnlessHeld is Publish for whoever was not told to publish, such as an
-// import: it leaves a catalog that was rolled back as it is, and returns a
-// *release.HeldError.
+// PublishUnlessHeld is Publish for callers that nobody told to publish, such as an
+// import. For a catalog that was rolled back it returns a *routing.HeldError.
 func (s *PublishService) PublishUnlessHeld(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{serve: true}, progress)
 }
 
-// Preview makes a release likewise and does not serve it: View shows it to
-// those who ask for it by its number, and ServeRelease serves it.
+// Preview makes a release without serving it. View shows it to shoppers who
+// request its number, and ServeRelease serves it.
 func (s *PublishService) Preview(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
 	return s.publish(ctx, actor, catalogID, publication{}, progress)
 }
 
-// buildsAtMost is how often a publication begins whose release is swept
-// meanwhile.
+// buildsAtMost bounds how often a publication starts when its release is swept.
 const buildsAtMost = 3
 
-// publish begins again where its release was taken for dead, as that of a
-// server that stood still is, or any when the database's clock was set.
+// publish starts again if its release was swept as dead, for example because the
+// server was suspended or the database's clock was changed.
 func (s *PublishService) publish(ctx context.Context, actor store.Actor, catalogID string, how publication, progress PublishProgress) (made *segment.Release, err error) {
 	for range buildsAtMost {
 		if made, err = s.build(ctx, actor, catalogID, how, progress); !errors.Is(err, errSwept) {
@@ -122,19 +118,19 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 			return segment.KeptRelease(ctx, s.db.Reader, served)
 		}
 	}
-	if made.BaseID == 0 { // a delta is too small to mislead the planner
+	if made.BaseID == 0 { // a delta is too small to mislead the query planner
 		if err := s.analyzeReleases(ctx); err != nil {
 			return nil, err
 		}
 	}
 	err = s.finishRelease(ctx, actor, made, how.serve)
-	s.left() // for what is one too many now
+	s.left() // a release may be one too many now
 	return made, err
 }
 
-// analyzeReleases has the planner know a new release before anyone reads it:
-// from old statistics it would guess that a release is a few rows, and read
-// all of it for a page.
+// analyzeReleases updates the query planner's statistics before anyone reads the
+// new release. With old ones the planner would assume that the release has few
+// rows, and read all of it for a page.
 func (s *PublishService) analyzeReleases(ctx context.Context) error {
 	tables := []string{"document", "document_hash"}
 	for _, table := range segment.Tables {
@@ -143,10 +139,10 @@ func (s *PublishService) analyzeReleases(ctx context.Context) error {
 	return s.db.Analyze(ctx, tables)
 }
 
-// startRelease takes a number and marks it as being built. Taking it is what
-// keeps Sweep from removing documents that this release will share. The
-// catalog's row comes before the number: a roll-back that comes later has a
-// higher one.
+// startRelease takes a number for the release and marks it as being built. A
+// taken number keeps the sweep from deleting documents that the release will
+// share. The catalog's row is locked before: a later roll-back has a higher
+// number.
 func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, made *segment.Release, how publication) (id int64, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		hold, err := routing.LockHold(ctx, t, made.CatalogID)
@@ -156,7 +152,7 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, ma
 		if err != nil {
 			return err
 		}
-		if made.BaseID != 0 { // and that it keeps the base
+		if made.BaseID != 0 { // keep the base from the sweep
 			n, err := t.Exec(ctx, `UPDATE release SET touched_at = `+s.db.ClockSQL()+` WHERE id = $1 AND state = $2`, made.BaseID, catalog.ReleasePublished)
 			if err != nil || n == 0 {
 				return cmp.Or[error](err, errSwept)
@@ -174,14 +170,13 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, ma
 	return id, err
 }
 
-// finishRelease is the flip: from here on the release is served, unless a
-// later one of the catalog was finished first, which then stays. CONFLICT if
-// the catalog was rolled back since the release was begun: it is finished, and
-// not served.
+// finishRelease publishes the release and serves it, unless a later one of the
+// catalog was finished first. CONFLICT if the catalog was rolled back since the
+// release was started: it is published, but not served.
 func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, made *segment.Release, serve bool) error {
 	var hold routing.Hold
 	err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
-		// The catalog's row is locked from here on, so that flips come one by one.
+		// Locks the catalog's row, so that releases are served one after the other.
 		if hold, err = routing.LockHold(ctx, t, made.CatalogID); err != nil {
 			return err
 		}
@@ -213,8 +208,7 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 	return err
 }
 
-// endHold ends the hold that a publication ends, where there was no release to
-// make.
+// endHold ends the publication's hold when no release was made.
 func (s *PublishService) endHold(ctx context.Context, actor store.Actor, catalogID string, how publication) error {
 	if how.ends == 0 {
 		return nil

@@ -16,11 +16,9 @@ import (
 	"portico/store/release/segment"
 )
 
-// upToDate is the release that a catalog serves, where nothing that catalogs
-// publish was written since; nil otherwise. A release as an older binary made
-// it is published anew.
-//
-// It returns a *release.HeldError for a catalog whose hold the publication does not end.
+// upToDate returns the served release if no authored data was written since, else
+// nil; also nil for a release of another format. It returns a *routing.HeldError if
+// the catalog's hold forbids the publication.
 func (s *PublishService) upToDate(ctx context.Context, catalogID string, how publication) (*segment.Release, error) {
 	settings, err := s.db.Settings(ctx)
 	if err != nil {
@@ -43,9 +41,8 @@ func (s *PublishService) upToDate(ctx context.Context, catalogID string, how pub
 	return served, nil
 }
 
-// showsTheSame tells whether shoppers would see in the new release what they
-// see in the one that is served, once compare has counted that no product
-// differs: the same tree, files, and lists.
+// showsTheSame reports whether the new release shows the same as the served one:
+// compare found no difference, and the tree, files and lists are equal.
 func (w *releaseWriter) showsTheSame(ctx context.Context) (bool, error) {
 	r, served := w.release, w.served
 	if served == nil || r.Added+r.Changed+r.Removed > 0 ||
@@ -82,7 +79,7 @@ func (w *releaseWriter) sameFiles(ctx context.Context) (bool, error) {
 	return maps.Equal(before, now), err
 }
 
-// filesIn are the documents of the files in some layers, the upper one first.
+// filesIn returns the documents of the files in some layers, the upper one first.
 func (w *releaseWriter) filesIn(ctx context.Context, layers []any) (map[string]int64, error) {
 	files := map[string]int64{}
 	scan := func(rows *sql.Rows) ([]any, struct{}, error) {
@@ -104,8 +101,8 @@ func (w *releaseWriter) filesIn(ctx context.Context, layers []any) (map[string]i
 	return files, nil
 }
 
-// sameLists holds the list of every node against the served one. As the
-// products are the same, so is any order of them but the curated one.
+// sameLists compares the list of every node with the served one. The products are
+// the same, so only the curated order can differ.
 func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 	if w.plan.delta != nil {
 		return w.sameDeltaLists(ctx)
@@ -158,11 +155,11 @@ func (w *releaseWriter) sameLists(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// sameDeltaLists is sameLists of a delta, where the served release is its base
-// or another delta of that: lists that both have from it are the same.
+// sameDeltaLists is sameLists for a delta. The served release is its base or
+// another delta of that, so lists that both share with the base are equal.
 func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 	own := *w.served
-	own.Release, own.Cache = w.release, nil // which knows releases by when they were published
+	own.Release, own.Cache = w.release, nil // its cache identity is not known before it is published
 	now, before := own.Ahead(), w.served.Ahead()
 	var names []string
 	for _, node := range w.plan.tree.Nodes {
@@ -208,9 +205,9 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 	})
 }
 
-// canonicalIDs names the products of a delta, or of its base, by numbers that mean
-// the same in every delta of that base: the ordinal there, or a number beyond
-// by the order in which known got their ids.
+// canonicalIDs returns a function that converts ordinals to numbers that are the
+// same in every delta of a base: the ordinal in the base, else a number from the
+// top, which known assigns to the id.
 func (w *releaseWriter) canonicalIDs(ctx context.Context, v *release.View, known map[string]uint32) (func([]uint32) index.Ordinals, error) {
 	own := map[uint32]uint32{}
 	if v.Release.BaseID != 0 {
@@ -257,7 +254,7 @@ func (w *releaseWriter) canonicalIDs(ctx context.Context, v *release.View, known
 	}, nil
 }
 
-// servedPlaces are the ordinals of the products in the served release, by
+// servedPlaces returns the ordinals of the products in the served release, by
 // handle.
 func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
 	dead, err := w.served.Dead(ctx)
@@ -285,13 +282,13 @@ func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
 	return places, nil
 }
 
-// giveUp drops a release that would show the same as the served one, which is
-// up to date from here on. It is false when another publication of the
-// catalog is under way, or was done meanwhile: then who is the later must win.
+// giveUp deletes a release that shows the same as the served one, and marks that
+// as up to date. It returns false when another publication of the catalog is
+// running or finished meanwhile: then the later release must win.
 func (s *PublishService) giveUp(ctx context.Context, actor store.Actor, release *segment.Release, served int64) (dropped bool, err error) {
 	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		dropped = false
-		// The catalog's row is locked from here on, as in finishRelease.
+		// Locks the catalog's row, as finishRelease does.
 		n, err := t.Exec(ctx, `
 			UPDATE catalog SET release_id = release_id
 			WHERE id = $1 AND release_id = $2

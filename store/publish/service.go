@@ -1,7 +1,7 @@
-// Package publish makes releases of what is authored, whole or as a delta of
-// one that is served, in bounded memory and short transactions; and sweeps those
-// that nobody reads. It may import the words of store, authoring, catalog, db,
-// index, job and release.
+// Package publish makes releases of the authored catalogs, whole or as a delta of
+// the served one, in bounded memory and short transactions, and deletes releases
+// that nobody reads. A publicationPlan says what a release will hold, a
+// releaseWriter writes it, and PublishService runs both. It must not import shop.
 package publish
 
 import (
@@ -21,19 +21,19 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// PublishProgress is told how far a publication is.
+// PublishProgress is called with the number of products written, and the total.
 type PublishProgress func(done, total int)
 
-// publishBatch is how many products are written in one transaction.
+// publishBatch is the number of products written in one transaction.
 const publishBatch = 1000
 
-// publication says what becomes of a release that is made.
+// publication is what to do with the new release.
 type publication struct {
 	serve bool
-	ends  int64 // the hold that it ends, by release.Hold's Below; 0 for none
+	ends  int64 // Hold.Below of the hold that it ends; 0 for none
 }
 
-// may tells whether a catalog with this hold is published; a *release.HeldError if not.
+// may returns a *routing.HeldError if the catalog's hold forbids the publication.
 func (p publication) may(hold routing.Hold) error {
 	if p.serve && hold.Holds() && hold.Below != p.ends {
 		return &routing.HeldError{Hold: hold}
@@ -41,36 +41,35 @@ func (p publication) may(hold routing.Hold) error {
 	return nil
 }
 
-// errSwept says that a build was taken for dead.
-var errSwept = &store.Error{Code: store.Conflict, Detail: "The release was swept while it was built, because it had not moved for long; publish again."}
+// errSwept is returned when a sweep deleted the release while it was built.
+var errSwept = &store.Error{Code: store.Conflict, Detail: "The release was deleted while it was built, because it showed no progress for a minute. Publish again."}
 
 const (
-	releaseRemembered = time.Hour   // since a release was served, for those who page through it
-	releasesMost      = 20          // of a catalog, however many were served of late
-	buildingStale     = time.Minute // without a sign of life, a build is dead
+	releaseRemembered = time.Hour   // how long a release is kept after it was served, for clients that page through it
+	releasesMost      = 20          // releases kept of a catalog, however many were served in that time
+	buildingStale     = time.Minute // a build without progress for so long is dead
 )
 
-// PublishService makes releases of what is authored, and sweeps those that
-// nobody reads.
+// PublishService publishes catalogs, and sweeps releases.
 type PublishService struct {
 	db        *db.DB
 	jobs      *job.JobService
 	releases  *release.ReleaseService
-	whole     bool // publish every release whole, none as a delta
-	wordBytes int  // memory for words while publishing; 0 is the default
-	kept      int  // newest releases of a catalog, for rolling back; 0 is all
+	whole     bool // no deltas
+	wordBytes int  // memory for words; 0 is the default
+	kept      int  // newest releases of a catalog; 0 is all
 	left      func()
 }
 
-// PublishConfig says how to publish.
+// PublishConfig configures a PublishService.
 type PublishConfig struct {
-	WordBytes int    // memory for the words of products, and as much for what else they are found by; 0 means 64 MiB
-	Whole     bool   // publish every release whole, none as a delta
-	Kept      int    // how many releases of a catalog are kept for rolling back; 0 is all
-	Left      func() // called when a publication left work for the sweep of releases
+	WordBytes int    // memory for the words of products, and as much again for the other indexes; 0 means 64 MiB
+	Whole     bool   // publish whole releases, no deltas
+	Kept      int    // releases of a catalog to keep for rolling back; 0 is all
+	Left      func() // called when a publication leaves work for SweepReleases
 }
 
-// NewPublishService publishes into a database.
+// NewPublishService returns a service for a database.
 func NewPublishService(d *db.DB, jobs *job.JobService, releases *release.ReleaseService, config PublishConfig) *PublishService {
 	return &PublishService{db: d, jobs: jobs, releases: releases, whole: config.Whole, wordBytes: config.WordBytes, kept: config.Kept, left: config.Left}
 }

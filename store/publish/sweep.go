@@ -17,11 +17,11 @@ import (
 	"portico/store/release/segment"
 )
 
-// SweepOfReleases is the name of the sweep that publications leave work for.
+// SweepOfReleases is the name of SweepReleases.
 const SweepOfReleases = "releases"
 
-// SweepReleases drops the releases and the documents that no one reads any
-// more.
+// SweepReleases returns the sweep that deletes releases and documents that nobody
+// reads any more.
 func SweepReleases(s *PublishService, actor store.Actor, every time.Duration) db.Sweep {
 	return db.Sweep{
 		Name: SweepOfReleases, Every: every,
@@ -33,12 +33,12 @@ func SweepReleases(s *PublishService, actor store.Actor, every time.Duration) db
 	}
 }
 
-// sweepReleases removes releases that were left unfinished, superseded ones
-// beyond the newest of their catalog that are kept (Retention) and beyond those
-// that were served within the last hour, at most 20 in all, unless they are the base of one that
-// is kept, and the documents that only they held.
+// sweepReleases deletes unfinished releases of dead builds, and superseded
+// releases, with the documents that only they have. It keeps the newest of each
+// catalog (PublishConfig.Kept), those served within the last hour, at most 20 in
+// all, and the bases of these.
 func (s *PublishService) sweepReleases(ctx context.Context, actor store.Actor) error {
-	for range 2 { // then the bases on which nothing rests any more
+	for range 2 { // the second time for bases whose last delta is gone
 		dead, err := s.deadReleases(ctx)
 		if err != nil {
 			return err
@@ -52,22 +52,21 @@ func (s *PublishService) sweepReleases(ctx context.Context, actor store.Actor) e
 	return s.dropDocuments(ctx, actor)
 }
 
-// deltasSwept is how many deltas leave their documents behind until those that
-// no one reads are looked for, which means going through all there are. A
-// delta leaves few; when a whole release is dropped, they are looked for at
-// once.
+// deltasSwept is the number of deltas after which unused documents are searched,
+// which reads all documents. A delta leaves few; after a whole release is dropped,
+// the search runs at once.
 const deltasSwept = 64
 
-// deadRelease is a release to drop.
+// deadRelease is a release to delete.
 type deadRelease struct {
 	id      int64
-	touched int64 // by a build that lives, or one that begins to rest on it
+	touched int64 // by its build, or by one that begins to use it as its base
 	delta   bool
 }
 
-// deadReleases are those to drop. Whether a build lives is told by the database's
-// clock, by which it shows that it does: another server's clock may be minutes
-// ahead. What was served of late is told by the earlier of both.
+// deadReleases returns the releases to delete. Builds mark their progress by the
+// database's clock, because servers' clocks may differ by minutes. When a release
+// was last served is compared with the earlier of both clocks.
 func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error) {
 	kept := cmp.Or(s.kept, math.MaxInt32)
 	now, err := s.db.SafeNow(ctx)
@@ -93,10 +92,9 @@ func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error
 		catalog.ReleasePublished, buildingStale.Microseconds(), kept, store.Micros(now.Add(-releaseRemembered)), max(kept, releasesMost))
 }
 
-// dropRelease deletes a release, its own row last: what is left of an
-// interrupted deletion is found again. The state is the first to change, so
-// that nobody begins to read it; a release that is served again meanwhile, or
-// made the base of another, stays.
+// dropRelease deletes a release, its own row last, so that an interrupted deletion
+// is found again. It changes the state first, so that nobody begins to read it. A
+// release that is served again meanwhile, or became a base, stays.
 func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dead deadRelease) error {
 	id := dead.id
 	var dropped int64
@@ -109,8 +107,8 @@ func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dea
 		return err
 	}
 	for _, table := range segment.Tables {
-		// Up to a bound, not one of a list: PostgreSQL then reads no more than
-		// what it deletes, whatever it believes of the table.
+		// A bound instead of a list of keys: PostgreSQL then reads only the rows
+		// that it deletes, whatever its statistics say.
 		last := strings.ReplaceAll(table.Key, ",", " DESC,") + " DESC"
 		text := fmt.Sprintf(`
 			DELETE FROM %[1]s WHERE %[2]s AND (%[3]s) <= (
@@ -131,9 +129,9 @@ func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dea
 	})
 }
 
-// documentsDue has the next sweep look for documents, now that the release's
-// rows do not refer to them any more. The value is another each time, so that
-// a sweep under way sees that there is more to do.
+// documentsDue makes the next sweep search unused documents, now that the
+// release's rows are gone. The value differs each time, so that a running sweep
+// notices.
 func (s *PublishService) documentsDue(ctx context.Context, actor store.Actor, release deadRelease) error {
 	if release.delta {
 		return nil
@@ -144,8 +142,8 @@ func (s *PublishService) documentsDue(ctx context.Context, actor store.Actor, re
 	})
 }
 
-// dropDocuments deletes the documents that no release refers to. It gives way
-// to any publication, which may be about to share them.
+// dropDocuments deletes the documents that no release refers to. It stops for any
+// publication, which may be about to share them.
 func (s *PublishService) dropDocuments(ctx context.Context, actor store.Actor) error {
 	var number, due int64
 	if _, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
@@ -163,18 +161,18 @@ func (s *PublishService) dropDocuments(ctx context.Context, actor store.Actor) e
 		id, err := db.Scalar[int64](rows)
 		return []any{id}, id, err
 	}
-	gaveWay := false
+	stopped := false
 	if err := db.EachPage(ctx, s.db.Reader, "document", "id", []string{"id"}, scan, func(ids []int64) error {
 		ids = slices.DeleteFunc(ids, used.has)
 		return store.Chunked(ids, 512, func(ids []int64) error {
 			return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
-				// Holds up the start of a publication; one that has begun
-				// since the documents were counted ends the sweep.
+				// Delays the start of a publication. One that started since the
+				// documents were counted ends the sweep.
 				n, err := t.Exec(ctx, `
 					UPDATE counter SET value = value
 					WHERE name = 'release' AND value = $1
 					  AND NOT EXISTS (SELECT 1 FROM release WHERE state = $2)`, number, catalog.ReleaseBuilding)
-				gaveWay = gaveWay || n == 0
+				stopped = stopped || n == 0
 				if err != nil || n == 0 {
 					return err
 				}
@@ -189,7 +187,7 @@ func (s *PublishService) dropDocuments(ctx context.Context, actor store.Actor) e
 				return err
 			})
 		})
-	}); err != nil || gaveWay {
+	}); err != nil || stopped {
 		return err
 	}
 	return s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
@@ -198,7 +196,7 @@ func (s *PublishService) dropDocuments(ctx context.Context, actor store.Actor) e
 	})
 }
 
-// usedDocuments marks what the releases refer to.
+// usedDocuments marks the documents that releases refer to.
 func (s *PublishService) usedDocuments(ctx context.Context, used bitsets) error {
 	type row struct {
 		documents string
@@ -240,7 +238,7 @@ func (s *PublishService) usedDocuments(ctx context.Context, used bitsets) error 
 	})
 }
 
-// bitsets is a set of document ids: a bit each, by the release that added it.
+// bitsets is a set of document ids: one bit each, by the release that added it.
 type bitsets map[int64][]uint64
 
 func (b bitsets) add(id int64) {

@@ -17,8 +17,8 @@ import (
 	"portico/store/release/segment"
 )
 
-// writeRelease writes what was planned: files, products, nodes, lists. The
-// release is the same when it would show what the served one does.
+// writeRelease writes the files, products, nodes, lists and indexes of a plan. same
+// is whether the release shows the same as the served one.
 func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p *publicationPlan, release *segment.Release, progress PublishProgress) (same bool, err error) {
 	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
 		added: &runs{name: "hash", width: hashRecord}, index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
@@ -34,12 +34,10 @@ func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p 
 	return w.showsTheSame(ctx)
 }
 
-// budget is how much memory words may take, and so may what products and
-// documents are found by.
+// budget is the memory for words, and again for all other indexes, in bytes.
 func (w *releaseWriter) budget() int { return cmp.Or(w.service.wordBytes, defaultWordBytes) }
 
-// spill puts what products and documents are found by into runs, once it is
-// more than the budget.
+// spill writes index entries and hashes to runs once they exceed the budget.
 func (w *releaseWriter) spill(ctx context.Context) error {
 	all := append(slices.Collect(maps.Values(w.index)), w.added)
 	size := 0
@@ -59,7 +57,7 @@ func (w *releaseWriter) spill(ctx context.Context) error {
 	return nil
 }
 
-// releasedFile is a file as it was imported.
+// releasedFile is an imported file.
 type releasedFile struct {
 	id   string
 	body []byte
@@ -69,7 +67,7 @@ func scanReleasedFile(rows *sql.Rows) (f releasedFile, err error) {
 	return f, rows.Scan(&f.id, &f.body)
 }
 
-// files freezes every file, or for a delta those that were written since.
+// files writes every file, or for a delta those that were written since.
 func (w *releaseWriter) files(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return store.Chunked(w.plan.delta.changes["file"], 512, func(ids []string) error {
@@ -114,7 +112,7 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 	})
 }
 
-// products writes documents, places and prices, while the next batch is built.
+// products writes documents, rows and prices while the next batch is built.
 func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) error {
 	total := len(w.plan.order)
 	type batch struct {
@@ -137,7 +135,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			}
 		}
 	}()
-	defer func() { // the builder reads the snapshot: it must be done with it
+	defer func() { // wait for the builder, which reads the snapshot
 		cancel()
 		for range built {
 		}
@@ -233,15 +231,14 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*
 	return t.InsertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
 }
 
-// versionOf is a number for what a release shows of a product: the same for
-// the same.
+// versionOf returns a hash of what a release shows of a product.
 func versionOf(documents string, crumbs int64, offers map[string]*catalog.Offer) int64 {
 	sum := catalog.DocumentHash(fmt.Appendf(nil, "%s %d %s", documents, crumbs, store.Encode(offers)))
 	return int64(binary.LittleEndian.Uint64(sum[:]))
 }
 
-// places writes where each product stands, in the order of the ids: entered
-// one by one as products are written, they would touch a page each.
+// places writes the ordinal of each product, in the order of the ids. Written with
+// the products, in another order, each row would touch another page.
 func (w *releaseWriter) places(ctx context.Context) error {
 	var rows [][]any
 	flush := func() error {

@@ -42,12 +42,11 @@ func rules(t require.TestingT, lines ...string) (list []*catalog.CatalogRule) {
 // everything is published but what is called unpublished.
 func everything(catalogID string) bool { return !strings.HasPrefix(catalogID, "unpublished") }
 
-// resolved is a row: rules, a shopper, and what must come of it.
+// resolved is a row: rules, a shopper, and the result.
 type resolved struct {
-	source  string // what says so
 	rules   []string
 	shopper routing.ShopperContext
-	want    string            // the winner; empty when there is none
+	want    string            // the rule that wins; empty for none
 	tie     routing.TieBreak  // what decided
 	dropped map[string]string // the others, by rule
 }
@@ -62,48 +61,48 @@ func TestWhichRuleWins(t *testing.T) {
 		return s
 	}
 	for name, row := range map[string]resolved{
-		"no rules, no winner":                        {source: "DESIGN 8: none: the oldest catalog", want: ""},
-		"a rule without criteria is the default":     {source: "DESIGN 8", rules: []string{"default"}, want: "default"},
-		"of two defaults the older":                  {source: "DESIGN 8: oldest, then id", rules: []string{"b created_at=\"2024-01-02T00:00:00Z\"", "a created_at=\"2024-01-01T00:00:00Z\""}, want: "a", tie: routing.TieOldest},
-		"of two as old the one imported first":       {source: "DESIGN 8: by created_at, then order of import", rules: []string{"b", "a"}, want: "b", tie: routing.TieImportedFirst},
-		"the best match decides":                     {source: "contract, Get a node's products: the rule that best matches", rules: []string{"default", "mobile channels=[\"mobile\"]", "offers channels=[\"mobile\"] tags=[\"clearance\"]"}, shopper: clearance, want: "offers"},
-		"an empty header matches all channels' rule": {source: "contract, Store-Channel: if empty, the rule matches all channels", rules: []string{"all channels=[]"}, want: "all"},
-		"a rule without channels fits every channel": {source: "contract, Store-Channel", rules: []string{"tagged tags=[\"clearance\"]", "web channels=[\"web\"]"}, shopper: clearance, want: "tagged", dropped: map[string]string{"web": "nothing_matched"}},
-		"an absent channel matches no channel's rule": {source: "DESIGN 8: an absent header matches no channel or tag criterion",
+		"no rules, no winner":                        {want: ""},
+		"a rule without criteria is the default":     {rules: []string{"default"}, want: "default"},
+		"of two defaults the older":                  {rules: []string{"b created_at=\"2024-01-02T00:00:00Z\"", "a created_at=\"2024-01-01T00:00:00Z\""}, want: "a", tie: routing.TieOldest},
+		"of two as old the one imported first":       {rules: []string{"b", "a"}, want: "b", tie: routing.TieImportedFirst},
+		"the best match decides":                     {rules: []string{"default", "mobile channels=[\"mobile\"]", "offers channels=[\"mobile\"] tags=[\"clearance\"]"}, shopper: clearance, want: "offers"},
+		"an empty header matches all channels' rule": {rules: []string{"all channels=[]"}, want: "all"},
+		"a rule without channels fits every channel": {rules: []string{"tagged tags=[\"clearance\"]", "web channels=[\"web\"]"}, shopper: clearance, want: "tagged", dropped: map[string]string{"web": "nothing_matched"}},
+		"an absent channel matches no channel's rule": {
 			rules: []string{"mobile channels=[\"mobile\"]", "default"}, want: "default", dropped: map[string]string{"mobile": "nothing_matched"}},
-		"an absent tag matches no tag's rule": {source: "DESIGN 8", rules: []string{"clearance tags=[\"clearance\"]", "default"}, shopper: mobile, want: "default", dropped: map[string]string{"clearance": "nothing_matched"}},
-		"another channel":                     {source: "DESIGN 8: drop rules with criteria none of which match", rules: []string{"mobile channels=[\"mobile\"]", "default"}, shopper: web, want: "default", dropped: map[string]string{"mobile": "nothing_matched"}},
-		"a channel missed, a tag matched":     {source: "DESIGN 8: channel and tag only score", rules: []string{"default", "offers channels=[\"web\"] tags=[\"clearance\"]"}, shopper: clearance, want: "offers"},
-		"any of several context tags": {source: "clients.md: ep-context-tag; issue 3: several context tags", rules: []string{"default", "offers tags=[\"summer\",\"clearance\"]"},
+		"an absent tag matches no tag's rule": {rules: []string{"clearance tags=[\"clearance\"]", "default"}, shopper: mobile, want: "default", dropped: map[string]string{"clearance": "nothing_matched"}},
+		"another channel":                     {rules: []string{"mobile channels=[\"mobile\"]", "default"}, shopper: web, want: "default", dropped: map[string]string{"mobile": "nothing_matched"}},
+		"a channel missed, a tag matched":     {rules: []string{"default", "offers channels=[\"web\"] tags=[\"clearance\"]"}, shopper: clearance, want: "offers"},
+		"any of several context tags": {rules: []string{"default", "offers tags=[\"summer\",\"clearance\"]"},
 			shopper: routing.ShopperContext{Tags: []string{"new", "clearance"}}, want: "offers"},
-		"channels are compared as written":       {source: "DESIGN 8: Filters compare case-sensitively", rules: []string{"default", "mobile channels=[\"Mobile\"]"}, shopper: mobile, want: "default", dropped: map[string]string{"mobile": "nothing_matched"}},
-		"a rule for an account is the account's": {source: "DESIGN 8: nobody else's catalog is ever shown", rules: []string{"default", "own account_ids=[\"acme\",\"other\"]"}, shopper: acme, want: "own"},
-		"and nobody else's":                      {source: "DESIGN 8: nobody else's catalog is ever shown", rules: []string{"own account_ids=[\"acme\"]", "default"}, shopper: mobile, want: "default", dropped: map[string]string{"own": "other_shopper"}},
-		"however much else matches": {source: "DESIGN 8: drop rules with an account criterion that does not match", rules: []string{"own account_ids=[\"other\"] customer_ids=[\"bob\"] channels=[\"mobile\"] tags=[\"clearance\"]", "default"},
+		"channels are compared as written":       {rules: []string{"default", "mobile channels=[\"Mobile\"]"}, shopper: mobile, want: "default", dropped: map[string]string{"mobile": "nothing_matched"}},
+		"a rule for an account is the account's": {rules: []string{"default", "own account_ids=[\"acme\",\"other\"]"}, shopper: acme, want: "own"},
+		"and nobody else's":                      {rules: []string{"own account_ids=[\"acme\"]", "default"}, shopper: mobile, want: "default", dropped: map[string]string{"own": "other_shopper"}},
+		"however much else matches": {rules: []string{"own account_ids=[\"other\"] customer_ids=[\"bob\"] channels=[\"mobile\"] tags=[\"clearance\"]", "default"},
 			shopper: with(acme, func(s *routing.ShopperContext) { s.Channel, s.Tags = "mobile", []string{"clearance"} }), want: "default", dropped: map[string]string{"own": "other_shopper"}},
-		"an account tag":                  {source: "DESIGN 8", rules: []string{"default", "gold account_tag_ids=[\"silver\",\"gold\"]"}, shopper: acme, want: "gold"},
-		"another account tag":             {source: "DESIGN 8", rules: []string{"default", "silver account_tag_ids=[\"silver\"]"}, shopper: acme, want: "default", dropped: map[string]string{"silver": "other_shopper"}},
-		"a customer":                      {source: "DESIGN 8", rules: []string{"default", "bobs customer_ids=[\"bob\"]"}, shopper: acme, want: "bobs"},
-		"another customer":                {source: "DESIGN 8", rules: []string{"default", "eves customer_ids=[\"eve\"]"}, shopper: acme, want: "default", dropped: map[string]string{"eves": "other_shopper"}},
-		"an id in upper case is the same": {source: "DESIGN 3: lower-cased where they are UUIDs", rules: []string{"default", "own account_ids=[\"C0FFEE00-0000-4000-8000-00000000000A\"]"}, shopper: routing.ShopperContext{AccountID: "c0ffee00-0000-4000-8000-00000000000A"}, want: "own"},
-		"one for each criterion matched":  {source: "DESIGN 8: score: one each", rules: []string{"two account_ids=[\"acme\"] customer_ids=[\"bob\"]", "three account_ids=[\"acme\"] customer_ids=[\"bob\"] account_tag_ids=[\"gold\"]"}, shopper: acme, want: "three"},
-		"several matches of one criterion count once": {source: "DESIGN 8: one each", rules: []string{"tags tags=[\"a\",\"b\",\"c\"] created_at=\"2024-02-01T00:00:00Z\"", "both tags=[\"a\"] channels=[\"mobile\"] created_at=\"2024-03-01T00:00:00Z\""},
+		"an account tag":                  {rules: []string{"default", "gold account_tag_ids=[\"silver\",\"gold\"]"}, shopper: acme, want: "gold"},
+		"another account tag":             {rules: []string{"default", "silver account_tag_ids=[\"silver\"]"}, shopper: acme, want: "default", dropped: map[string]string{"silver": "other_shopper"}},
+		"a customer":                      {rules: []string{"default", "bobs customer_ids=[\"bob\"]"}, shopper: acme, want: "bobs"},
+		"another customer":                {rules: []string{"default", "eves customer_ids=[\"eve\"]"}, shopper: acme, want: "default", dropped: map[string]string{"eves": "other_shopper"}},
+		"an id in upper case is the same": {rules: []string{"default", "own account_ids=[\"C0FFEE00-0000-4000-8000-00000000000A\"]"}, shopper: routing.ShopperContext{AccountID: "c0ffee00-0000-4000-8000-00000000000A"}, want: "own"},
+		"one for each criterion matched":  {rules: []string{"two account_ids=[\"acme\"] customer_ids=[\"bob\"]", "three account_ids=[\"acme\"] customer_ids=[\"bob\"] account_tag_ids=[\"gold\"]"}, shopper: acme, want: "three"},
+		"several matches of one criterion count once": {rules: []string{"tags tags=[\"a\",\"b\",\"c\"] created_at=\"2024-02-01T00:00:00Z\"", "both tags=[\"a\"] channels=[\"mobile\"] created_at=\"2024-03-01T00:00:00Z\""},
 			shopper: routing.ShopperContext{Channel: "mobile", Tags: []string{"a", "b", "c"}}, want: "both"},
-		"the same score: fewest missed": {source: "DESIGN 8: then fewest unmatched criteria", rules: []string{"wider channels=[\"mobile\"] tags=[\"new\"]", "exact channels=[\"mobile\"]"}, shopper: mobile, want: "exact", tie: routing.TieFewestMissed},
-		"the same score and misses: oldest": {source: "DESIGN 8: then oldest", rules: []string{"young channels=[\"mobile\"] created_at=\"2024-01-01T00:00:00.001Z\"", "old channels=[\"mobile\"]"},
+		"the same score: fewest missed": {rules: []string{"wider channels=[\"mobile\"] tags=[\"new\"]", "exact channels=[\"mobile\"]"}, shopper: mobile, want: "exact", tie: routing.TieFewestMissed},
+		"the same score and misses: oldest": {rules: []string{"young channels=[\"mobile\"] created_at=\"2024-01-01T00:00:00.001Z\"", "old channels=[\"mobile\"]"},
 			shopper: mobile, want: "old", tie: routing.TieOldest},
-		"a default never wins over a match":                {source: "DESIGN 8: nothing left: the default rule", rules: []string{"default created_at=\"2000-01-01T00:00:00Z\"", "mobile channels=[\"mobile\"] tags=[\"x\"] account_ids=[]"}, shopper: mobile, want: "mobile"},
-		"out of its schedule":                              {source: "DESIGN 8: drop rules whose schedules are all outside now", rules: []string{"default", "spring channels=[\"mobile\"] schedules=[{\"valid_from\":\"2024-03-01T00:00:00Z\",\"valid_to\":\"2024-05-30T12:00:00Z\"}]"}, shopper: mobile, want: "default", dropped: map[string]string{"spring": "out_of_schedule"}},
-		"within one of its schedules":                      {source: "DESIGN 8", rules: []string{"default", "often channels=[\"mobile\"] schedules=[{\"valid_to\":\"2024-01-01T00:00:00Z\"},{\"valid_from\":\"2024-05-30T12:00:00Z\"}]"}, shopper: mobile, want: "often"},
-		"a schedule is no criterion":                       {source: "DESIGN 8: a rule without criteria is the default", rules: []string{"sale schedules=[{\"valid_from\":\"2024-05-01T00:00:00Z\"}]", "mobile channels=[\"mobile\"]"}, shopper: mobile, want: "mobile"},
-		"and a scheduled default is one":                   {source: "DESIGN 8", rules: []string{"sale schedules=[{\"valid_from\":\"2024-05-01T00:00:00Z\"}]", "default"}, want: "sale", tie: routing.TieImportedFirst},
-		"a catalog that is not published cannot be chosen": {source: "contract: only what is released is read", rules: []string{"unpublished channels=[\"mobile\"]", "default"}, shopper: mobile, want: "default", dropped: map[string]string{"unpublished": "not_published"}},
-		"not even as the default":                          {source: "DESIGN 8: the oldest catalog with a release", rules: []string{"unpublished"}, want: "", dropped: map[string]string{"unpublished": "not_published"}},
-		"what is told of a rule is the first that holds":   {source: "DESIGN 8: in this order", rules: []string{"unpublished account_ids=[\"other\"] channels=[\"web\"]", "late account_ids=[\"other\"] schedules=[{\"valid_to\":\"2024-01-01T00:00:00Z\"}]"}, shopper: mobile, want: "", dropped: map[string]string{"unpublished": "other_shopper", "late": "out_of_schedule"}},
+		"a default never wins over a match":                {rules: []string{"default created_at=\"2000-01-01T00:00:00Z\"", "mobile channels=[\"mobile\"] tags=[\"x\"] account_ids=[]"}, shopper: mobile, want: "mobile"},
+		"out of its schedule":                              {rules: []string{"default", "spring channels=[\"mobile\"] schedules=[{\"valid_from\":\"2024-03-01T00:00:00Z\",\"valid_to\":\"2024-05-30T12:00:00Z\"}]"}, shopper: mobile, want: "default", dropped: map[string]string{"spring": "out_of_schedule"}},
+		"within one of its schedules":                      {rules: []string{"default", "often channels=[\"mobile\"] schedules=[{\"valid_to\":\"2024-01-01T00:00:00Z\"},{\"valid_from\":\"2024-05-30T12:00:00Z\"}]"}, shopper: mobile, want: "often"},
+		"a schedule is no criterion":                       {rules: []string{"sale schedules=[{\"valid_from\":\"2024-05-01T00:00:00Z\"}]", "mobile channels=[\"mobile\"]"}, shopper: mobile, want: "mobile"},
+		"and a scheduled default is one":                   {rules: []string{"sale schedules=[{\"valid_from\":\"2024-05-01T00:00:00Z\"}]", "default"}, want: "sale", tie: routing.TieImportedFirst},
+		"a catalog that is not published cannot be chosen": {rules: []string{"unpublished channels=[\"mobile\"]", "default"}, shopper: mobile, want: "default", dropped: map[string]string{"unpublished": "not_published"}},
+		"not even as the default":                          {rules: []string{"unpublished"}, want: "", dropped: map[string]string{"unpublished": "not_published"}},
+		"what is told of a rule is the first that holds":   {rules: []string{"unpublished account_ids=[\"other\"] channels=[\"web\"]", "late account_ids=[\"other\"] schedules=[{\"valid_to\":\"2024-01-01T00:00:00Z\"}]"}, shopper: mobile, want: "", dropped: map[string]string{"unpublished": "other_shopper", "late": "out_of_schedule"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			list := rules(t, row.rules...)
-			require.Equal(t, row.want, routing.BestRule(list, row.shopper, noonOfMay, everything), "says %s", row.source)
+			require.Equal(t, row.want, routing.BestRule(list, row.shopper, noonOfMay, everything))
 			verdicts, _, tie := routing.Verdicts(list, row.shopper, noonOfMay, everything)
 			require.Equal(t, row.tie, tie, "what decided")
 			require.Len(t, verdicts, len(row.rules), "every rule is explained")

@@ -1,3 +1,7 @@
+// Package routing decides which release a shopper sees. A Table holds the catalogs,
+// rules and served releases, a Router reads it and changes what a catalog serves,
+// and a Hold keeps a catalog at a release after a roll-back. It must not import
+// release or publish.
 package routing
 
 import (

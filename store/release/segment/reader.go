@@ -1,3 +1,7 @@
+// Package segment reads the parts of a release as publications store them: rows,
+// documents, lists, sort keys, indexes and prices, in one or two layers. A Release
+// describes a release, a Reader reads its parts, and a List reads products in a
+// stored order. It must not import release, routing or publish.
 package segment
 
 import (
