@@ -17,20 +17,20 @@ import (
 	"portico/store"
 )
 
-// oneEvent records a stream of events, and goes away once it has an event.
-type oneEvent struct {
+// firstEventRecorder records an event stream and cancels the request after the first event.
+type firstEventRecorder struct {
 	*httptest.ResponseRecorder
 	end context.CancelFunc
 }
 
-func (e *oneEvent) Flush() {
+func (e *firstEventRecorder) Flush() {
 	if strings.Contains(e.Body.String(), "event: next") {
 		e.end()
 	}
 }
 
-// answered is the answer to a request, or the first event of its stream.
-func (h *hot) answered(t *testing.T, q hotRequest) (status int, body string) {
+// send returns the response to a request, or the first event of its stream.
+func (h *testServer) send(t *testing.T, q testRequest) (status int, body string) {
 	t.Helper()
 	r, w := h.request(t.Context(), q), httptest.NewRecorder()
 	if r.Header.Get("Content-Type") == "" {
@@ -42,57 +42,64 @@ func (h *hot) answered(t *testing.T, q hotRequest) (status int, body string) {
 	}
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
-	h.handler.ServeHTTP(&oneEvent{w, end}, r.WithContext(ctx))
+	h.handler.ServeHTTP(&firstEventRecorder{w, end}, r.WithContext(ctx))
 	_, body, _ = strings.Cut(w.Body.String(), "event: next\ndata: ")
 	body, _, _ = strings.Cut(body, "\n")
 	return w.Code, body
 }
 
-// TestEveryAnswerIsBoundedInBytes: one that is longer than --document-answer-bytes
-// fails as a whole, whoever writes it, and a shorter one is answered.
-func TestEveryAnswerIsBoundedInBytes(t *testing.T) {
+// TestResponseByteLimit requires that a response above --document-answer-bytes fails as a
+// whole, on every path, and that a shorter one succeeds.
+func TestResponseByteLimit(t *testing.T) {
 	t.Parallel()
 	const bound = 1000
 	const texts = "{id name description a:name b:description c:name d:description e:updatedAt f:createdAt}"
 	stream := []string{"Accept", "text/event-stream"}
-	posts := func(query string, header ...string) hotRequest {
-		return hotRequest{name: query, method: http.MethodPost, path: "/graphql", body: posted(query, "{}"), header: header}
+	posts := func(query string, header ...string) testRequest {
+		return testRequest{name: query, method: http.MethodPost, path: "/graphql", body: graphqlBody(query, "{}"), header: header}
 	}
-	long := []hotRequest{
+	long := []testRequest{
 		posts("{products(first:10){nodes" + texts + "}}"),
 		posts("{products(first:10){nodes{id name description a:description stock{available total}}}}"),
 		posts("{products(first:10){nodes{stock{product{description a:description}}}}}"),
-		posts("{" + repeated(20, "p%d:product(id:\"prod-espresso\"){description}") + "}"),
-		posts("{product(id:\"prod-espresso\"){" + repeated(50, "a%d:description ") + "}}"),
-		posts("{" + repeated(100, "a%d:__typename ") + "}"),
-		posts("{settings{" + repeated(200, "a%d:pageLength ") + "}}"),
+		posts("{" + repeatNumbered(20, "p%d:product(id:\"prod-espresso\"){description}") + "}"),
+		posts("{product(id:\"prod-espresso\"){" + repeatNumbered(50, "a%d:description ") + "}}"),
+		posts("{" + repeatNumbered(100, "a%d:__typename ") + "}"),
+		posts("{settings{" + repeatNumbered(200, "a%d:pageLength ") + "}}"),
 		posts("{products(first:10){nodes{tags productTypes shopperAttributes extensions variationMatrix}}}"),
 		posts("{promotions{nodes{id name description currencies{currency} a:description b:description c:id d:id e:description f:description g:id}}}"),
 		{name: "by GET", method: http.MethodGet, path: "/graphql?query=" + url.QueryEscape("{products(first:10){nodes"+texts+"}}")},
 		posts("{products(first:10){nodes"+texts+"}}", stream...),
 		posts("{__schema{types{name description}}}"),
 		posts("{__schema{types{name description}}}", stream...),
-		posts("mutation{settingsUpdate(input:{pageLength:25}){settings{" + repeated(200, "a%d:pageLength ") + "}}}"),
-		posts("mutation{"+repeated(40, "m%d:settingsUpdate(input:{pageLength:25}){settings{pageLength}userErrors{message}}")+"}", stream...),
-		posts("subscription{stockChanged(productIds:[\"prod-espresso\"]){product{"+repeated(50, "a%d:description ")+"}}}", stream...),
-		posts("subscription{catalogPublished{"+repeated(100, "a%d:id ")+"}}", stream...),
+		posts("mutation{settingsUpdate(input:{pageLength:25}){settings{" + repeatNumbered(200, "a%d:pageLength ") + "}}}"),
+		posts("mutation{"+repeatNumbered(40, "m%d:settingsUpdate(input:{pageLength:25}){settings{pageLength}userErrors{message}}")+"}",
+			stream...),
+		posts("subscription{stockChanged(productIds:[\"prod-espresso\"]){product{"+repeatNumbered(50, "a%d:description ")+"}}}", stream...),
+		posts("subscription{catalogPublished{"+repeatNumbered(100, "a%d:id ")+"}}", stream...),
 	}
-	for _, path := range []string{"/catalog/products", "/catalog/products?include=main_image,files,component_products", "/catalog/products/prod-breakfast?include=component_products",
-		"/catalog/nodes", "/catalog/nodes/node-coffee/relationships/products", "/catalog/hierarchies/hierarchy-shop/nodes", "/v2/files", "/v2/promotions"} {
-		long = append(long, hotRequest{name: path, method: http.MethodGet, path: path})
+	for _, path := range []string{"/catalog/products", "/catalog/products?include=main_image,files,component_products",
+		"/catalog/products/prod-breakfast?include=component_products",
+		"/catalog/nodes", "/catalog/nodes/node-coffee/relationships/products", "/catalog/hierarchies/hierarchy-shop/nodes", "/v2/files",
+		"/v2/promotions"} {
+		long = append(long, testRequest{name: path, method: http.MethodGet, path: path})
 	}
-	short := []hotRequest{posts("{settings{currency}}"), posts("{settings{currency}}", stream...), posts("{__schema{queryType{name}}}"), posts("mutation{settingsUpdate(input:{pageLength:25}){userErrors{message}}}"),
-		posts("subscription{stockChanged(productIds:[\"prod-espresso\"]){available}}", stream...), {name: "page", method: http.MethodGet, path: "/v2/files?page[limit]=1"}}
-	free := heat(t)
-	for flags, h := range map[string]*hot{"": heat(t, "--document-answer-bytes", fmt.Sprint(bound)),
-		"without a cache": heat(t, "--document-answer-bytes", fmt.Sprint(bound), "--answer-cache-bytes", "0"), "by gqlgen": heat(t, "--document-answer-bytes", fmt.Sprint(bound), "--executor", "gqlgen")} {
+	short := []testRequest{posts("{settings{currency}}"), posts("{settings{currency}}", stream...),
+		posts("{__schema{queryType{name}}}"), posts("mutation{settingsUpdate(input:{pageLength:25}){userErrors{message}}}"),
+		posts("subscription{stockChanged(productIds:[\"prod-espresso\"]){available}}", stream...),
+		{name: "page", method: http.MethodGet, path: "/v2/files?page[limit]=1"}}
+	free := newDemoServer(t)
+	for flags, h := range map[string]*testServer{"": newDemoServer(t, "--document-answer-bytes", fmt.Sprint(bound)),
+		"without a cache": newDemoServer(t, "--document-answer-bytes", fmt.Sprint(bound), "--answer-cache-bytes", "0"),
+		"by gqlgen":       newDemoServer(t, "--document-answer-bytes", fmt.Sprint(bound), "--executor", "gqlgen")} {
 		for _, q := range long {
-			_, body := free.answered(t, q)
+			_, body := free.send(t, q)
 			require.Greater(t, len(body), bound, "%s %s", q.name, body)
-			for range 2 { // the second time the document is known, and what can be kept is
-				status, body := h.answered(t, q)
-				require.Contains(t, body, fmt.Sprintf("larger than %d bytes (--document-answer-bytes); request fewer rows or fields", bound), "%s %s", flags, q.name)
-				require.NotContains(t, strings.TrimSuffix(body, `,"data":null}`), `"data"`, q.name) // which is how the library writes an event without data
+			for range 2 { // the second time from the caches
+				status, body := h.send(t, q)
+				require.Contains(t, body, fmt.Sprintf("larger than %d bytes (--document-answer-bytes); request fewer rows or fields", bound),
+					"%s %s", flags, q.name)
+				require.NotContains(t, strings.TrimSuffix(body, `,"data":null}`), `"data"`, q.name) // gqlgen writes an event without data so
 				if strings.HasPrefix(q.path, "/graphql") {
 					require.Contains(t, body, `"code":"`+string(store.Unprocessable)+`"`, q.name)
 				} else {
@@ -102,15 +109,15 @@ func TestEveryAnswerIsBoundedInBytes(t *testing.T) {
 			}
 		}
 		for _, q := range short {
-			status, body := h.answered(t, q)
+			status, body := h.send(t, q)
 			require.Equal(t, http.StatusOK, status, q.name)
 			require.NotContains(t, body, `"errors"`, q.name)
 		}
 	}
 }
 
-// html is a shop of so many products, with a description of so many bytes each.
-func html(products, bytes int) string {
+// longShop is an import file of products whose descriptions have a number of bytes each.
+func longShop(products, bytes int) string {
 	var b strings.Builder
 	b.WriteString(`{"type":"settings","page_length":25,"currency":"USD","locale":"en"}
 {"type":"hierarchy","id":"all","attributes":{"name":"All","slug":"all"}}
@@ -129,16 +136,17 @@ func html(products, bytes int) string {
 	return b.String()
 }
 
-// TestALongAnswerStopsEarly: what an answer of some hundred megabytes allocates
-// is bounded, since it stops where it is too long.
-func TestALongAnswerStopsEarly(t *testing.T) { // not beside others, whose memory it would count
+// TestLongResponseStopsEarly limits the memory that a response of several hundred megabytes
+// allocates before it fails. It is not parallel: it would count the memory of other tests.
+func TestLongResponseStopsEarly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shop.ndjson")
-	require.NoError(t, os.WriteFile(path, []byte(html(100, 20_000)), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte(longShop(100, 20_000)), 0o600))
 	t.Setenv("PORTICO_BENCH_SHOP", path)
 	const most = 64 << 20
-	aliases := repeated(440, "a%d:description ")
-	for name, flags := range map[string][]string{"plans": nil, "plans without a cache": {"--answer-cache-bytes", "0"}, "gqlgen": {"--executor", "gqlgen"}} {
-		h := heat(t, flags...)
+	aliases := repeatNumbered(440, "a%d:description ")
+	for name, flags := range map[string][]string{"plans": nil, "plans without a cache": {"--answer-cache-bytes", "0"},
+		"gqlgen": {"--executor", "gqlgen"}} {
+		h := newDemoServer(t, flags...)
 		for _, q := range []struct {
 			query  string
 			header []string
@@ -147,19 +155,20 @@ func TestALongAnswerStopsEarly(t *testing.T) { // not beside others, whose memor
 			{"{products(first:100){nodes{" + aliases + " stock{available}}}}", nil},
 			{"{products(first:100){edges{node{" + aliases + "}}}}", nil},
 			{"{products(first:100){nodes{...F}}} fragment F on Product{" + aliases + "}", nil},
-			{"{" + repeated(40, "p%d:product(id:\"p%d\"){...F}") + "} fragment F on Product{" + aliases[:strings.Index(aliases, "a100:")] + "}", nil},
+			{"{" + repeatNumbered(40, "p%d:product(id:\"p%d\"){...F}") + "} fragment F on Product{" +
+				aliases[:strings.Index(aliases, "a100:")] + "}", nil},
 			{"{products(first:100){nodes{stock{product{" + aliases + "}}}}}", nil},
 			{"{products(first:100){nodes{" + aliases + "}}}", []string{"Accept", "text/event-stream"}},
 			{"subscription{stockChanged(productIds:[\"p1\"]){product{" + aliases + "}}}", []string{"Accept", "text/event-stream"}},
 		} {
-			if name == "gqlgen" || q.header != nil { // which is counted by cost
+			if name == "gqlgen" || q.header != nil { // slower, so fewer rows
 				q.query = strings.ReplaceAll(q.query, "first:100", "first:20")
 			}
-			request := hotRequest{method: http.MethodPost, path: "/graphql", body: posted(q.query, "{}"), header: q.header}
-			for range map[bool]int{true: 2, false: 1}[flags == nil] { // the second time what can be kept is
+			request := testRequest{method: http.MethodPost, path: "/graphql", body: graphqlBody(q.query, "{}"), header: q.header}
+			for range map[bool]int{true: 2, false: 1}[flags == nil] { // the second time from the cache
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				status, body := h.answered(t, request)
+				status, body := h.send(t, request)
 				runtime.ReadMemStats(&after)
 				require.Contains(t, body, "larger than 8388608 bytes", "%d %.100s", status, q.query)
 				allocated := after.TotalAlloc - before.TotalAlloc

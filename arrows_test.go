@@ -26,8 +26,8 @@ graph/generated: graph/model graph/plan store store/catalog store/gateway store/
 	store/promotion/redeem store/promotion/rule store/release store/release/price store/release/routing
 	store/release/segment store/stock
 graph/graphiql:
-graph/graphtest: graph graph/opctx graph/transport internal/auth internal/datagen store store/access store/exchange store/seal
-	store/shop store/storetest
+graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
+	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
 graph/model: graph/plan store store/access store/catalog store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/routing
@@ -116,15 +116,14 @@ type goPackage struct {
 	Module     *struct{ Main bool }
 }
 
-// ours lists every package of this module and what it imports; tests may
-// import what they like.
-func ours(t *testing.T) []goPackage {
+// ownPackages lists the packages of this module and the imports of their production code.
+func ownPackages(t *testing.T) []goPackage {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-json=ImportPath,Imports,Module", "./...")
-	var complaints strings.Builder
-	command.Stderr = &complaints
+	var stderr strings.Builder
+	command.Stderr = &stderr
 	output, err := command.Output()
-	require.NoError(t, err, complaints.String())
+	require.NoError(t, err, stderr.String())
 	var list []goPackage
 	for decoder := json.NewDecoder(strings.NewReader(string(output))); ; {
 		var p goPackage
@@ -139,9 +138,9 @@ func ours(t *testing.T) []goPackage {
 	}
 }
 
-func TestImportsFollowTheArrows(t *testing.T) {
+func TestAllowedImports(t *testing.T) {
 	t.Parallel()
-	list, allowed := ours(t), allowedImports()
+	list, allowed := ownPackages(t), allowedImports()
 	require.NotEmpty(t, list)
 	for _, p := range list {
 		importer := strings.TrimPrefix(p.ImportPath, "portico/")

@@ -14,8 +14,8 @@ import (
 	"portico/store"
 )
 
-// repeated is a text n times, with its number for each %d.
-func repeated(n int, text string) string {
+// repeatNumbered repeats a text n times and replaces each %d by the index.
+func repeatNumbered(n int, text string) string {
 	var b strings.Builder
 	for i := range n {
 		b.WriteString(strings.ReplaceAll(text, "%d", strconv.Itoa(i)))
@@ -23,57 +23,56 @@ func repeated(n int, text string) string {
 	return b.String()
 }
 
-// posted is a request of GraphQL, of a document and its variables.
-func posted(query, variables string) string {
+// graphqlBody returns the body of a GraphQL request.
+func graphqlBody(query, variables string) string {
 	return `{"query":` + string(store.Encode(query)) + `,"variables":` + variables + `,"operationName":null}`
 }
 
-// TestEveryBoundOfDocumentsIsAFlag that lets pass what is at it, and refuses
-// one more, with words that name the bound; through the handler as it is
-// served.
-func TestEveryBoundOfDocumentsIsAFlag(t *testing.T) {
+// TestDocumentLimitFlags requires a flag for each limit on documents. Through the whole
+// handler, the limit itself passes, and one more is rejected with the limit in the error.
+func TestDocumentLimitFlags(t *testing.T) {
 	t.Parallel()
-	of := func(query string) string { return posted(query, "{}") }
+	of := func(query string) string { return graphqlBody(query, "{}") }
 	tests := map[string]struct {
 		bound int
-		send  func(n int) string // what is n of it
-		slack int                // by which the count of the library differs
+		send  func(n int) string // a request that uses n
+		slack int                // how far the library's count may differ
 	}{
 		"document-bytes":       {100, func(n int) string { return of("{__typename}" + strings.Repeat(" ", n-12)) }, 0},
-		"document-tokens":      {20, func(n int) string { return of("{" + repeated(n-2, "a%d ") + "}") }, 1},
-		"document-depth":       {5, func(n int) string { return of("{" + repeated(n-1, "parent{") + "id" + repeated(n, "}")) }, 0},
+		"document-tokens":      {20, func(n int) string { return of("{" + repeatNumbered(n-2, "a%d ") + "}") }, 1},
+		"document-depth":       {5, func(n int) string { return of("{" + repeatNumbered(n-1, "parent{") + "id" + repeatNumbered(n, "}")) }, 0},
 		"document-name":        {50, func(n int) string { return of("{" + strings.Repeat("a", n) + ":__typename}") }, 0},
-		"document-fields":      {5, func(n int) string { return of("{" + repeated(n, "a%d:__typename ") + "}") }, 0},
-		"document-root-fields": {5, func(n int) string { return of("{" + repeated(n, "a%d:__typename ") + "}") }, 0},
-		"document-aliases":     {5, func(n int) string { return of(`{a:product(id:"x"){` + repeated(n, "a%d:id ") + "}}") }, 0},
+		"document-fields":      {5, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename ") + "}") }, 0},
+		"document-root-fields": {5, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename ") + "}") }, 0},
+		"document-aliases":     {5, func(n int) string { return of(`{a:product(id:"x"){` + repeatNumbered(n, "a%d:id ") + "}}") }, 0},
 		"document-repeats": {36, func(n int) string {
-			return of("{" + repeated(map[bool]int{true: 7, false: 6}[n > 36], "__typename ") + "}")
+			return of("{" + repeatNumbered(map[bool]int{true: 7, false: 6}[n > 36], "__typename ") + "}")
 		}, 0},
-		"document-operations": {5, func(n int) string { return of(repeated(n, "query q%d{__typename}")) }, 0},
+		"document-operations": {5, func(n int) string { return of(repeatNumbered(n, "query q%d{__typename}")) }, 0},
 		"document-fragments": {5, func(n int) string {
-			return of("{" + repeated(n, "...f%d ") + "}" + repeated(n, " fragment f%d on Query{__typename}"))
+			return of("{" + repeatNumbered(n, "...f%d ") + "}" + repeatNumbered(n, " fragment f%d on Query{__typename}"))
 		}, 0},
-		"document-variables":  {5, func(n int) string { return of("query(" + repeated(n, "$v%d:ID! ") + "){__typename}") }, 0},
-		"document-directives": {5, func(n int) string { return of("{" + repeated(n, "a%d:__typename @include(if:true) ") + "}") }, 0},
-		"document-steps":      {9, func(n int) string { return of("{" + repeated(n, "a%d:__typename ") + "}") }, 0},
-		"document-cost":       {9, func(n int) string { return of("{" + repeated(n, "a%d:__typename ") + "}") }, 0},
+		"document-variables":  {5, func(n int) string { return of("query(" + repeatNumbered(n, "$v%d:ID! ") + "){__typename}") }, 0},
+		"document-directives": {5, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename @include(if:true) ") + "}") }, 0},
+		"document-steps":      {9, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename ") + "}") }, 0},
+		"document-cost":       {9, func(n int) string { return of("{" + repeatNumbered(n, "a%d:__typename ") + "}") }, 0},
 		"document-answer-bytes": {60, func(n int) string {
 			return of("{" + strings.Repeat("a", n-len(`{"data":{"":"Query"}}`)) + ":__typename}")
 		}, 1},
 		"request-values": {50, func(n int) string {
-			return posted("{__typename}", `{"a":[`+strings.TrimSuffix(repeated(n-5, "1,"), ",")+`]}`)
+			return graphqlBody("{__typename}", `{"a":[`+strings.TrimSuffix(repeatNumbered(n-5, "1,"), ",")+`]}`)
 		}, 1},
 		"request-nesting": {9, func(n int) string {
-			return posted("{__typename}", `{"a":`+strings.Repeat("[", n-2)+strings.Repeat("]", n-2)+`}`)
+			return graphqlBody("{__typename}", `{"a":`+strings.Repeat("[", n-2)+strings.Repeat("]", n-2)+`}`)
 		}, 1},
 	}
-	defaults := cool(t).Documents
-	require.Len(t, tests, strings.Count(fmt.Sprintf("%+v", defaults), ":"), "every bound has its test")
+	defaults := newEmptyServer(t).Documents
+	require.Len(t, tests, strings.Count(fmt.Sprintf("%+v", defaults), ":"), "each limit has a test")
 	for flag, test := range tests {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()
-			h := cool(t, "--"+flag, strconv.Itoa(test.bound))
-			refused := func(n int) bool {
+			h := newEmptyServer(t, "--"+flag, strconv.Itoa(test.bound))
+			rejected := func(n int) bool {
 				body := test.send(n)
 				r, w := httptest.NewRequest(http.MethodPost, "/graphql", strings.NewReader(body)), httptest.NewRecorder()
 				r.Header.Set("Content-Type", "application/json")
@@ -86,30 +85,31 @@ func TestEveryBoundOfDocumentsIsAFlag(t *testing.T) {
 				return over
 			}
 			first := test.bound - test.slack
-			for ; !refused(first) && first <= test.bound+test.slack+1; first++ {
+			for ; !rejected(first) && first <= test.bound+test.slack+1; first++ {
 			}
-			require.InDelta(t, test.bound+1, first, float64(test.slack), "the first that is refused")
-			require.False(t, refused(first-1), "what is at the bound")
-			require.True(t, refused(first+1))
+			require.InDelta(t, test.bound+1, first, float64(test.slack), "the first rejected size")
+			require.False(t, rejected(first-1), "the limit itself passes")
+			require.True(t, rejected(first+1))
 		})
 	}
 }
 
-// TestABodyIsBoundedByAFlag, on both surfaces alike, and by nothing else: a
-// larger bound takes more than the default does.
-func TestABodyIsBoundedByAFlag(t *testing.T) {
+// TestBodyLimitFlag requires that --body-bytes alone limits bodies, of GraphQL and REST alike,
+// below and above the default.
+func TestBodyLimitFlag(t *testing.T) {
 	t.Parallel()
 	for _, bound := range []int{2000, 5 << 20} {
 		t.Run(strconv.Itoa(bound), func(t *testing.T) {
 			t.Parallel()
-			h := heat(t, "--body-bytes", strconv.Itoa(bound), "--document-bytes", strconv.Itoa(8<<20))
+			h := newDemoServer(t, "--body-bytes", strconv.Itoa(bound), "--document-bytes", strconv.Itoa(8<<20))
 			for _, route := range []struct{ method, path, begins, ends string }{
 				{http.MethodPost, "/graphql", `{"query":"{__typename}"`, "}"}, {http.MethodPut, "/v2/settings", `{"data":{"type":"settings"`, "}}"},
 			} {
 				status := func(size int) int {
 					body := route.begins + strings.Repeat(" ", size-len(route.begins)-len(route.ends)) + route.ends
 					w := httptest.NewRecorder()
-					h.handler.ServeHTTP(w, h.request(context.Background(), hotRequest{method: route.method, path: route.path, body: body, header: []string{"Content-Type", "application/json"}}))
+					h.handler.ServeHTTP(w, h.request(context.Background(),
+						testRequest{method: route.method, path: route.path, body: body, header: []string{"Content-Type", "application/json"}}))
 					return w.Code
 				}
 				require.Equal(t, http.StatusOK, status(bound), route.path)
@@ -119,15 +119,15 @@ func TestABodyIsBoundedByAFlag(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsOfAClientIsBoundedByFlags: its jobs, and codes that are not made
-// yet; no worker makes them here.
-func TestWhatWaitsOfAClientIsBoundedByFlags(t *testing.T) {
+// TestJobLimitFlags limits the unfinished jobs of a client and the codes they will create. No
+// worker runs here.
+func TestJobLimitFlags(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		at    []int // codes, a job each
+		at    []int // codes of each job that is accepted
 		over  int
 		says  string
-		never int // what can never be asked for; 0 for nothing
+		never int // a count above the limit of one job; 0 for none
 	}{
 		"jobs-client":   {[]int{1, 1, 1}, 1, "This client has 3 queued or running jobs; the limit is 3; retry when a job has finished, or cancel one.", 0},
 		"codes-client":  {[]int{2, 1}, 1, "count is too high, 1: this client already waits for 3 codes; the limit is 3; retry", 4},
@@ -136,9 +136,9 @@ func TestWhatWaitsOfAClientIsBoundedByFlags(t *testing.T) {
 	for flag, test := range tests {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()
-			h := heat(t, "--"+flag, "3")
+			h := newDemoServer(t, "--"+flag, "3")
 			ask := func(count int) string {
-				return h.posted(t, fmt.Sprintf(`mutation{promotionCodesGenerate(input:{promotionId:"promo-early-bird",pattern:"############",count:%d}){job{total}userErrors{message}}}`, count))
+				return h.sendGraphQL(t, fmt.Sprintf(`mutation{promotionCodesGenerate(input:{promotionId:"promo-early-bird",pattern:"############",count:%d}){job{total}userErrors{message}}}`, count))
 			}
 			if test.never > 0 {
 				require.Contains(t, ask(test.never), "count must be at most 3, got 4; split the request")
@@ -151,11 +151,12 @@ func TestWhatWaitsOfAClientIsBoundedByFlags(t *testing.T) {
 	}
 }
 
-// TestTheKeysOfAClientAreBoundedByFlags, as nearly as they are looked at.
-func TestTheKeysOfAClientAreBoundedByFlags(t *testing.T) {
+// TestIdempotencyKeyLimitFlags limits the keys of a client. The server checks the limits
+// from time to time, so a few more keys may be accepted.
+func TestIdempotencyKeyLimitFlags(t *testing.T) {
 	t.Parallel()
 	for flag, test := range map[string]struct {
-		bound, least, most int // keys until one is refused
+		bound, least, most int // keys before one is rejected
 		says               string
 	}{
 		"keys-client":       {20, 20, 22, "may have 20 keys and 268435456 bytes"},
@@ -163,10 +164,10 @@ func TestTheKeysOfAClientAreBoundedByFlags(t *testing.T) {
 	} {
 		t.Run(flag, func(t *testing.T) {
 			t.Parallel()
-			h := heat(t, "--"+flag, strconv.Itoa(test.bound))
+			h := newDemoServer(t, "--"+flag, strconv.Itoa(test.bound))
 			taken, answer := 0, ""
 			for ; taken <= test.most; taken++ {
-				answer = h.posted(t, fmt.Sprintf(`mutation{settingsUpdate(input:{pageLength:25,idempotencyKey:"k%d"}){settings{pageLength}userErrors{message}}}`, taken))
+				answer = h.sendGraphQL(t, fmt.Sprintf(`mutation{settingsUpdate(input:{pageLength:25,idempotencyKey:"k%d"}){settings{pageLength}userErrors{message}}}`, taken))
 				if strings.Contains(answer, "exceeds the quota") {
 					break
 				}
@@ -179,10 +180,12 @@ func TestTheKeysOfAClientAreBoundedByFlags(t *testing.T) {
 	}
 }
 
-// posted is what is answered to a document.
-func (h *hot) posted(t *testing.T, document string) string {
+// sendGraphQL returns the response to a document.
+func (h *testServer) sendGraphQL(t *testing.T, document string) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	h.handler.ServeHTTP(w, h.request(t.Context(), hotRequest{method: http.MethodPost, path: "/graphql", body: posted(document, "{}"), header: []string{"Content-Type", "application/json"}}))
+	h.handler.ServeHTTP(w, h.request(t.Context(),
+		testRequest{method: http.MethodPost, path: "/graphql", body: graphqlBody(document, "{}"),
+			header: []string{"Content-Type", "application/json"}}))
 	return w.Body.String()
 }

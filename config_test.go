@@ -13,19 +13,19 @@ import (
 	"portico/internal/cli"
 )
 
-// aboutSecrets are the words of flags that may hold a secret.
-var aboutSecrets = regexp.MustCompile(`(?i)\b(secret|key|token|password|passphrase|passcode|credential)s?\b`)
+// secretWords finds flags that may hold a secret.
+var secretWords = regexp.MustCompile(`(?i)\b(secret|key|token|password|passphrase|passcode|credential)s?\b`)
 
-// noSecrets are flags with such a word that hold none, and why.
-var noSecrets = map[string]string{
-	"token-issuer":  "every token names it",
-	"oidc-issuer":   "an address; the secrets that an address can have are masked by its form",
-	"oidc-audience": "every token names it",
+// notSecret lists flags with such a word that hold no secret, with the reason.
+var notSecret = map[string]string{
+	"token-issuer":  "in every token",
+	"oidc-issuer":   "a URL; passwords in URLs are masked",
+	"oidc-audience": "in every token",
 }
 
-// texts are the flags of a command that can hold any text: no numbers,
-// durations or truths, and none of which there are a few.
-func texts(command *kong.Node) (flags []*kong.Flag) {
+// textFlags returns the flags of a command that take any text: no numbers, durations,
+// booleans or enums.
+func textFlags(command *kong.Node) (flags []*kong.Flag) {
 	for _, group := range command.AllFlags(false) {
 		for _, flag := range group {
 			switch kind := flag.Target.Kind(); {
@@ -38,31 +38,31 @@ func texts(command *kong.Node) (flags []*kong.Flag) {
 	return flags
 }
 
-// TestFlagsThatHoldASecretSaySo by their tag, which is what has them masked,
-// or have a reason not to. A path is none.
-func TestFlagsThatHoldASecretSaySo(t *testing.T) {
+// TestSecretFlagsAreTagged requires the tag that masks a value, or a reason in notSecret. Paths
+// are not secret.
+func TestSecretFlagsAreTagged(t *testing.T) {
 	t.Parallel()
 	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
 	tagged, excepted := map[string]bool{}, map[string]string{}
 	for _, command := range parser.Model.Leaves(false) {
-		for _, flag := range texts(command) {
+		for _, flag := range textFlags(command) {
 			switch {
 			case flag.Tag.Has("secret"):
 				tagged[flag.Name] = true
-			case flag.Tag.Type != "path" && aboutSecrets.MatchString(flag.Name+" "+flag.Help):
-				require.Contains(t, noSecrets, flag.Name, `%s --%s needs secret:"", or a reason here`, command.FullPath(), flag.Name)
-				excepted[flag.Name] = noSecrets[flag.Name]
+			case flag.Tag.Type != "path" && secretWords.MatchString(flag.Name+" "+flag.Help):
+				require.Contains(t, notSecret, flag.Name, `%s --%s needs secret:"", or a reason here`, command.FullPath(), flag.Name)
+				excepted[flag.Name] = notSecret[flag.Name]
 			}
 		}
 	}
 	require.True(t, tagged["seal-key"])
-	require.Equal(t, noSecrets, excepted, "each reason has its flag")
+	require.Equal(t, notSecret, excepted, "notSecret names a flag that needs no reason")
 }
 
-// TestNoFlagShowsThePasswordOfAURL, whatever flag it is given by, alone or in
-// a list; nor one with the tag anything.
-func TestNoFlagShowsThePasswordOfAURL(t *testing.T) {
+// TestURLPasswordsAreMasked requires that `portico config` masks passwords in URLs, alone or in
+// a list, and all values of secret flags.
+func TestURLPasswordsAreMasked(t *testing.T) {
 	t.Parallel()
 	const canary = "CanaryYellow"
 	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
@@ -70,7 +70,7 @@ func TestNoFlagShowsThePasswordOfAURL(t *testing.T) {
 	command, err := parser.Parse([]string{"config"})
 	require.NoError(t, err)
 	urls := 0
-	for _, flag := range texts(command.Selected()) {
+	for _, flag := range textFlags(command.Selected()) {
 		text := "https://user:" + canary + "@one.example/path?key=" + canary
 		if flag.Tag.Has("secret") {
 			text = canary
@@ -81,13 +81,13 @@ func TestNoFlagShowsThePasswordOfAURL(t *testing.T) {
 		case *[]string:
 			*holds = []string{"https://two.example", text}
 		default:
-			require.Fail(t, "a type that this test does not fill", "--%s is a %T", flag.Name, holds)
+			require.Fail(t, "this test does not support the type", "--%s is a %T", flag.Name, holds)
 		}
 		if flag.PlaceHolder == "URL" {
 			urls++
 		}
 	}
-	require.GreaterOrEqual(t, urls, 2, "the database's and the issuer's")
+	require.GreaterOrEqual(t, urls, 2, "--database-url and --oidc-issuer")
 	for _, setting := range cli.Settings(command) {
 		require.NotContains(t, fmt.Sprint(setting.Value), canary, "--%s", setting.Name)
 	}

@@ -16,7 +16,7 @@ import (
 	"portico/internal/cli"
 )
 
-// documentation reads the pages that people read, by path.
+// documentation returns the pages of documentation by path.
 func documentation(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("docs/*.md")
@@ -30,8 +30,8 @@ func documentation(t *testing.T) map[string]string {
 	return pages
 }
 
-// serveFlags are the flags of serve with their defaults, and the names of the
-// flags of all commands.
+// serveFlags returns the defaults and the limits of serve's flags, and the names of all
+// commands' flags.
 func serveFlags(t *testing.T) (defaults map[string]string, limits, all []string) {
 	t.Helper()
 	parser, err := cli.Parser(&commands{}, cli.Streams{Out: io.Discard, Err: io.Discard})
@@ -59,7 +59,7 @@ func TestReadmeIsShort(t *testing.T) {
 	require.Less(t, strings.Count(documentation(t)["README.md"], "\n"), 200)
 }
 
-// TestSecurityPageHasEveryLimit with its default, in one of its tables.
+// TestSecurityPageHasEveryLimit requires a table row with the default.
 func TestSecurityPageHasEveryLimit(t *testing.T) {
 	t.Parallel()
 	shown := map[string]string{}
@@ -82,8 +82,7 @@ var (
 	inlineFlag = regexp.MustCompile("`--([a-z][a-z-]+)[^`]*`")
 )
 
-// TestDocumentationLinks requires that each link to a file or a heading of the
-// repository leads there.
+// TestDocumentationLinks requires that links to files and headings of the repository work.
 func TestDocumentationLinks(t *testing.T) {
 	t.Parallel()
 	pages := documentation(t)
@@ -106,7 +105,7 @@ func TestDocumentationLinks(t *testing.T) {
 	}
 }
 
-// anchors are the headings of a page as code hosts link to them.
+// anchors returns the headings of a page as GitHub links to them.
 func anchors(page string) (names []string) {
 	for _, title := range pageTitle.FindAllStringSubmatch(codeFence.ReplaceAllString(page, ""), -1) {
 		names = append(names, strings.Map(func(c rune) rune {
@@ -122,22 +121,22 @@ func anchors(page string) (names []string) {
 	return names
 }
 
-// TestDocumentationNamesFlags requires that the flags that the pages explain
-// are flags of a command.
+// TestDocumentationNamesFlags requires that the flags in the pages exist.
 func TestDocumentationNamesFlags(t *testing.T) {
 	t.Parallel()
 	_, _, known := serveFlags(t)
 	pages := documentation(t)
-	delete(pages, "CHANGELOG.md") // it names flags of before
+	delete(pages, "CHANGELOG.md") // it names old flags
 	for file, text := range pages {
 		for _, match := range inlineFlag.FindAllStringSubmatch(text, -1) {
-			require.True(t, match[1] == "help" || match[1] == "help-all" || match[1] == "version" || slices.Contains(known, match[1]), "%s names --%s", file, match[1])
+			require.True(t, match[1] == "help" || match[1] == "help-all" || match[1] == "version" || slices.Contains(known, match[1]),
+				"%s names --%s", file, match[1])
 		}
 	}
 }
 
-// TestDocumentationQuotesMessages requires that the log messages and errors that
-// pages for operators quote are in the program.
+// TestDocumentationQuotesMessages requires that the program contains the log messages and
+// errors that the pages for operators quote.
 func TestDocumentationQuotesMessages(t *testing.T) {
 	t.Parallel()
 	var program strings.Builder
@@ -172,13 +171,12 @@ func eachGoFile(t *testing.T, see func(path, text string)) {
 	}))
 }
 
-// TestArchitecturePageHasEveryPackage of the table of allowed imports.
 func TestArchitecturePageHasEveryPackage(t *testing.T) {
 	t.Parallel()
 	page := documentation(t)["docs/architecture.md"]
 	for name := range allowedImports() {
 		if name != "portico" {
-			require.Contains(t, page, "| `"+name+"` |", "the table of packages")
+			require.Contains(t, page, "| `"+name+"` |", "the table of packages lacks one")
 		}
 	}
 }
@@ -195,9 +193,9 @@ var (
 	testFunc  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 )
 
-// TestDocumentationCommandsExist requires that tests, folders and programs in
-// commands exist, and that comments cite decisions that the architecture page
-// has. The commands in sh blocks are run by internal/e2e.
+// TestDocumentationCommandsExist requires that the tests, folders and programs in commands
+// exist, and that the architecture page has the decisions that comments cite. internal/e2e runs
+// the commands in sh blocks.
 func TestDocumentationCommandsExist(t *testing.T) {
 	t.Parallel()
 	var tests, cited []string
@@ -221,7 +219,8 @@ func TestDocumentationCommandsExist(t *testing.T) {
 			for _, name := range strings.Split(strings.ReplaceAll(match[1], `\|`, "|"), "|") {
 				name, _, _ = strings.Cut(strings.Trim(name, "^$"), "/")
 				name = strings.Trim(name, "$")
-				require.True(t, name == "-" || slices.ContainsFunc(tests, func(test string) bool { return strings.Contains(test, name) }), "%s runs the test %s", file, name)
+				require.True(t, name == "-" || slices.ContainsFunc(tests, func(test string) bool { return strings.Contains(test, name) }),
+					"%s runs the test %s", file, name)
 			}
 		}
 		for _, paths := range [][][]string{npmPrefix.FindAllStringSubmatch(text, -1), goRun.FindAllStringSubmatch(text, -1)} {

@@ -15,9 +15,8 @@ import (
 	"portico/rest"
 )
 
-// paths are all paths of the main listener, those of REST from its description,
-// and some that do not exist.
-func (h *hot) paths(t *testing.T) (paths []string) {
+// paths returns all paths of the main listener and some unknown ones.
+func (h *testServer) paths(t *testing.T) (paths []string) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	h.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, rest.OpenAPIPath, nil))
@@ -27,14 +26,15 @@ func (h *hot) paths(t *testing.T) (paths []string) {
 	require.Greater(t, len(paths), 30)
 	return append(paths, "/", "/graphql", "/graphql?query={__typename}", "/schema.graphql", "/oauth/access_token", "/.well-known/jwks.json",
 		web.HealthPath, web.ReadyPath, rest.OpenAPIPath, rest.DocsPath, rest.DocsPath+"/docs.js", playground.Path+"/playground.js",
-		playground.Path+"/none", playground.GraphiQLPath, playground.GraphiQLPath+"/none", "/none", "/v2/none", "/catalog/none", "/v2/../x", "/catalog//nodes")
+		playground.Path+"/none", playground.GraphiQLPath, playground.GraphiQLPath+"/none", "/none", "/v2/none", "/catalog/none",
+		"/v2/../x", "/catalog//nodes")
 }
 
-// TestEveryResponseForbidsSniffing: every path of both listeners, whatever the
-// method, error or not.
+// TestEveryResponseForbidsSniffing checks every path of both listeners, with every method,
+// errors included.
 func TestEveryResponseForbidsSniffing(t *testing.T) {
 	t.Parallel()
-	h := heat(t)
+	h := newDemoServer(t)
 	check := func(handler http.Handler, method, path, authorization string) {
 		r, w := httptest.NewRequest(method, path, strings.NewReader("{")), httptest.NewRecorder()
 		r.Header.Set("Authorization", authorization)
@@ -42,7 +42,8 @@ func TestEveryResponseForbidsSniffing(t *testing.T) {
 		require.Equal(t, []string{"nosniff"}, w.Header()["X-Content-Type-Options"], "%s %s is %d", method, path, w.Code)
 	}
 	for _, path := range h.paths(t) {
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, "NONE"} {
+		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete,
+			http.MethodOptions, "NONE"} {
 			check(h.handler, method, path, "Bearer "+h.token)
 			check(h.handler, method, path, "Bearer none")
 		}
@@ -54,14 +55,15 @@ func TestEveryResponseForbidsSniffing(t *testing.T) {
 	}
 }
 
-// TestEncodedBodiesAreRefused, whatever reads them, by the name of the header:
-// what is sent as it is gets past it.
-func TestEncodedBodiesAreRefused(t *testing.T) {
+// TestEncodedBodiesAreRejected requires 415 for a compressed body on every kind of route.
+// Content-Encoding: identity is accepted.
+func TestEncodedBodiesAreRejected(t *testing.T) {
 	t.Parallel()
-	h := heat(t)
-	for _, route := range []hotRequest{
-		{method: http.MethodPost, path: "/graphql", body: posted("{__typename}", "{}")},
-		{name: "events", method: http.MethodPost, path: "/graphql", body: posted("{__typename}", "{}"), header: []string{"Accept", "text/event-stream"}},
+	h := newDemoServer(t)
+	for _, route := range []testRequest{
+		{method: http.MethodPost, path: "/graphql", body: graphqlBody("{__typename}", "{}")},
+		{name: "events", method: http.MethodPost, path: "/graphql", body: graphqlBody("{__typename}", "{}"),
+			header: []string{"Accept", "text/event-stream"}},
 		{method: http.MethodPut, path: "/v2/settings", body: `{"data":{"type":"settings"}}`},
 		{method: http.MethodPut, path: "/v2/gateways/manual", body: `{"data":{"type":"gateway"}}`},
 		{method: http.MethodPost, path: "/v2/inventories/multiple", body: `{"data":[]}`},

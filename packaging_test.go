@@ -20,15 +20,15 @@ import (
 	"portico/store/storetest"
 )
 
-// What stands in packaging/ is read by others' programs, most of which are not
-// here: it is held to the program's own flags, and its parts to each other.
+// These tests compare the files in packaging/ with the program's flags and with each other,
+// because the programs that read the files are usually not installed.
 
-// drained is how long what is under way may take to end, after the linger.
-const drained = 20 * time.Second
+// drainTime is how long the server waits for requests in flight, after --linger.
+const drainTime = 20 * time.Second
 
-// parsed is a command line with its environment, as the program reads both.
-// Each variable of ours must be one that the command knows.
-func parsed(t *testing.T, environment map[string]string, args ...string) *commands {
+// parseCommand parses a command line and its environment. It requires that the command has a
+// flag for each PORTICO_ variable.
+func parseCommand(t *testing.T, environment map[string]string, args ...string) *commands {
 	t.Helper()
 	c := &commands{}
 	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
@@ -36,7 +36,7 @@ func parsed(t *testing.T, environment map[string]string, args ...string) *comman
 	var known []string
 	for _, command := range parser.Model.Leaves(false) {
 		if len(args) > 0 && command.Name == args[0] {
-			known = twins(command)
+			known = environmentNames(command)
 		}
 	}
 	for name, value := range environment {
@@ -50,8 +50,8 @@ func parsed(t *testing.T, environment map[string]string, args ...string) *comman
 	return c
 }
 
-// twins are the flags of a command by their names in the environment.
-func twins(command *kong.Node) (names []string) {
+// environmentNames returns the environment variables of a command's flags.
+func environmentNames(command *kong.Node) (names []string) {
 	for _, flags := range command.AllFlags(false) {
 		for _, flag := range flags {
 			names = append(names, flag.Envs...)
@@ -60,22 +60,22 @@ func twins(command *kong.Node) (names []string) {
 	return names
 }
 
-func packaged(t *testing.T, name string) string {
+func readPackaging(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("packaging", name))
 	require.NoError(t, err)
 	return string(text)
 }
 
-// pinned holds an image to a version.
-func pinned(t *testing.T, image string) {
+// requireVersion requires that an image has a version other than latest.
+func requireVersion(t *testing.T, image string) {
 	t.Helper()
 	_, tag, ok := strings.Cut(image, ":")
-	require.True(t, ok && tag != "latest" && tag != "", "%s names no version", image)
+	require.True(t, ok && tag != "latest" && tag != "", "%s needs a version", image)
 }
 
-func TestTheUnitServes(t *testing.T) {
-	text, lines := packaged(t, "portico.service"), map[string][]string{}
+func TestSystemdUnit(t *testing.T) {
+	text, lines := readPackaging(t, "portico.service"), map[string][]string{}
 	for line := range strings.Lines(text) {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(name, "#") {
 			lines[name] = append(lines[name], value)
@@ -88,13 +88,13 @@ func TestTheUnitServes(t *testing.T) {
 	}
 	words := strings.Fields(lines["ExecStart"][0])
 	require.Equal(t, "/usr/local/bin/portico", words[0])
-	serve := parsed(t, environment, words[1:]...).Serve
+	serve := parseCommand(t, environment, words[1:]...).Serve
 	require.Equal(t, "file:/var/lib/"+lines["StateDirectory"][0]+"/shop.db", serve.DatabaseURL)
 	credential, _, _ := strings.Cut(lines["LoadCredential"][0], ":")
 	require.Equal(t, "%d/"+credential, environment["PORTICO_KEY_FILE"])
-	patience, err := time.ParseDuration(lines["TimeoutStopSec"][0])
+	stopTimeout, err := time.ParseDuration(lines["TimeoutStopSec"][0])
 	require.NoError(t, err)
-	require.Greater(t, patience, serve.Linger+drained)
+	require.Greater(t, stopTimeout, serve.Linger+drainTime)
 	for name, value := range map[string]string{
 		"ProtectSystem": "strict", "NoNewPrivileges": "yes", "MemoryDenyWriteExecute": "yes", "SystemCallArchitectures": "native",
 		"RestrictAddressFamilies": "AF_INET AF_INET6 AF_UNIX", "CapabilityBoundingSet": "", "User": "portico",
@@ -102,28 +102,29 @@ func TestTheUnitServes(t *testing.T) {
 		require.Equal(t, []string{value}, lines[name], name)
 	}
 	require.Equal(t, "@system-service", lines["SystemCallFilter"][0])
-	require.Equal(t, []string{"on-failure", "0"}, []string{lines["Restart"][0], lines["StartLimitIntervalSec"][0]}, "it is started until the database is there")
-	require.Contains(t, packaged(t, "portico.sysusers.conf"), "\nu portico ")
+	require.Equal(t, []string{"on-failure", "0"}, []string{lines["Restart"][0], lines["StartLimitIntervalSec"][0]},
+		"systemd must restart it until the database is available")
+	require.Contains(t, readPackaging(t, "portico.sysusers.conf"), "\nu portico ")
 
 	checkUnit(t, text)
 }
 
-// checkUnit has systemd look at the unit, where it is on the machine and new
-// enough to know %d.
+// checkUnit checks the unit with systemd-analyze, if version 250 or newer is installed, which
+// knows %d.
 func checkUnit(t *testing.T, text string) {
 	t.Helper()
 	version, err := exec.CommandContext(t.Context(), "systemd-analyze", "--version").Output()
 	if words := strings.Fields(string(version)); err != nil || len(words) < 2 || words[1] < "250" {
-		t.Log("there is no systemd-analyze of systemd 250 or newer to look at the unit")
+		t.Log("systemd-analyze of systemd 250 or newer is not installed")
 		return
 	}
-	program, err := os.Executable() // any; the unit's is not installed here
+	program, err := os.Executable() // any program that exists
 	require.NoError(t, err)
 	unit := filepath.Join(t.TempDir(), "portico.service")
 	require.NoError(t, os.WriteFile(unit, []byte(strings.ReplaceAll(text, "/usr/local/bin/portico", program)), 0o644))
 	out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", unit).CombinedOutput()
 	require.NoError(t, err, string(out))
-	require.NotContains(t, string(out), "portico.service:", "what it complains of")
+	require.NotContains(t, string(out), "portico.service:")
 	out, err = exec.CommandContext(t.Context(), "systemd-analyze", "security", "--offline=yes", "--threshold=20", unit).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
@@ -134,14 +135,14 @@ var (
 	quoted      = regexp.MustCompile(`"([^"]*)"`)
 )
 
-// image is what a Dockerfile has a container run.
-type image struct {
+// containerImage is the content of a Dockerfile.
+type containerImage struct {
 	environment       map[string]string
 	entry, arguments  []string
 	health, from, all []string
 }
 
-func dockerfile(t *testing.T) (i image) {
+func dockerfile(t *testing.T) (i containerImage) {
 	t.Helper()
 	strip := func(list string) (words []string) {
 		for _, match := range quoted.FindAllStringSubmatch(list, -1) {
@@ -150,7 +151,7 @@ func dockerfile(t *testing.T) (i image) {
 		return words
 	}
 	i.environment = map[string]string{}
-	for _, match := range instruction.FindAllStringSubmatch(packaged(t, "Dockerfile"), -1) {
+	for _, match := range instruction.FindAllStringSubmatch(readPackaging(t, "Dockerfile"), -1) {
 		switch rest := match[2]; match[1] {
 		case "FROM":
 			words := slices.DeleteFunc(strings.Fields(rest), func(word string) bool { return strings.HasPrefix(word, "--") })
@@ -172,11 +173,11 @@ func dockerfile(t *testing.T) (i image) {
 	return i
 }
 
-func TestTheImageServes(t *testing.T) {
+func TestDockerfile(t *testing.T) {
 	i := dockerfile(t)
 	require.Len(t, i.from, 3)
 	for _, from := range i.from {
-		pinned(t, from)
+		requireVersion(t, from)
 	}
 	tool, err := os.ReadFile("graph/graphiql/package.json")
 	require.NoError(t, err)
@@ -192,18 +193,18 @@ func TestTheImageServes(t *testing.T) {
 	require.Regexp(t, `^golang:`+regexp.QuoteMeta(version[1])+`\.\d+-`, i.from[1], "the Go of go.mod")
 	require.Contains(t, i.from[2], "distroless/static")
 	require.Equal(t, []string{"/portico"}, i.entry)
-	require.Equal(t, ":8080", parsed(t, i.environment, i.arguments...).Serve.Addr)
+	require.Equal(t, ":8080", parseCommand(t, i.environment, i.arguments...).Serve.Addr)
 	require.Equal(t, "/portico", i.health[0])
-	asked := map[string]string{"PORTICO_ADDR": i.environment["PORTICO_ADDR"]} // the others' are of serve
-	require.Equal(t, ":8080", parsed(t, asked, i.health[1:]...).Health.Addr)
+	healthEnvironment := map[string]string{"PORTICO_ADDR": i.environment["PORTICO_ADDR"]} // the other variables are for serve
+	require.Equal(t, ":8080", parseCommand(t, healthEnvironment, i.health[1:]...).Health.Addr)
 	require.Contains(t, i.all, "USER 65532:65532")
 	require.Contains(t, i.all, "EXPOSE 8080")
 	require.Contains(t, strings.Join(i.all, "\n"), "go run ./internal/release -o /out ")
 	require.DirExists(t, "internal/release")
 }
 
-// composed is what is looked at of compose.yaml.
-type composed struct {
+// composeFile is the part of compose.yaml that is tested.
+type composeFile struct {
 	Services map[string]struct {
 		Build           struct{ Context, Dockerfile string }
 		Image           string
@@ -224,10 +225,10 @@ type composed struct {
 	Secrets map[string]struct{ File string }
 }
 
-func TestTheComposedServersServe(t *testing.T) {
-	var c composed
-	require.NoError(t, yaml.Unmarshal([]byte(packaged(t, "compose.yaml")), &c))
-	i, proxy := dockerfile(t), packaged(t, "Caddyfile")
+func TestComposeFile(t *testing.T) {
+	var c composeFile
+	require.NoError(t, yaml.Unmarshal([]byte(readPackaging(t, "compose.yaml")), &c))
+	i, proxy := dockerfile(t), readPackaging(t, "Caddyfile")
 	mounted := regexp.MustCompile(`/run/secrets/(\w+)`)
 	serving := 0
 	for name, s := range c.Services {
@@ -254,21 +255,21 @@ func TestTheComposedServersServe(t *testing.T) {
 			}
 		}
 		if s.Build.Dockerfile == "" {
-			pinned(t, s.Image)
+			requireVersion(t, s.Image)
 			continue
 		}
 		serving++
 		require.FileExists(t, filepath.Join("packaging", s.Build.Context, s.Build.Dockerfile))
 		require.True(t, s.ReadOnly)
-		require.Contains(t, i.all, "VOLUME "+s.Environment["TMPDIR"], "what an import keeps meanwhile has room")
+		require.Contains(t, i.all, "VOLUME "+s.Environment["TMPDIR"], "the volume for temporary files of imports")
 		environment := i.environment
 		for variable, value := range s.Environment {
-			environment[variable] = regexp.MustCompile(`\$\{\w+:-(.*?)\}`).ReplaceAllString(value, "$1") // as it is where nothing is set
+			environment[variable] = regexp.MustCompile(`\$\{\w+:-(.*?)\}`).ReplaceAllString(value, "$1") // the default
 		}
-		serve := parsed(t, environment, s.Command...).Serve
-		require.Greater(t, s.StopGracePeriod, serve.Linger+drained)
-		require.Regexp(t, `\b`+name+regexp.QuoteMeta(serve.Addr)+`\b`, proxy, "the proxy asks it")
-		require.Contains(t, packaged(t, "prometheus.yml"), name+serve.AdminAddr)
+		serve := parseCommand(t, environment, s.Command...).Serve
+		require.Greater(t, s.StopGracePeriod, serve.Linger+drainTime)
+		require.Regexp(t, `\b`+name+regexp.QuoteMeta(serve.Addr)+`\b`, proxy, "the proxy forwards to it")
+		require.Contains(t, readPackaging(t, "prometheus.yml"), name+serve.AdminAddr)
 		trusted, err := netip.ParsePrefix(serve.TrustedProxies[0])
 		require.NoError(t, err)
 		require.Equal(t, trusted.String(), c.Networks[s.Networks[0]].IPAM.Config[0].Subnet)
@@ -276,15 +277,14 @@ func TestTheComposedServersServe(t *testing.T) {
 		require.Equal(t, []string{"CMD", "/portico", "health", "--ready"}, s.Healthcheck.Test)
 		interval, err := time.ParseDuration(regexp.MustCompile(`health_interval (\S+)`).FindStringSubmatch(proxy)[1])
 		require.NoError(t, err)
-		require.Less(t, 2*interval, serve.Linger, "the proxy looks away before the server goes")
+		require.Less(t, 2*interval, serve.Linger, "the proxy must notice /readyz before the server stops")
 	}
 	require.Equal(t, 2, serving)
 	require.Contains(t, proxy, "health_uri /readyz")
 }
 
-// With the programs that read them, where they are on the machine, the other
-// files are looked at as well.
-func TestOthersProgramsReadThePackaging(t *testing.T) {
+// TestPackagingPassesItsLinters checks files with the programs that read them, if installed.
+func TestPackagingPassesItsLinters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		program string
@@ -297,7 +297,7 @@ func TestOthersProgramsReadThePackaging(t *testing.T) {
 			t.Parallel()
 			program, err := exec.LookPath(c.program)
 			if err != nil {
-				storetest.SkipMissing(t, c.program, "it looks at what is written for it")
+				storetest.SkipMissing(t, c.program, "it checks its configuration")
 			}
 			out, err := exec.CommandContext(t.Context(), program, c.args...).CombinedOutput()
 			require.NoError(t, err, string(out))

@@ -15,11 +15,11 @@ import (
 	"portico/internal/cli"
 )
 
-// printed runs a command and returns its standard output.
-func printed(t *testing.T, args ...string) string {
+// printedBy runs a command and returns its standard output.
+func printedBy(t *testing.T, args ...string) string {
 	t.Helper()
-	var out, complaints bytes.Buffer
-	require.Zero(t, run(t.Context(), args, cli.Streams{Out: &out, Err: &complaints}), "%s", &complaints)
+	var out, stderr bytes.Buffer
+	require.Zero(t, run(t.Context(), args, cli.Streams{Out: &out, Err: &stderr}), "%s", &stderr)
 	return out.String()
 }
 
@@ -36,11 +36,12 @@ func eachCommand(t *testing.T, do func(command *kong.Node, flags []*kong.Flag)) 
 func TestHelpHasEveryFlagAndDefault(t *testing.T) {
 	t.Parallel()
 	eachCommand(t, func(command *kong.Node, flags []*kong.Flag) {
-		help := strings.Join(strings.Fields(printed(t, append(strings.Fields(command.Path()), "--help-all")...)), " ")
+		help := strings.Join(strings.Fields(printedBy(t, append(strings.Fields(command.Path()), "--help-all")...)), " ")
 		for _, flag := range flags {
 			require.Contains(t, help, "--"+flag.Name, command.Path())
 			if flag.Name != "markdown" {
-				require.Equal(t, []string{"PORTICO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))}, flag.Envs, "%s --%s", command.Path(), flag.Name)
+				require.Equal(t, []string{"PORTICO_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))}, flag.Envs, "%s --%s",
+					command.Path(), flag.Name)
 			}
 			if flag.HasDefault && !flag.IsBool() {
 				require.Contains(t, help, "Default: "+flag.Default, "%s --%s", command.Path(), flag.Name)
@@ -49,9 +50,9 @@ func TestHelpHasEveryFlagAndDefault(t *testing.T) {
 	})
 }
 
-func TestHelpOfServeShowsTheFlagsPeopleUse(t *testing.T) {
+func TestServeHelpShowsCommonFlags(t *testing.T) {
 	t.Parallel()
-	help := printed(t, "serve", "--help")
+	help := printedBy(t, "serve", "--help")
 	shown := strings.Count(help, "\n  --") + strings.Count(help, "\n      --")
 	require.InDelta(t, 20, shown, 3)
 	require.Contains(t, help, "more flags: portico serve --help-all\n")
@@ -61,21 +62,20 @@ func TestHelpOfServeShowsTheFlagsPeopleUse(t *testing.T) {
 	}
 }
 
-func TestHelpIsPrintedInEveryUsualWay(t *testing.T) {
+func TestWaysToPrintHelp(t *testing.T) {
 	t.Parallel()
-	require.Contains(t, printed(t), "Usage: portico <command>")
-	require.Equal(t, printed(t, "--help"), printed(t))
-	require.Equal(t, printed(t, "--help"), printed(t, "help"))
-	require.Equal(t, printed(t, "client", "create", "--help"), printed(t, "help", "client", "create"))
-	require.Equal(t, printed(t, "version"), printed(t, "--version"))
+	require.Contains(t, printedBy(t), "Usage: portico <command>")
+	require.Equal(t, printedBy(t, "--help"), printedBy(t))
+	require.Equal(t, printedBy(t, "--help"), printedBy(t, "help"))
+	require.Equal(t, printedBy(t, "client", "create", "--help"), printedBy(t, "help", "client", "create"))
+	require.Equal(t, printedBy(t, "version"), printedBy(t, "--version"))
 }
 
-// TestConfigurationPageIsCurrent: go run . man --markdown > docs/configuration.md
 func TestConfigurationPageIsCurrent(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("docs/configuration.md")
 	require.NoError(t, err)
-	require.Equal(t, printed(t, "man", "--markdown"), string(page), "run: go run . man --markdown > docs/configuration.md")
+	require.Equal(t, printedBy(t, "man", "--markdown"), string(page), "run: go run . man --markdown > docs/configuration.md")
 	eachCommand(t, func(command *kong.Node, flags []*kong.Flag) {
 		require.Contains(t, string(page), "\n## portico "+command.Path()+"\n")
 		for _, flag := range flags {
@@ -88,7 +88,7 @@ func TestConfigurationPageIsCurrent(t *testing.T) {
 
 func TestManPageHasEveryCommandAndFlag(t *testing.T) {
 	t.Parallel()
-	page := printed(t, "man")
+	page := printedBy(t, "man")
 	plain := strings.ReplaceAll(page, `\-`, "-")
 	eachCommand(t, func(command *kong.Node, flags []*kong.Flag) {
 		require.Contains(t, plain, "\n.SS portico "+command.Path())
@@ -102,7 +102,7 @@ func TestManPageHasEveryCommandAndFlag(t *testing.T) {
 func TestCompletionHasEveryCommandAndFlag(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
-		script := printed(t, "completion", shell)
+		script := printedBy(t, "completion", shell)
 		eachCommand(t, func(command *kong.Node, flags []*kong.Flag) {
 			require.Contains(t, script, command.Name, shell)
 			for _, flag := range flags {
@@ -117,7 +117,7 @@ func TestCompletionHasEveryCommandAndFlag(t *testing.T) {
 	}
 }
 
-// checkScript checks a file with a program, if that is installed.
+// checkScript checks a file with a program, if it is installed.
 func checkScript(t *testing.T, text, program string, args ...string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
@@ -130,14 +130,14 @@ func checkScript(t *testing.T, text, program string, args ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// TestBashCompletion runs the script as bash does after a tab.
+// TestBashCompletion runs the completion function as bash does after Tab.
 func TestBashCompletion(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("bash is not installed")
 	}
 	script := filepath.Join(t.TempDir(), "portico.bash")
-	require.NoError(t, os.WriteFile(script, []byte(printed(t, "completion", "bash")), 0o600))
+	require.NoError(t, os.WriteFile(script, []byte(printedBy(t, "completion", "bash")), 0o600))
 	for line, want := range map[string][]string{
 		"portico cl":                         {"client"},
 		"portico client r":                   {"rotate", "revoke"},

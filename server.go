@@ -70,22 +70,22 @@ type commands struct {
 func main() {
 	cli.FitMemory()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once, but serve has it hurry
+	context.AfterFunc(ctx, stop) // a second signal ends the process, except in serve, which shuts down faster
 	os.Exit(run(ctx, os.Args[1:], cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Environ()}))
 }
 
-// run is the program; code is its exit code.
+// run runs the command in args and returns the exit code.
 func run(ctx context.Context, args []string, streams cli.Streams) (code int) {
 	return cli.Main(ctx, &commands{}, args, streams, cli.SDL(schema))
 }
 
-// serve is the server.
+// serve is the command that runs the server.
 type serve struct {
 	cli.Serve
 	Documents limits.Config `embed:"" group:"graphql-limits"`
 }
 
-// Validate checks what kong cannot.
+// Validate checks the flags further than their types.
 func (c *serve) Validate() error {
 	if err := c.Documents.Validate(); err != nil {
 		return &cli.UsageError{Reason: err.Error()}
@@ -95,8 +95,8 @@ func (c *serve) Validate() error {
 
 // Run serves until ctx ends.
 func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Context) error {
-	log, lines := c.Logs(streams)
-	defer lines.Flush()
+	log, logWriter := c.Logs(streams)
+	defer logWriter.Flush()
 	listener, err := c.Listen("--addr", c.Addr, demo.ErrNotLocal)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	}
 	defer a.store.Close()
 	defer a.traces.Close()
-	a.lines = lines
+	a.logWriter = logWriter
 	address := "http://" + listener.Addr().String()
 	if c.TLSCert != "" {
 		certificate, err := server.LoadCertificate(c.TLSCert, c.TLSKey, log)
@@ -131,55 +131,57 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		}
 		address, a.tls, a.certificate = "https://"+listener.Addr().String(), certificate.TLSConfig(), certificate
 	}
-	hurry, ignore := cli.Signals(a.reload)
-	defer ignore()
-	a.hurry = hurry
+	fastShutdown, stopSignals := cli.Signals(a.reload)
+	defer stopSignals()
+	a.fastShutdown = fastShutdown
 	if c.Demo {
-		if a.visitor, err = demo.Open(ctx, a.store, a.tokens); err != nil {
+		if a.demoClient, err = demo.Open(ctx, a.store, a.tokens); err != nil {
 			return err
 		}
-		if err := demo.PrintWelcome(streams.Out, address, a.visitor); err != nil {
+		if err := demo.PrintWelcome(streams.Out, address, a.demoClient); err != nil {
 			return err
 		}
 	}
-	working, stop := context.WithCancel(ctx)
+	workerCtx, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range c.JobWorkers {
-		workers.Go(func() { a.store.Work(a.traces.Jobs(working)) })
+		workers.Go(func() { a.store.Work(a.traces.Jobs(workerCtx)) })
 	}
-	defer func() { stop(); workers.Wait() }() // before the store closes
+	defer func() { stop(); workers.Wait() }() // runs before the store closes
 	ready := []any{"address", address, "database", a.store.Describe(), "version", cli.BuildVersion()}
 	if admin != nil {
 		ready = append(ready, "admin", "http://"+admin.Addr().String())
 	}
-	debug.FreeOSMemory() // what only the start needed
+	debug.FreeOSMemory() // memory that only startup needed
 	log.Debug("limits", cli.Limits(command)...)
 	log.Info("ready", ready...)
 	if catalogs, err := a.store.CatalogIDs(ctx); err == nil && len(catalogs) == 0 {
 		log.Info("the shop is empty: fill it with portico import FILE, by the same --database-url", "database", a.store.Describe())
 	}
-	return a.answer(ctx, listener, admin)
+	return a.serveListeners(ctx, listener, admin)
 }
 
-// answer serves until ctx ends, or either listener fails. Without an admin
-// listener there is one.
-func (a *app) answer(ctx context.Context, listener, admin net.Listener) error {
-	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate saw to it
-	publicOptions := []server.Option{server.WithLinger(a.Linger), server.WithFastShutdown(a.hurry), server.WithLimits(a.Limits, proxies...), server.WithTLS(a.tls)}
+// serveListeners serves until ctx ends or a listener fails. admin may be nil.
+func (a *app) serveListeners(ctx context.Context, listener, admin net.Listener) error {
+	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate parsed it
+	publicOptions := []server.Option{server.WithLinger(a.Linger), server.WithFastShutdown(a.fastShutdown),
+		server.WithLimits(a.Limits, proxies...), server.WithTLS(a.tls)}
 	if admin == nil {
 		return server.Serve(ctx, listener, a.handler(), a.log, publicOptions...)
 	}
-	both, ctx := errgroup.WithContext(ctx)
-	both.Go(func() error {
-		return server.Serve(ctx, admin, a.adminHandler(), a.log, server.WithLinger(a.Linger), server.WithFastShutdown(a.hurry), server.WithLimits(a.Limits.Admin()))
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		return server.Serve(ctx, admin, a.adminHandler(), a.log, server.WithLinger(a.Linger), server.WithFastShutdown(a.fastShutdown),
+			server.WithLimits(a.Limits.Admin()))
 	})
-	both.Go(func() error { return server.Serve(ctx, listener, a.handler(), a.log, publicOptions...) })
-	return both.Wait()
+	group.Go(func() error { return server.Serve(ctx, listener, a.handler(), a.log, publicOptions...) })
+	return group.Wait()
 }
 
-// open opens what the handlers work with.
+// open opens the store and creates the services that the handlers use.
 func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
-	trusted, err := document.ReadManifestFile(c.TrustedDocuments, document.TrustMode(c.TrustedDocumentsMode), c.Documents.OrDefaults(), playground.Documents()...)
+	trusted, err := document.ReadManifestFile(c.TrustedDocuments, document.TrustMode(c.TrustedDocumentsMode), c.Documents.OrDefaults(),
+		playground.Documents()...)
 	if err != nil {
 		return nil, fmt.Errorf("--trusted-documents: %w", err)
 	}
@@ -187,16 +189,16 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept := c.Retention()
+	retention := c.Retention()
 	s, err := c.Open(ctx, log, func(config *shop.Config) {
-		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &kept
+		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &retention
 		config.JobQuota, config.MaxKeys, config.MaxKeyBytes = c.JobQuota(), c.KeysClient, c.KeysClientBytes
 	})
 	if err != nil {
 		return nil, err
 	}
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{
-		Issuer: c.TokenIssuer, Log: log, OIDC: c.Outside(),
+		Issuer: c.TokenIssuer, Log: log, OIDC: c.ExternalIssuer(),
 		Limit: middleware.NewRateLimit("token requests", int(c.TokenRateClient), int(c.TokenRateAddress)).Use,
 	})
 	if err != nil {
@@ -206,7 +208,8 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
-	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: metrics.New(auth.ClientID), answers: responsecache.NewCache(cli.ResponseCacheBytes(c.AnswerCacheBytes)), turns: server.NewConcurrencyLimiter(c.Limits), log: log}
+	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: metrics.New(auth.ClientID),
+		responses: responsecache.NewCache(cli.ResponseCacheBytes(c.AnswerCacheBytes)), limiter: server.NewConcurrencyLimiter(c.Limits), log: log}
 	held, err := s.HeldCatalogs(ctx)
 	if err != nil {
 		s.Close()
@@ -216,76 +219,79 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		log.Warn("a roll-back holds a catalog; imports leave it at this release until it is published on purpose",
 			"catalog", hold.CatalogID, "release", hold.ReleaseID, "rolled_back_from", hold.RolledBackFrom)
 	}
-	a.metrics.RegisterLimiter(a.turns)
-	engine, _, _ := strings.Cut(s.Describe(), " ")
-	if a.traces, err = tracing.New(ctx, cli.BuildVersion(), engine, log); err != nil {
+	a.metrics.RegisterLimiter(a.limiter)
+	backend, _, _ := strings.Cut(s.Describe(), " ")
+	if a.traces, err = tracing.New(ctx, cli.BuildVersion(), backend, log); err != nil {
 		s.Close()
 		return nil, err
 	}
-	a.metrics.RegisterBuild(cli.BuildVersion(), engine)
+	a.metrics.RegisterBuild(cli.BuildVersion(), backend)
 	a.metrics.RegisterStore(log, s)
 	a.metrics.SetMaxOperations(c.MetricsOperations)
-	a.metrics.RegisterResponseCache(func() (found, made, bytes uint64) {
-		stats := a.answers.Stats()
+	a.metrics.RegisterResponseCache(func() (hits, misses, bytes uint64) {
+		stats := a.responses.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
 	})
-	a.metrics.RegisterFragmentCache(func() (found, made uint64) {
-		stats := a.answers.Stats()
+	a.metrics.RegisterFragmentCache(func() (hits, misses uint64) {
+		stats := a.responses.Stats()
 		return stats.FragmentHits, stats.FragmentMisses
 	})
 	return a, nil
 }
 
-// app is what a running server consists of.
+// app is a running server.
 type app struct {
 	*serve
-	trusted *document.Manifest // nil for none
-	store   *shop.Store
-	tokens  *auth.Service
-	metrics *metrics.Metrics
-	answers *responsecache.Cache
-	turns   *server.ConcurrencyLimiter
-	traces  *tracing.Tracing // nil for none
-	log     *slog.Logger
-	lines   *accesslog.LineWriter // of the log; nil where it is written another way
-	tls     *tls.Config           // nil for HTTP
-	visitor *demo.Client          // nil but in the demo
+	trusted    *document.Manifest // nil without --trusted-documents
+	store      *shop.Store
+	tokens     *auth.Service
+	metrics    *metrics.Metrics
+	responses  *responsecache.Cache
+	limiter    *server.ConcurrencyLimiter
+	traces     *tracing.Tracing // nil if tracing is off
+	log        *slog.Logger
+	logWriter  *accesslog.LineWriter // nil if the log is written another way
+	tls        *tls.Config           // nil for HTTP
+	demoClient *demo.Client          // nil except with --demo
 
-	certificate *server.Certificate // nil for HTTP
-	hurry       <-chan struct{}     // closed when the shutdown must be soon
+	certificate  *server.Certificate // nil for HTTP
+	fastShutdown <-chan struct{}     // closed by a second signal: shut down without waiting
 }
 
-// reload is what SIGHUP asks for. The key that seals secrets and tokens' keys
-// are read again when they change, without being asked.
+// reload handles SIGHUP. It reloads the certificate. The server reloads changed keys by itself.
 func (a *app) reload() {
 	if a.certificate == nil {
-		a.log.Info("SIGHUP: there is nothing to read again; the other files and flags count from the next start")
+		a.log.Info("SIGHUP: there is no certificate to reload; restart to apply changes of other files and flags")
 		return
 	}
 	a.certificate.Reload()
-	a.log.Info("SIGHUP: the certificate is read again with the next connection; the other files and flags count from the next start")
+	a.log.Info("SIGHUP: the next connection reloads the certificate; restart to apply changes of other files and flags")
 }
 
-// handler is every route, behind what all of them share.
+// handler returns the handler of the public listener: all routes, behind the middleware.
 func (a *app) handler() http.Handler {
 	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []transport.Option{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor), transport.WithLimits(a.Documents.OrDefaults()), transport.WithResponseCache(a.answers),
-		transport.WithManifest(a.trusted), transport.CountDocuments(a.metrics.CountDocument), transport.CountOperations(a.ran, a.began), transport.WithStreams(a.streams()), transport.WithConcurrencyLimiter(a.turns)}
+	options := []transport.Option{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor),
+		transport.WithLimits(a.Documents.OrDefaults()), transport.WithResponseCache(a.responses),
+		transport.WithManifest(a.trusted), transport.CountDocuments(a.metrics.CountDocument),
+		transport.CountOperations(a.countOperation, a.countSubscription), transport.WithStreams(a.streamConfig()),
+		transport.WithConcurrencyLimiter(a.limiter)}
 	if a.Executor == "gqlgen" {
 		options = append(options, transport.WithoutPlans())
 	}
 	if a.Demo {
 		options = append(options, transport.OpenIntrospection())
 	}
-	var visitor []playground.Option
-	if a.visitor != nil {
-		visitor = append(visitor, playground.WithVisitor(a.visitor.Token, a.visitor.ClientID))
+	var playgroundOptions []playground.Option
+	if a.demoClient != nil {
+		playgroundOptions = append(playgroundOptions, playground.WithVisitor(a.demoClient.Token, a.demoClient.ClientID))
 	}
-	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate saw to it
-	api := rest.New(resolver, a.log, rest.WithResponseCache(a.answers), rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.turns.AcquireExpensive))
-	page, graphiql := playground.NewHandler(api.WriteError, visitor...), playground.NewGraphiQL(api.WriteError, visitor...)
-	docs := rest.Docs(api.WriteError, visitor...)
+	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate parsed it
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.responses),
+		rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.limiter.AcquireExpensive))
+	page, graphiql := playground.NewHandler(api.WriteError, playgroundOptions...), playground.NewGraphiQL(api.WriteError, playgroundOptions...)
+	docs := rest.Docs(api.WriteError, playgroundOptions...)
 	mux := http.NewServeMux()
 	mux.Handle("/", api.Handler())
 	mux.Handle("/graphql", transport.NewHandler(resolver, a.log, options...))
@@ -299,43 +305,45 @@ func (a *app) handler() http.Handler {
 	}, api.WriteError)
 	return web.Chain(middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux)),
 		middleware.NoSniff,
-		middleware.OnRequest(a.store.CountRequest), // so that jobs give way
+		middleware.OnRequest(a.store.CountRequest), // background jobs slow down for requests
 		middleware.RequestID,
 		accesslog.Slow(a.log, a.Slow, auth.ClientID),
 		a.traces.Middleware,
 		middleware.ClientAddress(proxies),
 		middleware.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
-		accesslog.Middleware(a.log, accesslog.WithClient(auth.ClientID), accesslog.WithLineWriter(a.lines)),
+		accesslog.Middleware(a.log, accesslog.WithClient(auth.ClientID), accesslog.WithLineWriter(a.logWriter)),
 		a.metrics.Middleware,
 		middleware.CORS(a.CORSOrigins),
 		middleware.Compress,
 		server.RejectOverLimit(api.WriteError),
 		middleware.LimitBody(a.BodyBytes),
-		a.turns.Middleware(api.WriteError),
+		a.limiter.Middleware(api.WriteError),
 		middleware.AwaitConsistency(a.store.Await, api.WriteError),
 		opctx.Middleware,
 	)
 }
 
-// ran has the metrics count a GraphQL operation, and began a subscription.
-func (a *app) ran(ctx context.Context, of executor.OperationStats) {
-	a.metrics.CountOperation(ctx, metrics.Operation(of))
+// countOperation counts a GraphQL operation in the metrics.
+func (a *app) countOperation(ctx context.Context, stats executor.OperationStats) {
+	a.metrics.CountOperation(ctx, metrics.Operation(stats))
 }
-func (a *app) began(ctx context.Context, of executor.OperationStats) {
-	a.metrics.CountSubscription(ctx, metrics.Operation(of))
-}
-
-// streams is what subscriptions are given.
-func (a *app) streams() transport.StreamConfig {
-	live := transport.DefaultStreamConfig()
-	live.MaxMessage = cmp.Or(a.MessageBytes, live.MaxMessage)
-	live.PerConnection, live.PerClient, live.PerAddress, live.WriteTimeout = a.SubscriptionsConnection, a.SubscriptionsClient, a.SubscriptionsAddress, a.AnswerTime
-	live.AllowOrigin, live.Draining, live.CountSubscriptions = middleware.OriginAllowed(a.CORSOrigins), server.Draining, a.metrics.AddSubscriptions
-	return live
+func (a *app) countSubscription(ctx context.Context, stats executor.OperationStats) {
+	a.metrics.CountSubscription(ctx, metrics.Operation(stats))
 }
 
-// adminHandler is what only those who run the server see.
+// streamConfig returns the limits and callbacks of subscriptions.
+func (a *app) streamConfig() transport.StreamConfig {
+	config := transport.DefaultStreamConfig()
+	config.MaxMessage = cmp.Or(a.MessageBytes, config.MaxMessage)
+	config.PerConnection, config.PerClient, config.PerAddress, config.WriteTimeout = a.SubscriptionsConnection, a.SubscriptionsClient,
+		a.SubscriptionsAddress, a.AnswerTime
+	config.AllowOrigin, config.Draining, config.CountSubscriptions = middleware.OriginAllowed(a.CORSOrigins), server.Draining,
+		a.metrics.AddSubscriptions
+	return config
+}
+
+// adminHandler returns the handler of the admin listener: metrics, health and profiles.
 func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
 	middleware.HandlePages(mux, map[string]http.Handler{
@@ -343,7 +351,9 @@ func (a *app) adminHandler() http.Handler {
 	}, api.WriteError)
 	middleware.HandleProfiles(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		api.WriteError(w, r, &store.Error{Code: store.NotFound, Detail: "There are " + metrics.Path + ", " + web.HealthPath + ", " + web.ReadyPath + " and /debug/pprof/ here, and nothing else."})
+		api.WriteError(w, r, &store.Error{Code: store.NotFound,
+			Detail: "Unknown path. The admin listener serves " + metrics.Path + ", " + web.HealthPath + ", " + web.ReadyPath +
+				" and /debug/pprof/."})
 	})
 	return web.Chain(mux, middleware.NoSniff, server.RejectOverLimit(api.WriteError), middleware.NormalizePath(api.WriteError))
 }

@@ -16,15 +16,14 @@ import (
 	"portico/internal/datagen"
 )
 
-// The benchmarks of whole requests within the server, all of its layers and
-// no network, over a generated shop:
+// Benchmarks of requests through all layers, without a network, over a generated shop:
 //
 //	go test -run - -bench 'Whole|Cold' .
 //
-// PORTICO_BENCH_PRODUCTS is the size of the shop, 1000 unless set.
+// PORTICO_BENCH_PRODUCTS is the number of products; the default is 1000.
 
-// heatGenerated is a server with a generated shop.
-func heatGenerated(b *testing.B, flags ...string) *hot {
+// newGeneratedServer returns a server with a generated shop.
+func newGeneratedServer(b *testing.B, flags ...string) *testServer {
 	b.Helper()
 	products, err := strconv.Atoi(cmp.Or(os.Getenv("PORTICO_BENCH_PRODUCTS"), "1000"))
 	require.NoError(b, err)
@@ -34,25 +33,27 @@ func heatGenerated(b *testing.B, flags ...string) *hot {
 	require.NoError(b, datagen.WriteShop(file, products, 1))
 	require.NoError(b, file.Close())
 	b.Setenv("PORTICO_BENCH_SHOP", path)
-	return heat(b, flags...)
+	return newDemoServer(b, flags...)
 }
 
-// BenchmarkWhole is time and allocations of what shops ask all the time.
+// BenchmarkWhole measures time and allocations of the most frequent requests.
 func BenchmarkWhole(b *testing.B) {
-	h := heatGenerated(b)
+	h := newGeneratedServer(b)
 	page := `query Page($id: ID!) { catalogNode(id: $id) { products(first: 25) { totalCount nodes { uuid sku name slug price { amount currency }
 		displayPrice { withoutTax { formatted } } mainImage { href } files { file { href } } breadcrumbs { ancestors { uuid name } } stock { available } } } } }`
-	for _, q := range []hotRequest{
+	for _, q := range []testRequest{
 		{name: "settings", method: "GET", path: "/v2/settings"},
 		{name: "typename", method: "POST", path: "/graphql", body: `{"query":"{ __typename }"}`},
-		{name: "page-rest", method: "GET", path: h.page(0)},
-		{name: "page-graphql", method: "POST", path: "/graphql", body: fmt.Sprintf(`{"query":%q,"variables":{"id":%q}}`, strings.Join(strings.Fields(page), " "), h.node)},
+		{name: "page-rest", method: "GET", path: h.nodePagePath(0)},
+		{name: "page-graphql", method: "POST", path: "/graphql",
+			body: fmt.Sprintf(`{"query":%q,"variables":{"id":%q}}`, strings.Join(strings.Fields(page), " "), h.node)},
 		{name: "stock-rest", method: "GET", path: "/v2/inventories?page[limit]=25"},
-		{name: "stock-graphql", method: "POST", path: "/graphql", body: `{"query":"{ stocks(first: 25) { totalCount nodes { uuid total available allocated } } }"}`},
+		{name: "stock-graphql", method: "POST", path: "/graphql",
+			body: `{"query":"{ stocks(first: 25) { totalCount nodes { uuid total available allocated } } }"}`},
 	} {
 		q.header = []string{"Content-Type", "application/json"}
 		b.Run(q.name, func(b *testing.B) {
-			send := h.again(b, q)
+			send := h.repeatable(b, q)
 			b.ReportAllocs()
 			for b.Loop() {
 				send()
@@ -61,17 +62,17 @@ func BenchmarkWhole(b *testing.B) {
 	}
 }
 
-// BenchmarkCold is a page that is not in memory: another one each time, in
-// one of three languages, with memory for few. It takes a shop of 10,000
-// products or more for that to be so.
+// BenchmarkCold requests pages that are not cached: a different page each time, in three
+// languages, with a small cache. It needs a shop of at least 10,000 products.
 func BenchmarkCold(b *testing.B) {
-	h := heatGenerated(b, "--cache-bytes", strconv.Itoa(16<<20), "--answer-cache-bytes", "0")
+	h := newGeneratedServer(b, "--cache-bytes", strconv.Itoa(16<<20), "--answer-cache-bytes", "0")
 	random := rand.New(rand.NewPCG(1, 1))
 	requests := make([]*http.Request, 1000)
 	for i := range requests {
-		requests[i] = h.request(b.Context(), hotRequest{method: "GET", path: h.page(i * 5), header: []string{"Accept-Language", []string{"en", "fr", "de"}[i%3]}})
+		requests[i] = h.request(b.Context(), testRequest{method: "GET", path: h.nodePagePath(i * 5),
+			header: []string{"Accept-Language", []string{"en", "fr", "de"}[i%3]}})
 	}
-	w := &sink{header: http.Header{}}
+	w := &discardResponse{header: http.Header{}}
 	b.ReportAllocs()
 	for b.Loop() {
 		clear(w.header)
@@ -81,7 +82,7 @@ func BenchmarkCold(b *testing.B) {
 	}
 }
 
-// page is a page of 25 by REST.
-func (h *hot) page(offset int) string {
+// nodePagePath is the REST path of a page of 25 products.
+func (h *testServer) nodePagePath(offset int) string {
 	return fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[limit]=25&page[offset]=%d&include=main_image,files,component_products", h.node, offset)
 }

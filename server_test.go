@@ -28,61 +28,62 @@ import (
 	"portico/store/storetest"
 )
 
-// Here is what must look into the program; internal/e2e has it as its users do.
+// These tests use the program's internals; internal/e2e tests the binary.
 //
-// What a request pays is counted at the whole handler, all layers included, and
-// measured by the benchmarks:
+// The tests count the allocations of requests through all layers. Benchmarks measure them:
 //
-//	go test -run - -bench Hot .
+//	go test -run - -bench Cached .
 //
-// PORTICO_BENCH_SHOP names an import file to measure with, in place of the
-// demo's shop.
+// PORTICO_BENCH_SHOP is an import file to use in place of the demo shop.
 
-// hot is a running server without its listener.
-type hot struct {
+// testServer is a server without listeners.
+type testServer struct {
 	*app
 	handler http.Handler
 	token   string
-	node    string // with the longest list of products
+	node    string // id of the node with the most products
 }
 
-func heat(t testing.TB, flags ...string) *hot {
+// newDemoServer returns a server with the demo shop, or with the file of PORTICO_BENCH_SHOP.
+func newDemoServer(t testing.TB, flags ...string) *testServer {
 	t.Helper()
-	h := cool(t, flags...)
+	h := newEmptyServer(t, flags...)
 	a := h.app
 	if path := os.Getenv("PORTICO_BENCH_SHOP"); path != "" {
-		h.fill(t, path)
+		h.importShop(t, path)
 	} else {
 		require.NoError(t, demo.Fill(t.Context(), a.store))
 	}
-	require.NoError(t, a.store.WarmStock(t.Context())) // as a server does at its start
+	require.NoError(t, a.store.WarmStock(t.Context())) // as at startup
 	client, _, err := a.store.CreateClient(t.Context(), "test", "test", access.Scopes())
 	require.NoError(t, err)
-	token, err := a.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes, Lifetime: time.Hour})
+	token, err := a.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client.ID, Scopes: client.Scopes,
+		Lifetime: time.Hour})
 	require.NoError(t, err)
 	h.token = token.AccessToken
 	return h
 }
 
-// cool is one with nothing in its store.
-func cool(t testing.TB, flags ...string) *hot {
+// newEmptyServer returns a server with an empty database.
+func newEmptyServer(t testing.TB, flags ...string) *testServer {
 	t.Helper()
 	url := "file:" + filepath.Join(t.TempDir(), "hot.db")
 	c := &commands{}
 	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)
-	_, err = parser.Parse(append([]string{"serve", "--synchronous", "OFF", "--database-url", url, "--seal-key", strings.Repeat("QUFB", 10) + "QUE="}, flags...))
+	_, err = parser.Parse(append([]string{"serve", "--synchronous", "OFF", "--database-url", url, "--seal-key",
+		strings.Repeat("QUFB", 10) + "QUE="}, flags...))
 	require.NoError(t, err)
-	lines := accesslog.NewLineWriter(io.Discard)
-	a, err := c.Serve.open(t.Context(), accesslog.NewLogger(slog.New(slog.NewJSONHandler(lines, nil))))
+	logWriter := accesslog.NewLineWriter(io.Discard)
+	a, err := c.Serve.open(t.Context(), accesslog.NewLogger(slog.New(slog.NewJSONHandler(logWriter, nil))))
 	require.NoError(t, err)
 	t.Cleanup(func() { a.store.Close() })
-	a.lines = lines
-	return &hot{app: a, handler: a.handler(), node: "node-coffee"}
+	a.logWriter = logWriter
+	return &testServer{app: a, handler: a.handler(), node: "node-coffee"}
 }
 
-// fill imports a shop and publishes it.
-func (h *hot) fill(t testing.TB, path string) {
+// importShop imports and publishes a shop, and sets node.
+func (h *testServer) importShop(t testing.TB, path string) {
 	_, err := h.store.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(path) }, exchange.ImportOptions{})
 	require.NoError(t, err)
 	ids, err := h.store.CatalogIDs(t.Context())
@@ -105,31 +106,32 @@ func (h *hot) fill(t testing.TB, path string) {
 	}
 }
 
-// hotRequest is one that shops are asked again and again.
-type hotRequest struct {
+// testRequest is a request.
+type testRequest struct {
 	name, method, path, body string
 	header                   []string // names and values in turn
-	allocations              int      // at most
+	allocations              int      // the most that a cached response may take
 }
 
-func (h *hot) requests() []hotRequest {
+func (h *testServer) cachedRequests() []testRequest {
 	page := "/catalog/nodes/" + h.node + "/relationships/products?page[limit]=25&include=main_image,files,component_products"
-	return []hotRequest{
+	return []testRequest{
 		{name: "settings", method: "GET", path: "/v2/settings", allocations: 15},
-		{name: "typename", method: "POST", path: "/graphql", body: `{"query":"{__typename}"}`, header: []string{"Content-Type", "application/json"}, allocations: 35},
+		{name: "typename", method: "POST", path: "/graphql", body: `{"query":"{__typename}"}`,
+			header: []string{"Content-Type", "application/json"}, allocations: 35},
 		{name: "page", method: "GET", path: page, allocations: 20},
-		{name: "known page", method: "GET", path: page, header: []string{"If-None-Match", h.tag(page)}, allocations: 20},
+		{name: "not modified", method: "GET", path: page, header: []string{"If-None-Match", h.etag(page)}, allocations: 20},
 	}
 }
 
-// tag is the entity tag of a page.
-func (h *hot) tag(path string) string {
+// etag returns the ETag of a page.
+func (h *testServer) etag(path string) string {
 	w := httptest.NewRecorder()
-	h.handler.ServeHTTP(w, h.request(context.Background(), hotRequest{method: "GET", path: path}))
+	h.handler.ServeHTTP(w, h.request(context.Background(), testRequest{method: "GET", path: path}))
 	return cmp.Or(w.Header().Get("Etag"), `"none"`)
 }
 
-func (h *hot) request(ctx context.Context, q hotRequest) *http.Request {
+func (h *testServer) request(ctx context.Context, q testRequest) *http.Request {
 	r := httptest.NewRequestWithContext(ctx, q.method, q.path, strings.NewReader(q.body))
 	r.Header.Set("Authorization", "Bearer "+h.token)
 	for i := 0; i < len(q.header); i += 2 {
@@ -138,25 +140,25 @@ func (h *hot) request(ctx context.Context, q hotRequest) *http.Request {
 	return r
 }
 
-// sink takes answers, again and again.
-type sink struct {
+// discardResponse is a reusable http.ResponseWriter that keeps only the status and the size.
+type discardResponse struct {
 	header http.Header
 	status int
 	bytes  int
 }
 
-func (s *sink) Header() http.Header { return s.header }
-func (s *sink) Write(p []byte) (int, error) {
+func (s *discardResponse) Header() http.Header { return s.header }
+func (s *discardResponse) Write(p []byte) (int, error) {
 	s.bytes += len(p)
 	return len(p), nil
 }
-func (s *sink) WriteHeader(status int) { s.status = status }
+func (s *discardResponse) WriteHeader(status int) { s.status = status }
 
-// again sends a request to the handler as often as it is called.
-func (h *hot) again(t testing.TB, q hotRequest) func() {
+// repeatable returns a function that sends the request. It allocates nothing itself.
+func (h *testServer) repeatable(t testing.TB, q testRequest) func() {
 	t.Helper()
 	original := h.request(context.Background(), q)
-	w, body := &sink{header: http.Header{}}, bytes.NewReader([]byte(q.body))
+	w, body := &discardResponse{header: http.Header{}}, bytes.NewReader([]byte(q.body))
 	r, closer := *original, io.NopCloser(body)
 	send := func() {
 		clear(w.header)
@@ -169,7 +171,7 @@ func (h *hot) again(t testing.TB, q hotRequest) func() {
 		h.handler.ServeHTTP(w, &r)
 	}
 	send()
-	send() // everything is warm
+	send() // fill the caches
 	if q.header == nil || q.header[0] != "If-None-Match" {
 		require.Equal(t, 200, w.status, q.name)
 		require.NotZero(t, w.bytes, q.name)
@@ -177,30 +179,30 @@ func (h *hot) again(t testing.TB, q hotRequest) func() {
 	return send
 }
 
-// TestAHotRequestIsCheap counts what a request that was made before takes:
-// allocations of the handler with all layers, and no statement at all.
-func TestAHotRequestIsCheap(t *testing.T) {
-	h := heat(t)
-	for _, q := range h.requests() {
+// TestCachedRequestAllocations requires that a repeated request runs no SQL and allocates little,
+// through all layers.
+func TestCachedRequestAllocations(t *testing.T) {
+	h := newDemoServer(t)
+	for _, q := range h.cachedRequests() {
 		t.Run(q.name, func(t *testing.T) {
-			send := h.again(t, q)
+			send := h.repeatable(t, q)
 			allocations := testing.AllocsPerRun(100, send)
 			t.Logf("%v allocations", allocations)
 			require.LessOrEqual(t, int(allocations), q.allocations)
-			storetest.Eventually(t, 0, func() int { // the poll after a write reads once more what it changed
+			storetest.Eventually(t, 0, func() int { // the poll after a write reads its change once
 				ctx, counter := store.CountStatements(t.Context())
-				h.handler.ServeHTTP(&sink{header: http.Header{}}, h.request(ctx, q))
+				h.handler.ServeHTTP(&discardResponse{header: http.Header{}}, h.request(ctx, q))
 				return counter.Count()
 			})
 		})
 	}
 }
 
-func BenchmarkHot(b *testing.B) {
-	h := heat(b)
-	for _, q := range h.requests() {
+func BenchmarkCached(b *testing.B) {
+	h := newDemoServer(b)
+	for _, q := range h.cachedRequests() {
 		b.Run(q.name, func(b *testing.B) {
-			send := h.again(b, q)
+			send := h.repeatable(b, q)
 			b.ReportAllocs()
 			for b.Loop() {
 				send()
@@ -224,10 +226,11 @@ func TestDefaultLimits(t *testing.T) {
 	require.ErrorContains(t, (&serve{Documents: limits.Config{Depth: -1}}).Validate(), "--document-depth")
 }
 
-func TestExportThatFailsLeavesTheOldFile(t *testing.T) {
+func TestFailedExportKeepsTheOldFile(t *testing.T) {
 	t.Parallel()
 	flags := []string{"--database-url", "file:" + filepath.Join(t.TempDir(), "portico.db"), "--synchronous", "OFF"}
-	require.Zero(t, run(t.Context(), append([]string{"import", "internal/demo/shop.ndjson"}, flags...), cli.Streams{Out: io.Discard, Err: io.Discard}))
+	require.Zero(t, run(t.Context(), append([]string{"import", "internal/demo/shop.ndjson"}, flags...),
+		cli.Streams{Out: io.Discard, Err: io.Discard}))
 	directory := t.TempDir()
 	file := filepath.Join(directory, "shop.ndjson")
 	require.NoError(t, os.WriteFile(file, []byte("old"), 0o644))

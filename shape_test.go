@@ -160,7 +160,7 @@ func TestCircles(t *testing.T) {
 		circles(map[string][]string{"a": {"b", "d"}, "b": {"c"}, "c": {"a"}, "d": {"e"}, "e": {"d"}}))
 }
 
-// TestPackagesReadWell holds two rules of CONTRIBUTING: files of one package
+// TestPackagesReadWell checks two rules of CONTRIBUTING: files of one package
 // refer to each other in small circles only, and no local has the name of
 // something that its package declares.
 func TestPackagesReadWell(t *testing.T) {

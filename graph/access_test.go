@@ -14,7 +14,6 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
-	"portico/store/promotion/redeem"
 	"portico/store/storetest"
 )
 
@@ -115,7 +114,7 @@ func rootFields() map[string]string {
 
 func TestEveryRootFieldHasItsAccessTested(t *testing.T) {
 	t.Parallel()
-	for _, coordinate := range rootCoordinates(schema()) {
+	for _, coordinate := range rootCoordinates(graphtest.Schema()) {
 		require.Contains(t, rootFields(), coordinate)
 	}
 }
@@ -126,7 +125,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		seedJob(t, e, "job-1")
-		seedCodes(t, s)
+		graphtest.LoadCodes(t, s)
 		for coordinate, query := range rootFields() {
 			t.Run(coordinate, func(t *testing.T) {
 				needed, _ := auth.Scope(coordinate)
@@ -162,16 +161,6 @@ func TestWhoMayAskWhat(t *testing.T) {
 		}
 		require.Empty(t, s.Log.String(), "being refused is nothing to log")
 	})
-}
-
-// seedCodes adds a promotion with a code, which was redeemed by order-0.
-func seedCodes(t *testing.T, s *graphtest.Service) {
-	t.Helper()
-	graphtest.Load(t, s.Store, `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,`+
-		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`+"\n"+
-		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI","max_uses":3}`)
-	_, err := s.Store.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
-	require.NoError(t, err)
 }
 
 // seedJob adds a job that is done.

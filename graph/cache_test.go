@@ -120,7 +120,7 @@ func fieldKey(field *ast.Field) string {
 }
 
 func isNode(kind string) bool {
-	definition := schema().Types[kind]
+	definition := graphtest.Schema().Types[kind]
 	return definition != nil && slices.Contains(definition.Interfaces, "Node")
 }
 
@@ -302,7 +302,7 @@ func TestOneIDNeverHasTwoValues(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop()+family)
 		seedJob(t, e, "job-1")
 		for _, headers := range [][]string{nil, {"Accept-Language", "fr", "X-Moltin-Currency", "EUR"}} {
-			a := &asker{Rand: rand.New(rand.NewPCG(seed, 0)), schema: schema(), global: append(globalIDs(), store.GlobalID(store.TypeProduct, "bike-40"), store.GlobalID(store.TypeCatalogNode, "bikes"))}
+			a := &asker{Rand: rand.New(rand.NewPCG(seed, 0)), schema: graphtest.Schema(), global: append(globalIDs(), store.GlobalID(store.TypeProduct, "bike-40"), store.GlobalID(store.TypeCatalogNode, "bikes"))}
 			cache := normalised{}
 			for n := range 500 {
 				query := a.query()
@@ -336,11 +336,11 @@ func (n normalised) has(kind string) bool {
 // selectAll selects what can be had without arguments, and things that lie
 // below; not lists of pages, which are asked for.
 func selectAll(kind string, depth int) string {
-	definition := schema().Types[kind]
+	definition := graphtest.Schema().Types[kind]
 	var b strings.Builder
 	b.WriteString("{ __typename")
 	for _, field := range definition.Fields {
-		inner := schema().Types[field.Type.Name()]
+		inner := graphtest.Schema().Types[field.Type.Name()]
 		required := slices.ContainsFunc(field.Arguments, func(a *ast.ArgumentDefinition) bool { return a.Type.NonNull && a.DefaultValue == nil })
 		switch {
 		case strings.HasPrefix(field.Name, "__") || required || strings.HasSuffix(inner.Name, "Connection"):
@@ -366,7 +366,7 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		seedJob(t, e, "job-1")
-		seedCodes(t, s)
+		graphtest.LoadCodes(t, s)
 		documents := rootFields() // which go in any order
 		for name, document := range more {
 			documents["Mutation."+name] = document
@@ -376,7 +376,7 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 				continue
 			}
 			t.Run(strings.TrimPrefix(coordinate, "Mutation."), func(t *testing.T) {
-				parsed, faults := gqlparser.LoadQueryWithRules(schema(), documents[coordinate], rules.NewDefaultRules())
+				parsed, faults := gqlparser.LoadQueryWithRules(graphtest.Schema(), documents[coordinate], rules.NewDefaultRules())
 				require.Empty(t, faults)
 				var text strings.Builder
 				for _, selection := range parsed.Operations[0].SelectionSet {
@@ -385,7 +385,7 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 				}
 				cache := normalised{}
 				read := func(query string) {
-					document, faults := gqlparser.LoadQueryWithRules(schema(), query, rules.NewDefaultRules())
+					document, faults := gqlparser.LoadQueryWithRules(graphtest.Schema(), query, rules.NewDefaultRules())
 					require.Empty(t, faults)
 					answer := s.Post(t, query, nil)
 					require.Empty(t, answer.Errors, query)
@@ -408,12 +408,12 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 func TestAPreviewIsWholeButForTheID(t *testing.T) {
 	t.Parallel()
 	var want, got []string
-	for _, field := range schema().Types["Promotion"].Fields {
+	for _, field := range graphtest.Schema().Types["Promotion"].Fields {
 		if field.Name != "id" {
 			want = append(want, field.Name+": "+field.Type.String())
 		}
 	}
-	for _, field := range schema().Types["PromotionPreview"].Fields {
+	for _, field := range graphtest.Schema().Types["PromotionPreview"].Fields {
 		got = append(got, field.Name+": "+field.Type.String())
 	}
 	require.Equal(t, want, got)

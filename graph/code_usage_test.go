@@ -22,7 +22,7 @@ func TestACheckoutUsesACode(t *testing.T) {
 	spring := `"` + store.GlobalID(store.TypePromotion, "spring") + `"`
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
-		seedCodes(t, s)
+		graphtest.LoadCodes(t, s)
 		graphtest.Load(t, s.Store, `{"type":"promotion_code","id":"spring-2","promotion_id":"spring","code":"ITEMS","max_uses":5,"consume_unit":"per_item","user":"u1"}`)
 		for _, step := range []struct {
 			name, document string

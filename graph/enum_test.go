@@ -121,7 +121,7 @@ func (m *mirror) ask(t *testing.T, query string, values graphtest.Variables, int
 
 // valuesOf are an enum's values.
 func valuesOf(enum string) (names []string) {
-	for _, value := range schema().Types[enum].EnumValues {
+	for _, value := range graphtest.Schema().Types[enum].EnumValues {
 		names = append(names, value.Name)
 	}
 	return names

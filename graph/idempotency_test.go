@@ -15,11 +15,11 @@ import (
 
 func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	for _, field := range schema().Mutation.Fields {
+	for _, field := range graphtest.Schema().Mutation.Fields {
 		if strings.HasPrefix(field.Name, "__") {
 			continue
 		}
-		member := schema().Types[field.Arguments[0].Type.Name()].Fields.ForName("idempotencyKey")
+		member := graphtest.Schema().Types[field.Arguments[0].Type.Name()].Fields.ForName("idempotencyKey")
 		require.NotNil(t, member, field.Name)
 		require.Equal(t, "String", member.Type.String(), field.Name)
 	}
@@ -31,7 +31,7 @@ func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
-		seedCodes(t, s)
+		graphtest.LoadCodes(t, s)
 		for coordinate, query := range rootFields() {
 			if !strings.HasPrefix(coordinate, "Mutation.") || coordinate == "Mutation.jobCancel" {
 				continue

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"portico/graph/graphtest"
 )
 
 // What has an id is one thing, that node finds again by it; what is part of
@@ -59,7 +61,7 @@ func TestNamesAreWrittenOneWay(t *testing.T) {
 // Edges and pages are as Relay has them.
 func TestEdgesAreRelays(t *testing.T) {
 	t.Parallel()
-	page := schema().Types["PageInfo"]
+	page := graphtest.Schema().Types["PageInfo"]
 	for name, kind := range map[string]string{"hasNextPage": "Boolean!", "hasPreviousPage": "Boolean!", "startCursor": "String", "endCursor": "String"} {
 		assert.Equal(t, kind, page.Fields.ForName(name).Type.String(), name)
 	}
@@ -68,7 +70,7 @@ func TestEdgesAreRelays(t *testing.T) {
 		if !ok || definition.Kind != ast.Object {
 			continue
 		}
-		assert.NotNil(t, schema().Types[row+"Connection"], definition.Name)
+		assert.NotNil(t, graphtest.Schema().Types[row+"Connection"], definition.Name)
 		assert.Equal(t, row+"!", definition.Fields.ForName("node").Type.String(), definition.Name)
 		assert.Equal(t, "String!", definition.Fields.ForName("cursor").Type.String(), definition.Name)
 	}

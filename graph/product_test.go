@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"slices"
 	"testing"
 
 	"portico/graph/graphtest"
@@ -166,23 +167,15 @@ func productLists() []scenario {
 		{name: "1001 values", query: `query($in: [String!]!) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: graphtest.Variables{"in": make([]string, 1001)}, codes: invalid, argument: "filter"},
 		{name: "1000 values", query: `query($in: [String!]!) { products(filter: {sku: {in: $in}}) { totalCount } }`, variables: graphtest.Variables{"in": make([]string, 1000)}, data: `{"products":{"totalCount":0}}`},
 		{name: "eleven conditions", query: `query($and: [ProductFilter!]) { products(filter: {sku: {eq: "A"}, and: $and}) { totalCount } }`,
-			variables: graphtest.Variables{"and": repeated(graphtest.Variables{"slug": graphtest.Variables{"eq": "a"}}, 10)}, codes: invalid, argument: "filter"},
+			variables: graphtest.Variables{"and": slices.Repeat([]any{graphtest.Variables{"slug": graphtest.Variables{"eq": "a"}}}, 10)}, codes: invalid, argument: "filter"},
 		{name: "ten conditions", query: `query($and: [ProductFilter!]) { products(filter: {sku: {eq: "A"}, and: $and}) { totalCount } }`,
-			variables: graphtest.Variables{"and": repeated(graphtest.Variables{"slug": graphtest.Variables{"eq": "a"}}, 9)}, data: `{"products":{"totalCount":0}}`},
+			variables: graphtest.Variables{"and": slices.Repeat([]any{graphtest.Variables{"slug": graphtest.Variables{"eq": "a"}}}, 9)}, data: `{"products":{"totalCount":0}}`},
 		{name: "an unknown attribute", query: list(`filter: {colour: {eq: "red"}}`), codes: invalid},
 		{name: "an unknown operator", query: list(`filter: {name: {like: "A*"}}`), codes: invalid},
 		{name: "no time", query: list(`filter: {bounds: {updatedAt: {gt: "yesterday"}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
 		{name: "a number for a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
 		{name: "a list for a time", query: `query($at: DateTime) { products(filter: {bounds: {updatedAt: {gt: $at}}}) { totalCount } }`, variables: graphtest.Variables{"at": []int{1}}, codes: invalid},
 	}
-}
-
-func repeated(value any, n int) []any {
-	list := make([]any, n)
-	for i := range list {
-		list[i] = value
-	}
-	return list
 }
 
 // Text that no database keeps finds nothing; it is not our failure.

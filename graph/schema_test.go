@@ -10,18 +10,13 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/formatter"
 
-	"portico/graph/generated"
+	"portico/graph/graphtest"
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
 	"portico/store/release"
 )
-
-// schema is the contract as it is served.
-func schema() *ast.Schema {
-	return generated.NewExecutableSchema(generated.Config{}).Schema()
-}
 
 // written is the contract as it is written.
 func written(t *testing.T) string {
@@ -33,7 +28,7 @@ func written(t *testing.T) string {
 
 // ownTypes are the schema's types but for those of GraphQL itself.
 func ownTypes() (types []*ast.Definition) {
-	for _, definition := range schema().Types {
+	for _, definition := range graphtest.Schema().Types {
 		if !definition.BuiltIn && !strings.HasPrefix(definition.Name, "__") {
 			types = append(types, definition)
 		}
@@ -47,7 +42,7 @@ func TestEverythingInTheSchemaIsDescribed(t *testing.T) {
 		require.NotEmpty(t, strings.TrimSpace(description), "%s has no description", coordinate)
 		require.Regexp(t, "[.:!?)`\"]$", strings.TrimSpace(description), "the description of %s is a sentence", coordinate)
 	}
-	require.NotEmpty(t, schema().Description, "the schema itself")
+	require.NotEmpty(t, graphtest.Schema().Description, "the schema itself")
 	for _, definition := range ownTypes() {
 		root := definition.Name == "Query" || definition.Name == "Mutation" || definition.Name == "Subscription"
 		if !root {
@@ -72,7 +67,7 @@ func TestEverythingInTheSchemaIsDescribed(t *testing.T) {
 func TestTheSchemaHasNoGeneratorDirectives(t *testing.T) {
 	t.Parallel()
 	require.NotRegexp(t, `@go\w+`, written(t))
-	for name := range schema().Directives {
+	for name := range graphtest.Schema().Directives {
 		require.Contains(t, []string{"include", "skip", "deprecated", "specifiedBy", "oneOf", "defer"}, name, "a directive of our own hides behaviour from REST")
 	}
 }
@@ -91,7 +86,7 @@ func TestTheGeneratedCodeServesTheWrittenSchema(t *testing.T) {
 	t.Parallel()
 	parsed, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: written(t)})
 	require.NoError(t, err)
-	require.Equal(t, printed(parsed), printed(schema()), "run go generate ./graph")
+	require.Equal(t, printed(parsed), printed(graphtest.Schema()), "run go generate ./graph")
 }
 
 func printed(s *ast.Schema) string {
@@ -149,12 +144,12 @@ func TestEveryFilterAttributeHasItsMembers(t *testing.T) {
 		}
 		name := camel(attribute)
 		for _, of := range []string{"ProductFilter", "ProductFilterValues"} {
-			require.NotNil(t, schema().Types[of].Fields.ForName(name), "%s of the schema has no member %s", of, name)
+			require.NotNil(t, graphtest.Schema().Types[of].Fields.ForName(name), "%s of the schema has no member %s", of, name)
 		}
 		require.NotPanics(t, func() { (&model.ProductFilter{}).SetText(attribute, nil) }, "model.ProductFilter.text knows no %s", attribute)
 	}
 	for _, attribute := range release.FacetAttributes() {
-		require.NotNil(t, schema().Types["ProductFacets"].Fields.ForName(camel(attribute)), "ProductFacets of the schema has no member %s", camel(attribute))
+		require.NotNil(t, graphtest.Schema().Types["ProductFacets"].Fields.ForName(camel(attribute)), "ProductFacets of the schema has no member %s", camel(attribute))
 	}
 }
 
@@ -168,8 +163,8 @@ func camel(name string) string {
 
 func TestEveryRootFieldHasAScope(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, withoutScope(schema()), "not in the table of scopes, so nobody may use it")
-	fields := rootCoordinates(schema())
+	require.Empty(t, withoutScope(graphtest.Schema()), "not in the table of scopes, so nobody may use it")
+	fields := rootCoordinates(graphtest.Schema())
 	for _, coordinate := range fields {
 		scope, _ := auth.Scope(coordinate)
 		require.Contains(t, append(access.Scopes(), auth.AnyScope), scope, coordinate)
@@ -183,7 +178,7 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 			continue // a route
 		}
 		if name, argument, ok := strings.Cut(field, "("); ok {
-			definition := schema().Types[kind].Fields.ForName(name)
+			definition := graphtest.Schema().Types[kind].Fields.ForName(name)
 			require.NotNil(t, definition.Arguments.ForName(strings.TrimSuffix(argument, ":)")), "%s is declared, but not in the schema", coordinate)
 			continue
 		}
@@ -191,7 +186,7 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 			require.Contains(t, fields, coordinate, "declared, but not in the schema")
 			continue
 		}
-		definition := schema().Types[kind]
+		definition := graphtest.Schema().Types[kind]
 		require.NotNil(t, definition, "%s is declared, but not in the schema", coordinate)
 		require.NotNil(t, definition.Fields.ForName(field), "%s is declared, but not in the schema", coordinate)
 	}
@@ -200,14 +195,14 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 // What can be refused is null by itself, with its error, and takes nothing
 // else of the answer with it.
 func TestWhatCanBeRefusedIsNullable(t *testing.T) {
-	for _, coordinate := range rootCoordinates(schema()) {
+	for _, coordinate := range rootCoordinates(graphtest.Schema()) {
 		kind, name, _ := strings.Cut(coordinate, ".")
-		of := schema().Types[kind].Fields.ForName(name).Type
+		of := graphtest.Schema().Types[kind].Fields.ForName(name).Type
 		require.False(t, of.NonNull, "%s is %s", coordinate, of)
 	}
 	for _, coordinate := range auth.Coordinates() {
 		kind, name, _ := strings.Cut(coordinate, ".")
-		if definition := schema().Types[kind]; definition != nil && definition.Kind == ast.Object && !strings.Contains(name, "(") {
+		if definition := graphtest.Schema().Types[kind]; definition != nil && definition.Kind == ast.Object && !strings.Contains(name, "(") {
 			require.False(t, definition.Fields.ForName(name).Type.NonNull, "%s needs a scope of its own, and is %s", coordinate, definition.Fields.ForName(name).Type)
 		}
 	}
@@ -216,7 +211,7 @@ func TestWhatCanBeRefusedIsNullable(t *testing.T) {
 // Every nullable field says what null means, except those that are null only
 // with an error: the schema's own description says that once for all of them.
 func TestWhatCanBeNullSaysWhatThatMeans(t *testing.T) {
-	require.Regexp(t, `A root field is null when its request is refused or fails`, schema().Description)
+	require.Regexp(t, `A root field is null when its request is refused or fails`, graphtest.Schema().Description)
 	for _, definition := range ownTypes() {
 		if definition.Kind != ast.Object && definition.Kind != ast.Interface {
 			continue
@@ -245,13 +240,13 @@ func nullOnlyWithError(of string, field *ast.FieldDefinition) bool {
 // Every mutation takes one input and returns userErrors (docs/architecture.md, decision 4).
 func TestMutationsHaveOneShape(t *testing.T) {
 	t.Parallel()
-	for _, field := range schema().Mutation.Fields {
+	for _, field := range graphtest.Schema().Mutation.Fields {
 		require.Len(t, field.Arguments, 1, field.Name)
 		name := strings.ToUpper(field.Name[:1]) + field.Name[1:]
 		require.Equal(t, "input", field.Arguments[0].Name, field.Name)
 		require.Equal(t, name+"Input!", field.Arguments[0].Type.String())
 		require.Equal(t, name+"Payload", field.Type.String(), "nullable: one that is refused leaves the answers of the others")
-		faults := schema().Types[name+"Payload"].Fields.ForName("userErrors")
+		faults := graphtest.Schema().Types[name+"Payload"].Fields.ForName("userErrors")
 		require.NotNil(t, faults, field.Name)
 		require.Equal(t, "[UserError!]!", faults.Type.String())
 	}
@@ -274,7 +269,7 @@ func TestConnectionsHaveOneShape(t *testing.T) {
 			}
 			row := strings.TrimSuffix(field.Type.Name(), "Connection")
 			for name, kind := range map[string]string{"edges": "[" + row + "Edge!]!", "nodes": "[" + row + "!]!", "pageInfo": "PageInfo!", "totalCount": "Int!"} {
-				member := schema().Types[field.Type.Name()].Fields.ForName(name)
+				member := graphtest.Schema().Types[field.Type.Name()].Fields.ForName(name)
 				require.NotNil(t, member, "%s.%s", field.Type.Name(), name)
 				require.Equal(t, kind, member.Type.String())
 			}
@@ -286,7 +281,7 @@ func TestConnectionsHaveOneShape(t *testing.T) {
 func TestEveryCodeIsInTheSchema(t *testing.T) {
 	t.Parallel()
 	var values []string
-	for _, value := range schema().Types["ErrorCode"].EnumValues {
+	for _, value := range graphtest.Schema().Types["ErrorCode"].EnumValues {
 		values = append(values, value.Name)
 	}
 	for _, code := range store.Codes() {

@@ -87,7 +87,7 @@ func TestTriesAtCodesAreLimited(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
-		seedCodes(t, s)
+		graphtest.LoadCodes(t, s)
 		var tried atomic.Int64
 		limit := func(_ context.Context, client string) error {
 			require.Equal(t, "tester", client)

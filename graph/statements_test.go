@@ -41,15 +41,6 @@ func isKept(query string) bool {
 	return regexp.MustCompile(`FROM (settings|catalog|catalog_rule|release)\s`).MatchString(query)
 }
 
-const everyMember = `id uuid name description sku slug status commodityType upcEan manufacturerPartNum externalRef tags productTypes priceModifiers
-	baseProduct baseProductId createdAt updatedAt publishedAt language catalogId catalogSource pricebookId
-	price { amount currency includesTax } displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } }
-	originalPrice { amount } originalDisplayPrice { withTax { amount } } saleId saleExpires tiers { name minimumQuantity price { amount } } modifiers { name modifierType amounts { amount } } components { key name min max sortOrder options { uuid type quantity } }
-	bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { uuid name } childVariations { uuid } variationMatrix childOptionIds`
-
-const everyEdge = everyMember + ` translations { language name } childByOptions(optionIds: ["oak"]) { uuid } childrenConnection(first: 2) { totalCount nodes { uuid } } componentProductsConnection { nodes { uuid } } parent { uuid sku } children { uuid sku } files { attachedAt file { uuid href } } mainImage { uuid href }
-	componentProducts { uuid sku } nodes { uuid name } breadcrumbs { node { uuid } ancestors { uuid name } } stock { total available allocated }`
-
 func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 	t.Parallel()
 	lines := graphtest.BigShop(t)
@@ -60,10 +51,10 @@ func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 			name, query string
 			small, full int
 		}{
-			{"products alone", `query($n: Int) { products(first: $n) { nodes { ` + everyMember + ` } } }`, 1, 100},
+			{"products alone", `query($n: Int) { products(first: $n) { nodes { ` + graphtest.ProductScalars + ` } } }`, 1, 100},
 			{"products of a node", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { uuid } } } }`, 1, 100},
-			{"products with every edge", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { totalCount pageInfo { hasNextPage } edges { cursor node { ` + everyEdge + ` } } } } }`, 1, 100},
-			{"all products by id with every edge", `query($n: Int) { products(first: $n, orderBy: {field: ID, direction: DESC}, filter: {bounds: {id: {ge: "whole-"}}}) { nodes { ` + everyEdge + ` } } }`, 1, 100},
+			{"products with every edge", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { totalCount pageInfo { hasNextPage } edges { cursor node { ` + graphtest.ProductEdges + ` } } } } }`, 1, 100},
+			{"all products by id with every edge", `query($n: Int) { products(first: $n, orderBy: {field: ID, direction: DESC}, filter: {bounds: {id: {ge: "whole-"}}}) { nodes { ` + graphtest.ProductEdges + ` } } }`, 1, 100},
 			{"products searched, by price, with facets", `query($n: Int) { products(first: $n, filter: {search: "w"}, orderBy: {field: PRICE}) { totalCount facets { tags { value count filter { tags { eq } } toggled { tags { in } } } productTypes { value count } } nodes { uuid } } }`, 1, 100},
 			{"products of a tag by name, with facets", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n, filter: {bounds: {id: {ge: "a"}}}, orderBy: {field: NAME}) { facets { tags { value } } nodes { uuid } } } }`, 1, 100},
 			{"nodes with searched products by price, with facets", `query($n: Int) { catalogNodes(first: $n, offset: 1, filter: {parentId: "more-00"}) { nodes { products(first: 2, filter: {search: "w"}, orderBy: {field: PRICE}) { facets { tags { value } } nodes { sku } } } } }`, 2, 59},
@@ -77,7 +68,7 @@ func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 			{"all nodes of hierarchies", `query($n: Int) { hierarchies(first: $n) { nodes { name allNodes(first: 2, orderBy: {field: UPDATED_AT}) { totalCount nodes { name products(first: 1) { nodes { sku } } curatedProducts { uuid } } } } } }`, 3, 12},
 			{"stock from an offset", `query($n: Int) { stocks(first: $n, offset: 100) { nodes { total product { sku } } } }`, 1, 100},
 			{"nodes with products", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { name breadcrumbs { name } hierarchy { name } parent { name } children { nodes { name } } products(first: 2) { totalCount nodes { sku } } } } }`, 1, 60},
-			{"nodes with products with every edge", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 2) { nodes { ` + everyEdge + ` } } } } }`, 1, 60},
+			{"nodes with products with every edge", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 2) { nodes { ` + graphtest.ProductEdges + ` } } } } }`, 1, 60},
 			{"nodes with products from the end", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(last: 1) { nodes { uuid } } } } }`, 1, 60},
 			{"nodes with products from an offset", `query($n: Int) { catalogNodes(first: $n, filter: {parentId: "more-00"}) { nodes { products(first: 1, offset: 1) { nodes { uuid } } } } }`, 1, 60},
 			{"the products of each product's nodes", `query($n: Int) { catalogNode(id: "wholes") { products(first: $n) { nodes { nodes { products(first: 1) { nodes { sku } } } } } } }`, 1, 40},
@@ -98,7 +89,7 @@ func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
 // costOfNodes is the cost of things of every type by their ids, for one of
 // each and for 25.
 func costOfNodes(t *testing.T, s *graphtest.Service) {
-	const query = `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + everyEdge + ` } ... on Stock { total product { uuid } transactions { uuid } } ... on File { href } ... on CatalogNode { name products(first: 1) { nodes { uuid } } } } }`
+	const query = `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + graphtest.ProductEdges + ` } ... on Stock { total product { uuid } transactions { uuid } } ... on File { href } ... on CatalogNode { name products(first: 1) { nodes { uuid } } } } }`
 	ids := func(n int) (list []string) {
 		for i := range n {
 			list = append(list, store.GlobalID(store.TypeProduct, graphtest.Whole(i)), store.GlobalID(store.TypeStock, graphtest.Whole(i)),
@@ -122,7 +113,7 @@ func requireWholes(t *testing.T, s *graphtest.Service) {
 			}
 		}
 	}
-	s.Post(t, `{ catalogNode(id: "wholes") { products(first: 100) { totalCount nodes { `+everyEdge+` } } } }`, nil).Read(t, &data)
+	s.Post(t, `{ catalogNode(id: "wholes") { products(first: 100) { totalCount nodes { `+graphtest.ProductEdges+` } } } }`, nil).Read(t, &data)
 	require.Equal(t, graphtest.Wholes, data.CatalogNode.Products.TotalCount)
 	for _, product := range data.CatalogNode.Products.Nodes {
 		for _, edge := range []string{"parent", "children", "files", "mainImage", "componentProducts", "nodes", "breadcrumbs", "stock", "components"} {

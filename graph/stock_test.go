@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -77,7 +78,7 @@ func TestStockByIDs(t *testing.T) {
 		{name: "in the order of the ids, each once", query: `{ stocksById(productIds: ["chalk", "nobody", ` + global("Product", "anvil") + `, "chalk", "a b"]) { uuid total product { sku } } }`,
 			data: `{"stocksById":[{"uuid":"chalk","total":0,"product":{"sku":"CHALK"}},{"uuid":"anvil","total":9,"product":{"sku":"ANVIL"}}]}`},
 		{name: "none", query: `{ stocksById(productIds: []) { uuid } }`, data: `{"stocksById":[]}`},
-		{name: "101", query: `query($ids: [ID!]!) { stocksById(productIds: $ids) { uuid } }`, variables: graphtest.Variables{"ids": repeated("anvil", 101)}, codes: unprocessable, argument: "productIds", holds: []string{"at most 100, got 101"}},
+		{name: "101", query: `query($ids: [ID!]!) { stocksById(productIds: $ids) { uuid } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{"anvil"}, 101)}, codes: unprocessable, argument: "productIds", holds: []string{"at most 100, got 101"}},
 	})
 }
 
@@ -130,7 +131,7 @@ func TestStockTransactions(t *testing.T) {
 			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity would raise the total of anvil above 2147483647; it is 14 now."}`)},
 		{name: "no changes", query: transact(``), data: failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must have between 1 and 1000 changes, got 0."}`)},
 		{name: "1001 changes", query: `mutation($c: [StockChangeInput!]!) { stockTransact(input: {changes: $c}) { transactions { uuid } userErrors { field code message } } }`,
-			variables: graphtest.Variables{"c": repeated(graphtest.Variables{"productId": "anvil", "action": "INCREMENT", "quantity": 1}, 1001)},
+			variables: graphtest.Variables{"c": slices.Repeat([]any{graphtest.Variables{"productId": "anvil", "action": "INCREMENT", "quantity": 1}}, 1001)},
 			data:      failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must have between 1 and 1000 changes, got 1001."}`)},
 		{name: "no quantity", query: transact(`{productId: "anvil", action: INCREMENT}`), codes: invalid},
 		{name: "a fraction", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1.5}`), codes: invalid},

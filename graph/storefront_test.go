@@ -55,3 +55,30 @@ func TestFilesThatAreNotShown(t *testing.T) {
 		require.JSONEq(t, `{"data":{"file":{"uuid":"spare"},"files":{"totalCount":3},"node":{"id":"RmlsZTpzcGFyZQ"}}}`, s.Post(t, query, nil).Body.String())
 	})
 }
+
+// What a shop front really asks for is allowed.
+func TestLegitimatePagesPass(t *testing.T) {
+	t.Parallel()
+	shop := graphtest.BigShop(t)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, shop)
+		runScenarios(t, s, []scenario{
+			{name: "a hundred products with every edge", query: `{ catalogNode(id: "wholes") { id name products(first: 100) { totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { ` + graphtest.ProductEdges + ` } } } } }`,
+				holds: []string{`"totalCount":110`, graphtest.Whole(99)}},
+			{name: "components of a hundred products with their own edges", query: `{ products(first: 100) { nodes { uuid componentProducts { ` + graphtest.ProductScalars + ` mainImage { href } files { file { href } } stock { total } } children { uuid sku stock { total } } } } }`},
+			{name: "a home page", query: `{ hierarchies { nodes { name children(first: 20) { nodes { name hasChildren products(first: 10) { nodes { uuid name mainImage { href } displayPrice { withoutTax { formatted } } } } } } } } settings { currency } }`},
+			{name: "a hundred things by id", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + graphtest.ProductEdges + ` } } }`, variables: graphtest.Variables{"ids": wholeIDs(100)}},
+			{name: "a hundred aliases", query: `{` + graphtest.Many(100, ` p#: product(id: "whole-000") { uuid name stock { total } }`) + ` }`},
+			{name: "stock with products and ledgers", query: `{ stocks(first: 100) { totalCount nodes { uuid total product { uuid name mainImage { href } } transactions(first: 25) { action quantity createdAt reason } } } }`},
+		})
+		require.Empty(t, s.Log.String())
+	})
+}
+
+func wholeIDs(n int) []string {
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = store.GlobalID(store.TypeProduct, graphtest.Whole(i))
+	}
+	return ids
+}

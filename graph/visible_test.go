@@ -54,7 +54,7 @@ const secretFiles = `
 // with that scope.
 func TestNodeShowsWhatTheFieldOfTheTypeShows(t *testing.T) {
 	t.Parallel()
-	for _, definition := range schema().GetPossibleTypes(schema().Types["Node"]) {
+	for _, definition := range graphtest.Schema().GetPossibleTypes(graphtest.Schema().Types["Node"]) {
 		require.Contains(t, reaches(), definition.Name, "say how a %s is found by its id", definition.Name)
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -4,7 +4,7 @@ import { parse, print, visit } from 'graphql'
 
 const get = name => {
   const value = process.env[name]
-  if (!value) throw new Error(`${name} is not set; run these tests by: go test -run TestFrontEnds .`)
+  if (!value) throw new Error(`${name} is not set; run these tests by: go test ./internal/e2e -run TestGraphQLClients`)
   return value
 }
 

@@ -71,3 +71,11 @@ func BigShop(t testing.TB) string {
 	node("wholes", "more-00", attached...)
 	return strings.Join(lines, "\n")
 }
+
+// GeneratedShop returns a generated shop, the same one each time.
+func GeneratedShop(t testing.TB, products int) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, datagen.WriteShop(&b, products, 7))
+	return b.String()
+}

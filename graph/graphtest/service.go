@@ -15,14 +15,18 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph"
+	"portico/graph/generated"
+	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/access"
 	"portico/store/exchange"
+	"portico/store/promotion/redeem"
 	"portico/store/seal"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -73,6 +77,16 @@ func Load(t testing.TB, s *shop.Store, lines string) {
 	}
 }
 
+// LoadCodes adds the promotion "spring" with the code HI, which order-0 redeemed once.
+func LoadCodes(t testing.TB, s *Service) {
+	t.Helper()
+	Load(t, s.Store, `{"type":"promotion","id":"spring","name":"Spring","description":"","promotion_type":"fixed_discount","enabled":true,`+
+		`"start":"2024-01-01","end":"2100-01-01","schema":{"currencies":[{"currency":"USD","amount":500}]}}`+"\n"+
+		`{"type":"promotion_code","id":"spring-1","promotion_id":"spring","code":"HI","max_uses":3}`)
+	_, err := s.Store.RedeemCode(t.Context(), "test", redeem.CodeUse{Code: "HI", Units: 1, Reference: "order-0"})
+	require.NoError(t, err)
+}
+
 // Reader returns text as the source of an import.
 func Reader(text string) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
@@ -85,6 +99,19 @@ func Serve(s *shop.Store, options ...graph.Option) *Service {
 	return &Service{Store: s, Handler: handler, Log: log}
 }
 
+// ServeWithLimits serves the store of a service within other limits, with a log of its own.
+func ServeWithLimits(s *Service, config limits.Config) *Service {
+	log := &storetest.LogBuffer{}
+	logger := slog.New(slog.NewTextHandler(log, nil))
+	handler := transport.NewHandler(graph.NewResolver(s.Store), logger, transport.WithLimits(config))
+	return &Service{Store: s.Store, Handler: opctx.Middleware(handler), Log: log}
+}
+
+// Schema returns the schema as it is served.
+func Schema() *ast.Schema {
+	return generated.NewExecutableSchema(generated.Config{}).Schema()
+}
+
 // Client returns a client with scopes.
 func Client(scopes ...string) *auth.Principal {
 	return &auth.Principal{ClientID: "tester", Grant: "client_credentials", Scopes: scopes}
@@ -92,6 +119,11 @@ func Client(scopes ...string) *auth.Principal {
 
 // Admin returns a client with all scopes.
 func Admin() *auth.Principal { return Client(access.Scopes()...) }
+
+// PublicClient returns a client with an implicit token, which anyone can request.
+func PublicClient() *auth.Principal {
+	return &auth.Principal{ClientID: "shop front", Grant: "implicit", Scopes: []string{"catalog:read", "inventory:read"}}
+}
 
 // As sets the principal of a request. nil is anonymous.
 func As(r *http.Request, p *auth.Principal) *http.Request {
@@ -103,6 +135,12 @@ func As(r *http.Request, p *auth.Principal) *http.Request {
 
 // Variables are the variables of an operation.
 type Variables map[string]any
+
+// RequestBody returns the body of a request with an operation and its variables, a JSON object.
+func RequestBody(query, variables string) string {
+	text, _ := json.Marshal(query)
+	return `{"query":` + string(text) + `,"variables":` + variables + `}`
+}
 
 // NewPost returns a POST request with an operation.
 func NewPost(t testing.TB, query string, values Variables) *http.Request {

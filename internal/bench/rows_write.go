@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// codesRow compares requests with plain inserts of the same rows, in a database of the same schema.
+// codesRow measures the creation of codes. It compares requests with plain inserts of the same rows, in a database of the same schema.
 func (b *bench) codesRow() (results []rowResult, err error) {
 	s, err := b.served()
 	if err != nil {
@@ -46,6 +46,7 @@ func (b *bench) codesRow() (results []rowResult, err error) {
 	return results, nil
 }
 
+// allocateRow measures allocations of many products against a fixed goal, without a floor.
 func (b *bench) allocateRow() ([]rowResult, error) {
 	s, err := b.served()
 	if err != nil {

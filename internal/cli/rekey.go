@@ -34,15 +34,21 @@ func (*Rekey) Help() string {
 type rekeyResult struct {
 	SigningKeys int    `json:"signing_keys"`
 	Passwords   int    `json:"passwords"`
-	Key         string `json:"key"` // its fingerprint; empty without secrets
-	created     string // the created key file, if the database has no secrets
+	Key         string `json:"key"` // fingerprint; empty without secrets
 }
 
 func (r rekeyResult) String() string {
-	if r.created != "" {
-		return "the database has no secrets yet; created the key file " + r.created
-	}
 	return fmt.Sprintf("encrypted %s and %s with key %s", count(r.SigningKeys, "signing key"), count(r.Passwords, "password"), r.Key)
+}
+
+// createdKeyFile is the result of rekey for a database without secrets: in JSON, an empty rekeyResult.
+type createdKeyFile struct {
+	rekeyResult
+	path string
+}
+
+func (c createdKeyFile) String() string {
+	return "the database has no secrets yet; created the key file " + c.path
 }
 
 // Run changes the key.
@@ -133,7 +139,7 @@ func (c *Rekey) createFirstKey(ctx context.Context, log *slog.Logger, streams St
 	if err := createKeyFile(ctx, keyFile, c.DatabaseURL, log); err != nil {
 		return fmt.Errorf("create the key file: %w", err)
 	}
-	return c.print(streams, rekeyResult{created: keyFile})
+	return c.print(streams, createdKeyFile{path: keyFile})
 }
 
 const errOneKey = "rekey needs two keys, the new one and then the current one, and all servers must already have both: " +

@@ -100,11 +100,11 @@ func (c *Serve) Validate() error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return usagef("--tls-cert and --tls-key must be set together")
 	}
-	switch outside := c.Outside(); {
-	case outside == nil && c.OIDCAudience != "":
+	switch issuer := c.ExternalIssuer(); {
+	case issuer == nil && c.OIDCAudience != "":
 		return usagef("--oidc-audience needs --oidc-issuer")
-	case outside != nil:
-		if err := outside.Check(c.TokenIssuer); err != nil {
+	case issuer != nil:
+		if err := issuer.Check(c.TokenIssuer); err != nil {
 			return usagef("--oidc-issuer and --oidc-audience: %s", err)
 		}
 	}
@@ -114,8 +114,8 @@ func (c *Serve) Validate() error {
 	return c.StoreFlags.Validate()
 }
 
-// Outside is the OpenID Connect issuer; nil for none.
-func (c *Serve) Outside() *auth.OIDCIssuer {
+// ExternalIssuer returns the OpenID Connect issuer; nil for none.
+func (c *Serve) ExternalIssuer() *auth.OIDCIssuer {
 	if c.OIDCIssuer == "" {
 		return nil
 	}

@@ -37,13 +37,13 @@ func (c *StoreFlags) Validate() error {
 	if _, isSQLite := shop.SQLiteFile(c.DatabaseURL); !isSQLite && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
 		return usagef("--database-url must start with file: or postgres://, for example file:portico.db")
 	}
-	if err := c.patience().Check(); err != nil {
+	if err := c.timeouts().Check(); err != nil {
 		return usagef("%s", err)
 	}
 	return nil
 }
 
-func (c *StoreFlags) patience() store.Timeouts {
+func (c *StoreFlags) timeouts() store.Timeouts {
 	return store.Timeouts{Connection: c.DatabaseWait, Read: c.ReadTime, Write: c.WriteTime, Lock: c.LockTime, Idle: c.IdleWriteTime}
 }
 
@@ -70,7 +70,7 @@ func LogsJSON(log *slog.Logger) bool {
 func (c *StoreFlags) Open(ctx context.Context, log *slog.Logger, options ...func(*shop.Config)) (*shop.Store, error) {
 	config := shop.Config{
 		URL: c.DatabaseURL, Readers: int(c.Readers), Synchronous: c.Synchronous, CacheBytes: cmp.Or(c.CacheBytes, DefaultCacheBytes()), Log: log,
-		Timeouts: c.patience(),
+		Timeouts: c.timeouts(),
 	}
 	for _, option := range options {
 		option(&config)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// hierarchies are departments, then collections.
+// hierarchies writes the roots of both hierarchies.
 func (g *generator) hierarchies() {
 	for i, name := range []string{"Departments", "Collections"} {
 		g.line(hierarchyResource{Type: "hierarchy", ID: g.id("hierarchy", i), Attributes: nodeAttributes{
@@ -13,8 +13,8 @@ func (g *generator) hierarchies() {
 	}
 }
 
-// departments writes leaves below aisles of ten, and aisles below departments
-// of ten; an inner node shows the first products of its first leaf.
+// departments writes departments of ten aisles of ten leaves. An inner node has the first ten products of
+// its first leaf.
 func (g *generator) departments() {
 	nouns := vocabulary("nouns.en")
 	first := func(leaf int) func(func(int) bool) {
@@ -38,8 +38,8 @@ func (g *generator) departments() {
 	}
 }
 
-// mostAttached keeps a node's line within the 64 MiB that an import takes.
-const mostAttached = 600_000
+// maxNodeProducts keeps the line of a node below the 64 MiB limit of imports.
+const maxNodeProducts = 600_000
 
 func (g *generator) collections() {
 	every := func(step, from, until int) func(func(int) bool) {
@@ -52,24 +52,24 @@ func (g *generator) collections() {
 		}
 	}
 	if g.products >= 20 {
-		g.node("Everything", 1, "", g.id("everything", 0), every(1, 0, min(g.products*6/10, mostAttached)))
+		g.node("Everything", 1, "", g.id("everything", 0), every(1, 0, min(g.products*6/10, maxNodeProducts)))
 	}
 	for i, name := range []string{"New arrivals", "Bestsellers", "Gifts"} {
 		g.node(name, 1, "", g.id("collection", i), every(19+i, i, g.products))
 	}
 }
 
-// node writes a node piece by piece: a big one is a line of many megabytes.
-// Every ninth of its products is curated, five at most.
+// node writes a node in pieces, since a line can have many megabytes. It curates every ninth product, at
+// most five.
 func (g *generator) node(name string, hierarchy int, parent, id string, products func(func(int) bool)) {
 	n := node{Type: "node", ID: id, Attributes: nodeAttributes{Name: name, Slug: strings.ToLower(strings.ReplaceAll(name, " ", "-")),
 		Description: "All there is of: " + name + "."}}
-	place := 0
+	position := 0
 	for i := range products {
-		if place%9 == 0 {
+		if position%9 == 0 {
 			n.Attributes.CuratedProducts = append(n.Attributes.CuratedProducts, g.id("product", i))
 		}
-		if place++; len(n.Attributes.CuratedProducts) == 5 {
+		if position++; len(n.Attributes.CuratedProducts) == 5 {
 			break
 		}
 	}

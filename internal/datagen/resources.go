@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The resources of an import file, as far as a made-up shop has them.
+// The resources below are the subset of the import format that generated shops use.
 
 type file struct {
 	Type     string `json:"type"`
@@ -107,7 +107,7 @@ type fileLink struct {
 	CreatedAt string `json:"created_at"`
 }
 
-// ref names a resource.
+// ref identifies a resource.
 type ref struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
@@ -209,17 +209,17 @@ type stock struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// newEncoder writes resources, a line each.
+// newEncoder returns an encoder that writes one line per resource.
 func newEncoder(to io.Writer) *json.Encoder {
 	lines := json.NewEncoder(to)
 	lines.SetEscapeHTML(false)
 	return lines
 }
 
-// encode is a resource's line, without the line's end.
+// encode returns the line of a resource without the newline.
 func encode(resource any) []byte {
 	var b bytes.Buffer
-	_ = newEncoder(&b).Encode(resource) // the shapes above always encode
+	_ = newEncoder(&b).Encode(resource) // the types above always encode
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 

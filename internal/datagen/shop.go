@@ -1,6 +1,5 @@
-// Package madeup makes up a shop of any size, for tests and measurements. It
-// speaks the format of import files, and knows nothing of the store that reads
-// them.
+// Package datagen generates shops of any size for tests and benchmarks. WriteShop writes one in the import
+// format. It must not import the store.
 package datagen
 
 import (
@@ -16,26 +15,22 @@ import (
 	"github.com/google/uuid"
 )
 
-// WriteShop writes a shop with that many products in the import format: the same
-// bytes for the same number and seed, and in
-// little memory whatever the number. The name of each thing, and so its id,
-// depends on its place and the seed only.
+// WriteShop writes a shop with a number of products in the import format. The output is deterministic:
+// ids and names depend only on the index of a resource and the seed. Memory does not grow with the number
+// of products.
 //
-// Of the products some 3% are drafts, 5% bundles of three to eight earlier
-// products, 2% parents with three children each, and 10% have texts in French
-// and German. Tags follow a Zipf distribution over forty, a third of the
-// times of update are shared, and every product has a price in USD, every
-// second one in EUR, and stock.
+// About 3% of the products are drafts, 5% are bundles of three to eight earlier products, 2% are parents
+// with three children each, and 10% have texts in French and German. The 40 tags follow a Zipf
+// distribution. A third of the products share seven update times. Every product has stock and a price in
+// USD, and every second one a price in EUR.
 //
-// There are two hierarchies. "Departments" has a leaf for each 500 products,
-// at most 2,000, and in each leaf its share of all products but children.
-// "Collections" has the node "Everything", with the first 60% of the products
-// (at most 600,000, so that its line stays within the limit), and some small
-// ones. Every node has curated products. One catalog shows it all, and a rule
-// gives that catalog to everyone.
+// There are two hierarchies. "Departments" has one leaf per 500 products, at most 2,000 leaves, which
+// share all products except children. "Collections" has the node "Everything" with the first 60% of the
+// products, at most maxNodeProducts, and three smaller nodes. Every node has curated products. One catalog
+// contains both hierarchies, and a rule without conditions selects it for all shoppers.
 func WriteShop(w io.Writer, products int, seed uint64) error {
 	if products < 1 {
-		return fmt.Errorf("a shop has at least 1 product, got %d", products)
+		return fmt.Errorf("products must be 1 or more, got %d", products)
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
 	g := &generator{out: out, lines: newEncoder(out), products: products, seed: seed,
@@ -56,10 +51,10 @@ func WriteShop(w io.Writer, products int, seed uint64) error {
 type generator struct {
 	out      *bufio.Writer
 	lines    *json.Encoder // to out
-	err      error         // the first
+	err      error         // first write error; nothing is written after it
 	products int
 	seed     uint64
-	space    uuid.UUID // of the ids
+	space    uuid.UUID // UUID namespace of the ids
 	leaves   int
 }
 
@@ -79,13 +74,13 @@ func (g *generator) id(kind string, i int) string {
 	return uuid.NewSHA1(g.space, fmt.Appendf(nil, "%s/%d", kind, i)).String()
 }
 
-// random is a source of its own for each thing, so that any section can tell
-// again what another made of it.
+// random returns a new random source for a resource. Sections that pass the same kind and index draw the
+// same numbers.
 func (g *generator) random(kind uint64, i int) *rand.Rand {
 	return rand.New(rand.NewPCG(g.seed^kind<<56, uint64(i)))
 }
 
-// The kinds of randomness.
+// Kinds of random sources.
 const (
 	randomProduct = iota + 1
 	randomText
@@ -94,15 +89,14 @@ const (
 	randomFile
 )
 
-// The first 50 products have one family of a parent and three children, and
-// so have the next, and so on.
+// Each run of familyEvery products has a parent at index familyParent, followed by its children.
 const (
 	familyEvery  = 50
 	familyParent = 10
 	children     = 3
 )
 
-// family tells a product's parent, or that it is one.
+// family returns the index of a child's parent, else -1, and whether the product is a parent.
 func (g *generator) family(i int) (parent int, isParent bool) {
 	at := i % familyEvery
 	whole := i-at+familyParent+children < g.products
@@ -115,12 +109,12 @@ func (g *generator) family(i int) (parent int, isParent bool) {
 	return -1, false
 }
 
-// sharedUpdates are moments at which much was changed at once.
+// sharedUpdates is the number of update times that many products share, as after bulk edits.
 const sharedUpdates = 7
 
-// blueprint is what a product is, before it has words.
+// blueprint holds the properties of a product that do not depend on a language.
 type blueprint struct {
-	parent           int // -1 but for a child
+	parent           int // -1 except for a child
 	isParent         bool
 	draft, bundle    bool
 	translated       bool
@@ -141,11 +135,11 @@ func (g *generator) blueprint(i int) blueprint {
 	return s
 }
 
-// leaf is the leaf of a product: neighbours go to neighbouring leaves, each
-// round of the leaves starting one further.
+// leaf returns the leaf of a product. Consecutive products go to consecutive leaves, and each round starts
+// one leaf later.
 func (g *generator) leaf(i int) int { return (i + i/g.leaves) % g.leaves }
 
-// inLeaf yields the products of a leaf, children left out.
+// inLeaf yields the products of a leaf, except children.
 func (g *generator) inLeaf(leaf int) func(func(int) bool) {
 	return func(yield func(int) bool) {
 		for round := 0; round*g.leaves < g.products; round++ {
@@ -207,7 +201,7 @@ func (g *generator) productLines() {
 
 func (g *generator) sku(i int) string { return fmt.Sprintf("SKU-%07d", i) }
 
-// relate gives a product its family, components and files.
+// relate sets the parent, variations, components and files of a product.
 func (g *generator) relate(p *product, s blueprint, r *rand.Rand, i int) {
 	a, image := &p.Attributes, i
 	switch {

@@ -12,8 +12,8 @@ import (
 	"portico/internal/datagen"
 )
 
-// Measurements are compared across versions, so that a shop stays what it was.
-func TestTheSameNumberAndSeedMakeTheSameShop(t *testing.T) {
+// Benchmarks are compared across versions, so a shop must not change.
+func TestWriteShopIsDeterministic(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		products int
@@ -30,12 +30,12 @@ func TestTheSameNumberAndSeedMakeTheSameShop(t *testing.T) {
 	}
 }
 
-func TestThereIsAtLeastOneProduct(t *testing.T) {
+func TestWriteShopWithoutProducts(t *testing.T) {
 	t.Parallel()
 	require.Error(t, datagen.WriteShop(io.Discard, 0, 1))
 }
 
-func TestAWriterThatFailsIsTold(t *testing.T) {
+func TestWriteShopReturnsWriteErrors(t *testing.T) {
 	t.Parallel()
 	full := errors.New("the disk is full")
 	require.ErrorIs(t, datagen.WriteShop(failingWriter{full}, 1000, 1), full)

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// texts are a product's name and description in a language; the same draws
-// make the same product in each. The noun is that of the product's leaf, and
-// all but the size is a child's parent's.
+// texts returns the name and description of a product in a language: en, fr or de. For each language, r
+// must be in the same state. The noun depends on the leaf, and a child has the words of its parent.
 func (g *generator) texts(r *rand.Rand, s blueprint, i int, tag string) (name, description string) {
 	leaf, size := g.leaf(i), ""
 	if s.parent >= 0 {
@@ -36,7 +35,7 @@ func (g *generator) texts(r *rand.Rand, s blueprint, i int, tag string) (name, d
 			strings.ToLower(noun), strings.ToLower(material), strings.ToLower(adjective), strings.ToLower(other), model)
 }
 
-// vocabulary is a list of words; those of a kind match across languages.
+// vocabulary returns a list of words. Lists of one kind have the same order in all languages.
 func vocabulary(kind string) []string {
 	return strings.Split(map[string]string{
 		"tags": "new,sale,bestseller,eco,outdoor,indoor,gift,kids,premium,basic,handmade,vintage,limited,local,vegan,waterproof,foldable,light,heavy,spare," +
@@ -54,7 +53,7 @@ func vocabulary(kind string) []string {
 	}[kind], ",")
 }
 
-// ean is a number as EAN-13: twelve digits and the one that checks them.
+// ean returns an EAN-13 for a number of nine digits, with the check digit.
 func ean(number int) string {
 	digits := fmt.Sprintf("400%09d", number)
 	sum := 0

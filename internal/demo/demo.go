@@ -19,7 +19,7 @@ import (
 	"portico/store/shop"
 )
 
-// shop is in the import format.
+// shopFile is the shop in the import format.
 //
 //go:embed shop.ndjson
 var shopFile string

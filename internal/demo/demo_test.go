@@ -33,7 +33,7 @@ func view(t *testing.T, s *shop.Store, shopper release.ShopperContext) *release.
 	return v
 }
 
-func TestTheShopIsWhole(t *testing.T) {
+func TestDemoShopIsComplete(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), open(t)
 	require.NoError(t, demo.Fill(ctx, s))
@@ -67,7 +67,7 @@ func fileIDs(p *release.Product) (ids []string) {
 	return ids
 }
 
-func TestTheShopShowsWhatThereIs(t *testing.T) {
+func TestDemoShopContents(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), open(t)
 	require.NoError(t, demo.Fill(ctx, s))
@@ -114,23 +114,23 @@ func TestTheShopShowsWhatThereIs(t *testing.T) {
 	require.Zero(t, stock.Available, "sold out")
 }
 
-func TestOpenLetsAVisitorIn(t *testing.T) {
+func TestOpenCreatesClients(t *testing.T) {
 	t.Parallel()
 	ctx, s := t.Context(), open(t)
 	sealer, err := seal.New(make([]byte, seal.KeySize))
 	require.NoError(t, err)
 	tokens, err := auth.New(ctx, s, sealer, auth.Options{})
 	require.NoError(t, err)
-	visitor, err := demo.Open(ctx, s, tokens)
+	client, err := demo.Open(ctx, s, tokens)
 	require.NoError(t, err)
-	principal, err := tokens.Verify(ctx, visitor.Token)
+	principal, err := tokens.Verify(ctx, client.Token)
 	require.NoError(t, err)
-	require.Equal(t, visitor.ClientID, principal.ClientID)
+	require.Equal(t, client.ClientID, principal.ClientID)
 	require.Equal(t, access.Scopes(), principal.Scopes)
-	_, err = s.AuthenticateClient(ctx, visitor.ClientID, visitor.Secret)
+	_, err = s.AuthenticateClient(ctx, client.ClientID, client.Secret)
 	require.NoError(t, err)
 
-	// The public client is the running demo's, and in no copy of the shop.
+	// The public client belongs to the demo server, and copies of the shop do not have it.
 	public, err := tokens.Implicit(ctx, "demo", "")
 	require.NoError(t, err)
 	principal, err = tokens.Verify(ctx, public.AccessToken)
@@ -145,7 +145,7 @@ func TestOpenLetsAVisitorIn(t *testing.T) {
 	require.NotContains(t, out.String(), "api_client")
 
 	var text bytes.Buffer
-	require.NoError(t, demo.PrintWelcome(&text, "http://127.0.0.1:1", visitor))
+	require.NoError(t, demo.PrintWelcome(&text, "http://127.0.0.1:1", client))
 	for _, placeholder := range []string{"BASE", "CLIENT", "SECRET", "TOKEN"} {
 		require.NotContains(t, text.String(), placeholder+"\n")
 		require.NotContains(t, text.String(), placeholder+"/")

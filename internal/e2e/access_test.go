@@ -142,10 +142,10 @@ func answered(t *testing.T, r *http.Request, token string) (status int, codes []
 }
 
 // Every operation of both surfaces, asked with every kind of token.
-func TestAccessOfEveryOperation(t *testing.T) {
+func TestOperationsRequireTheirScope(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		o := openOffice(t, e.URL(t))
+		o := openFixture(t, e.URL(t))
 		server := o.serve(t)
 		keys, err := o.SigningKeys(t.Context(), storetest.NewSealer(t, 'k'))
 		require.NoError(t, err)

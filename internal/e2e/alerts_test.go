@@ -37,9 +37,9 @@ func alerts(t *testing.T) (all []alert) {
 	return all
 }
 
-// TestTheRunBookHasEveryAlert requires a section of the run book for each alert, and
+// TestRunbookCoversAllAlerts requires a section of the run book for each alert, and
 // no other section.
-func TestTheRunBookHasEveryAlert(t *testing.T) {
+func TestRunbookCoversAllAlerts(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(runbookPage)
 	require.NoError(t, err)
@@ -69,9 +69,9 @@ func TestTheRunBookHasEveryAlert(t *testing.T) {
 	}
 }
 
-// TestTheRunBooksCommandsRun runs the commands of the run book. A 4xx or 5xx response
+// TestRunbookCommands runs the commands of the run book. A 4xx or 5xx response
 // fails them.
-func TestTheRunBooksCommandsRun(t *testing.T) {
+func TestRunbookCommands(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -80,7 +80,7 @@ func TestTheRunBooksCommandsRun(t *testing.T) {
 	}
 	text, err := os.ReadFile(runbookPage)
 	require.NoError(t, err)
-	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
+	s := startServer(t, "--demo", "--admin-addr", "127.0.0.1:0")
 	blocks := documentBlocks(string(text))
 	require.GreaterOrEqual(t, len(blocks), 3)
 	for _, block := range blocks {
@@ -97,9 +97,9 @@ var (
 	grouping   = regexp.MustCompile(`\b(?:by|without) \(([^)]*)\)`)
 )
 
-// TestMetricsThatAreNamedAreThere requires that the metrics and labels in alerts,
+// TestNamedMetricsExist requires that the metrics and labels in alerts,
 // README.md and docs are exposed by a server. Prometheus adds job and instance.
-func TestMetricsThatAreNamedAreThere(t *testing.T) {
+func TestNamedMetricsExist(t *testing.T) {
 	t.Parallel()
 	exposed := everyMetric(t)
 	files, err := filepath.Glob("docs/*.md")

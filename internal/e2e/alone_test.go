@@ -67,7 +67,7 @@ func emptyRoot(t *testing.T, authorities []byte) (root string) {
 // The program needs nothing but itself: in a root that holds nothing else, as
 // the image's user and by the image's environment, with no capability, no /proc
 // and no /dev, it does all that it does elsewhere, and writes to /data only.
-func TestTheProgramNeedsNothingBesideIt(t *testing.T) {
+func TestBinaryRunsInEmptyRoot(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
 		storetest.SkipMissing(t, "root", "only root on Linux can give a process another root")
@@ -99,7 +99,7 @@ func TestTheProgramNeedsNothingBesideIt(t *testing.T) {
 		return out.String()
 	}
 
-	s := starting(t, inside("", "serve"))
+	s := startProcess(t, inside("", "serve"))
 	require.Equal(t, "ok\n", done("", "health", s.at(t)))
 	require.Equal(t, "ok\n", done("", "health", "--ready", s.at(t)))
 	require.Contains(t, done(text(t, demoShop), "import", "-"), "imported ")
@@ -127,7 +127,7 @@ func TestTheProgramNeedsNothingBesideIt(t *testing.T) {
 	require.Zero(t, s.stop())
 	require.Positive(t, traced.Load(), "it believes the authorities of /etc/ssl/certs")
 
-	s = starting(t, inside("", "serve"))
+	s = startProcess(t, inside("", "serve"))
 	require.Contains(t, products(), `{"data":{"product":{"id":`, "what is in /data stays")
 	require.Zero(t, s.stop())
 	var written []string

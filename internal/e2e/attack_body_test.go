@@ -15,9 +15,9 @@ import (
 	"portico/store/storetest"
 )
 
-// taking are the routes that take a body, and a good one, in which VALUE is a
+// bodyRoutes are the routes that take a body, and a good one, in which VALUE is a
 // member that is text.
-var taking = []struct{ method, path, body string }{
+var bodyRoutes = []struct{ method, path, body string }{
 	{"POST", "/graphql", `{"query":"{ __typename }","operationName":null,"variables":{"a":VALUE}}`},
 	{"POST", "/graphql", `{"query":VALUE}`},
 	{"PUT", "/v2/settings", `{"data":{"type":"settings","page_length":VALUE}}`},
@@ -47,8 +47,8 @@ func values() map[string]string {
 	}
 }
 
-// whole are bodies that are none of the route's.
-func whole() map[string]string {
+// malformedBodies are bodies that are none of the route's.
+func malformedBodies() map[string]string {
 	var bomb bytes.Buffer
 	packed := gzip.NewWriter(&bomb)
 	for range 64 { // 64 MiB of 64 kB
@@ -64,12 +64,12 @@ func whole() map[string]string {
 
 // Whatever is sent for a body, or a member of one, is taken or refused in the
 // documented shape.
-func TestBodiesThatAreBombs(t *testing.T) {
+func TestMalformedBodies(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "it sends thousands of bodies; the tests of rest and graph bound each")
-	a := attack(t, "--token-rate-address", "0", "--token-rate-client", "0")
-	bodies := whole()
-	front := a.served.held(t) // to openapi.yaml
+	a := startAttackTarget(t, "--token-rate-address", "0", "--token-rate-client", "0")
+	bodies := malformedBodies()
+	front := a.serverProcess.validated(t) // to openapi.yaml
 	send := func(what, method, path, body string, headers ...string) {
 		t.Helper()
 		request, err := http.NewRequestWithContext(t.Context(), method, front+path, strings.NewReader(body))
@@ -85,7 +85,7 @@ func TestBodiesThatAreBombs(t *testing.T) {
 		var answer bytes.Buffer
 		_, err = answer.ReadFrom(response.Body)
 		require.NoError(t, err)
-		shaped(t, fmt.Sprintf("%s %s: %s", method, path, what), path, response, answer.String())
+		requireDocumentedShape(t, fmt.Sprintf("%s %s: %s", method, path, what), path, response, answer.String())
 		require.Less(t, answer.Len(), 64<<10, "%s %s: %s: what is sent is not sent back", method, path, what)
 	}
 	turn := 0
@@ -93,7 +93,7 @@ func TestBodiesThatAreBombs(t *testing.T) {
 		turn++
 		return storetest.FullTests() || turn%5 == 0
 	}
-	for _, to := range taking {
+	for _, to := range bodyRoutes {
 		for name, value := range values() {
 			if !some() {
 				continue
@@ -116,14 +116,14 @@ func TestBodiesThatAreBombs(t *testing.T) {
 			send("parts as "+kind, to.method, to.path, bodies["parts"], "Content-Type", kind)
 		}
 	}
-	a.alive(t)
-	a.recovered(t)
+	a.requireServing(t)
+	a.requireRecovered(t)
 }
 
 // Nothing that is sent has the server ask somebody else.
-func TestTheServerAsksNobody(t *testing.T) {
+func TestBodiesCauseNoOutboundRequests(t *testing.T) {
 	t.Parallel()
-	a := attack(t)
+	a := startAttackTarget(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()
@@ -135,10 +135,10 @@ func TestTheServerAsksNobody(t *testing.T) {
 		}
 	}()
 	at := "http://" + listener.Addr().String() + "/x"
-	for _, to := range taking {
+	for _, to := range bodyRoutes {
 		response, body := a.send(t, to.method, to.path, strings.ReplaceAll(to.body, "VALUE", `"`+at+`"`), "Content-Type", "application/json", "Authorization", "Bearer "+a.token,
 			"Host", listener.Addr().String(), "Referer", at, "Origin", at, "X-Forwarded-Host", at, "X-Forwarded-For", at, "Forwarded", "for="+at, "Link", "<"+at+">", "Content-Location", at)
-		shaped(t, to.path, to.path, response, body)
+		requireDocumentedShape(t, to.path, to.path, response, body)
 	}
 	for _, path := range []string{"/graphql?query=" + at, "/v2/files/" + strings.ReplaceAll(at, "/", "%2F"), "/docs?url=" + at, "/playground?url=" + at, "/graphiql?url=" + at, "/.well-known/jwks.json?jku=" + at, "/oauth/access_token?redirect_uri=" + at} {
 		response, _ := a.send(t, "GET", path, "", "Authorization", "Bearer "+a.token)
@@ -151,7 +151,7 @@ func TestTheServerAsksNobody(t *testing.T) {
 			require.Equal(t, 401, a.reads(t, signed), "%s", head)
 		}
 	}
-	a.recovered(t)
+	a.requireRecovered(t)
 	select {
 	case <-came:
 		t.Error("the server asked for what it was told of")

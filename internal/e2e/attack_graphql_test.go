@@ -68,14 +68,14 @@ func documents() map[string][2]string {
 }
 
 // What makes a GraphQL server work for little is refused, and told why.
-func TestDocumentsThatAreBombs(t *testing.T) {
+func TestExpensiveDocumentsAreRejected(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "the tests of graph refuse such documents without a process")
-	a := attack(t)
+	a := startAttackTarget(t)
 	for name, document := range documents() {
 		for _, credential := range []string{a.token, ""} {
 			response, body := a.graphql(t, credential, document[0])
-			shaped(t, name, "/graphql", response, body)
+			requireDocumentedShape(t, name, "/graphql", response, body)
 			require.Contains(t, body, `"errors"`, name)
 			require.Less(t, len(body), 64<<10, "%s: what is sent is not sent back", name)
 			if credential != "" && document[1] != "" {
@@ -83,14 +83,14 @@ func TestDocumentsThatAreBombs(t *testing.T) {
 			}
 		}
 	}
-	a.recovered(t)
+	a.requireRecovered(t)
 }
 
 // Nothing is done for what a page of another site can send unasked, nor for
 // many operations in one body, nor by GET but reading.
-func TestRequestsThatComeUnasked(t *testing.T) {
+func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	t.Parallel()
-	a := attack(t)
+	a := startAttackTarget(t)
 	const change = `mutation { settingsUpdate(input: {pageLength: 77}) { settings { pageLength } userErrors { message } } }`
 	quoted, _ := json.Marshal(change)
 	one := `{"query":` + string(quoted) + `}`
@@ -99,7 +99,7 @@ func TestRequestsThatComeUnasked(t *testing.T) {
 		t.Helper()
 		response, answer := a.send(t, method, path, body, append(headers, authorized...)...)
 		what := fmt.Sprint(method, " ", path, headers)
-		shaped(t, what, "/graphql", response, answer)
+		requireDocumentedShape(t, what, "/graphql", response, answer)
 		require.Equal(t, want, response.StatusCode, "%s: %.200s", what, answer)
 	}
 	for _, kind := range []string{"text/plain", "text/plain;charset=application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "", "application/jsonp", "text/json", "application/json, text/plain"} {
@@ -130,7 +130,7 @@ func TestRequestsThatComeUnasked(t *testing.T) {
 		_, body := a.graphql(t, "", query)
 		require.Contains(t, body, `"UNAUTHENTICATED"`, query)
 	}
-	a.recovered(t)
+	a.requireRecovered(t)
 }
 
 // lists are the routes that list, by parameters.
@@ -189,14 +189,14 @@ func drawQuery(r *rand.Rand) string {
 
 // Whatever is sent for a filter, a page or a sort means something, or says why
 // not, as openapi.yaml has it.
-func TestQueriesThatMeanNothing(t *testing.T) {
+func TestMalformedQueryStrings(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_ABUSE_SEED")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t)
 		s := o.serve(t)
-		s.url = s.held(t)
+		s.url = s.validated(t)
 		r := rand.New(rand.NewPCG(seed, 1))
 		asked := map[int]int{}
 		for range storetest.QuickOrFull(300, 1_000) {
@@ -213,7 +213,7 @@ func TestQueriesThatMeanNothing(t *testing.T) {
 			body, err := io.ReadAll(response.Body)
 			require.NoError(t, err)
 			require.NoError(t, response.Body.Close())
-			shaped(t, path+"?"+query, path, response, string(body))
+			requireDocumentedShape(t, path+"?"+query, path, response, string(body))
 			asked[response.StatusCode]++
 		}
 		require.Greater(t, asked[200], 20, "some mean something")

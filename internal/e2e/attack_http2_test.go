@@ -44,21 +44,21 @@ func header(name, value string) []byte {
 	return append(append([]byte{0, byte(len(name))}, name...), append([]byte{byte(len(value))}, value...)...)
 }
 
-// asking is the header of a request.
-func asking(method, path string) []byte {
+// requestHeader is the header of a request.
+func requestHeader(method, path string) []byte {
 	return bytes.Join([][]byte{header(":method", method), header(":scheme", "https"), header(":authority", "x"), header(":path", path)}, nil)
 }
 
-// secured is a server that speaks HTTP/2, and who trusts it.
-type secured struct {
-	*attacked
+// startHTTP2Server is a server that speaks HTTP/2, and who trusts it.
+type startHTTP2Server struct {
+	*attackTarget
 	trusted *x509.CertPool
 }
 
 // raw opens a connection of HTTP/2 and sends frames that next makes, until it
 // makes none or the server has enough; what the server says is passed over
 // unless it is not read. ended is closed once the server has closed.
-func (s *secured) raw(t *testing.T, reads bool, settings []byte, next func(i uint32) []byte) (ended <-chan struct{}, end func()) {
+func (s *startHTTP2Server) raw(t *testing.T, reads bool, settings []byte, next func(i uint32) []byte) (ended <-chan struct{}, end func()) {
 	t.Helper()
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"), &tls.Config{RootCAs: s.trusted, NextProtos: []string{"h2"}})
 	require.NoError(t, err)
@@ -82,16 +82,16 @@ func (s *secured) raw(t *testing.T, reads bool, settings []byte, next func(i uin
 
 // Connections of HTTP/2 that are misused end, or hold little; others are
 // answered meanwhile.
-func TestConnectionsOfHTTP2ThatAreMisused(t *testing.T) {
+func TestHTTP2Misuse(t *testing.T) {
 	t.Parallel()
 	folder, trusted := t.TempDir(), x509.NewCertPool()
 	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
-	trusted.AddCert(certify(t, certFile, keyFile, 1))
+	trusted.AddCert(writeCertificate(t, certFile, keyFile, 1))
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "portico.db"))
-	s := &secured{&attacked{}, trusted}
-	s.served = o.serve(t, "--admin-addr", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--answer-time", "1s", "--body-time", "1s", "--header-time", "2s", "--idle-time", "500ms")
+	s := &startHTTP2Server{&attackTarget{}, trusted}
+	s.serverProcess = o.serve(t, "--admin-addr", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--answer-time", "1s", "--body-time", "1s", "--header-time", "2s", "--idle-time", "500ms")
 	alive := func() {
 		t.Helper()
 		response, err := (&http.Client{Transport: transport}).Get(s.url + "/healthz")
@@ -100,7 +100,7 @@ func TestConnectionsOfHTTP2ThatAreMisused(t *testing.T) {
 		require.Equal(t, 200, response.StatusCode)
 	}
 	alive()
-	s.goroutines, s.heap = s.has(t)
+	s.goroutines, s.heap = s.usage(t)
 	many := uint32(storetest.QuickOrFull(3_000, 30_000))
 	upTo := func(most uint32, make func(i uint32) []byte) func(uint32) []byte {
 		return func(i uint32) []byte {
@@ -120,17 +120,17 @@ func TestConnectionsOfHTTP2ThatAreMisused(t *testing.T) {
 		next     func(uint32) []byte
 	}{
 		{"resets", true, nil, upTo(many, func(i uint32) []byte {
-			return append(frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1, asking("GET", "/docs")), frame(h2Reset, 0, 2*i+1, make([]byte, 4))...)
+			return append(frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1, requestHeader("GET", "/docs")), frame(h2Reset, 0, 2*i+1, make([]byte, 4))...)
 		})},
 		{"a header without end", true, nil, upTo(many, func(i uint32) []byte {
 			if i == 0 {
-				return frame(h2Headers, h2EndStream, 1, asking("GET", "/healthz"))
+				return frame(h2Headers, h2EndStream, 1, requestHeader("GET", "/healthz"))
 			}
 			return frame(h2Continuation, 0, 1, header(fmt.Sprint("x-", i), strings.Repeat("x", 100)))
 		})},
 		{"empty continuations", true, nil, upTo(many, func(i uint32) []byte {
 			if i == 0 {
-				return frame(h2Headers, h2EndStream, 1, asking("GET", "/healthz"))
+				return frame(h2Headers, h2EndStream, 1, requestHeader("GET", "/healthz"))
 			}
 			return frame(h2Continuation, 0, 1, nil)
 		})},
@@ -138,26 +138,26 @@ func TestConnectionsOfHTTP2ThatAreMisused(t *testing.T) {
 		{"pings", false, nil, upTo(many, func(uint32) []byte { return frame(h2Ping, 0, 0, make([]byte, 8)) })},
 		{"empty data", true, nil, upTo(many, func(i uint32) []byte {
 			if i == 0 {
-				return frame(h2Headers, h2EndHeaders, 1, append(asking("POST", "/graphql"), header("content-type", "application/json")...))
+				return frame(h2Headers, h2EndHeaders, 1, append(requestHeader("POST", "/graphql"), header("content-type", "application/json")...))
 			}
 			return frame(h2Data, 0, 1, nil)
 		})},
 		{"answers that nobody takes", true, window, upTo(100, func(i uint32) []byte {
-			return frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1, asking("GET", "/schema.graphql"))
+			return frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1, requestHeader("GET", "/schema.graphql"))
 		})},
 		{"a window beyond all", true, nil, upTo(3, func(uint32) []byte { return frame(h2Window, 0, 0, []byte{0x7f, 0xff, 0xff, 0xff}) })},
 		{"more streams than may be", true, nil, upTo(2_000, func(i uint32) []byte {
-			return frame(h2Headers, h2EndHeaders, 2*i+1, append(asking("POST", "/graphql"), header("content-type", "application/json")...))
+			return frame(h2Headers, h2EndHeaders, 2*i+1, append(requestHeader("POST", "/graphql"), header("content-type", "application/json")...))
 		})},
 		{"a frame beyond its bound", true, nil, upTo(1, func(uint32) []byte { return frame(h2Data, 0, 1, make([]byte, 1<<20)) })},
 		{"a path that is none", true, nil, upTo(50, func(i uint32) []byte {
-			return frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1, asking("GET", []string{"", "*", "x", "/a b", "/%", "//", "/\x00", "http://x/"}[i%8]))
+			return frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1, requestHeader("GET", []string{"", "*", "x", "/a b", "/%", "//", "/\x00", "http://x/"}[i%8]))
 		})},
 		{"a line within a header", true, nil, upTo(1, func(uint32) []byte {
-			return frame(h2Headers, h2EndStream|h2EndHeaders, 1, append(asking("GET", "/healthz"), header("x-request-id", "a\r\ninjected: y")...))
+			return frame(h2Headers, h2EndStream|h2EndHeaders, 1, append(requestHeader("GET", "/healthz"), header("x-request-id", "a\r\ninjected: y")...))
 		})},
 		{"a length that is another, and chunks", true, nil, upTo(1, func(uint32) []byte {
-			return append(frame(h2Headers, h2EndHeaders, 1, append(asking("POST", "/graphql"), append(header("content-length", "5"), header("transfer-encoding", "chunked")...)...)),
+			return append(frame(h2Headers, h2EndHeaders, 1, append(requestHeader("POST", "/graphql"), append(header("content-length", "5"), header("transfer-encoding", "chunked")...)...)),
 				frame(h2Data, h2EndStream, 1, []byte("0\r\n\r\nGET /nowhere HTTP/1.1\r\n\r\n"))...)
 		})},
 	} {
@@ -177,17 +177,17 @@ func TestConnectionsOfHTTP2ThatAreMisused(t *testing.T) {
 	}
 	alive()
 	transport.CloseIdleConnections()
-	storetest.Eventually(t, true, func() bool { goroutines, _ := s.has(t); return goroutines <= s.goroutines+goroutinesLeft })
-	_, heap := s.has(t)
+	storetest.Eventually(t, true, func() bool { goroutines, _ := s.usage(t); return goroutines <= s.goroutines+goroutinesLeft })
+	_, heap := s.usage(t)
 	require.Less(t, heap, s.heap+bytesLeft)
 	require.Zero(t, s.stop())
 }
 
 // Thousands of connections that do nothing, of one address, leave another its
 // answers, and the address its health.
-func TestConnectionsThatDoNothing(t *testing.T) {
+func TestIdleConnectionFlood(t *testing.T) {
 	t.Parallel()
-	a := attack(t, "--connections", "400", "--connections-address", "200", "--header-time", "3s")
+	a := startAttackTarget(t, "--connections", "400", "--connections-address", "200", "--header-time", "3s")
 	from := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	var all []net.Conn
 	defer func() {
@@ -205,12 +205,12 @@ func TestConnectionsThatDoNothing(t *testing.T) {
 			_, _ = io.WriteString(conn, "GET /v2/settings HTTP/1.1\r\nHost: x\r\nX-Slow: ") // it may be closed by now
 		}
 		if i%100 == 0 {
-			a.alive(t)
+			a.requireServing(t)
 		}
 	}
-	a.alive(t)
+	a.requireServing(t)
 	for _, conn := range all {
 		conn.Close()
 	}
-	a.recovered(t)
+	a.requireRecovered(t)
 }

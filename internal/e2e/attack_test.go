@@ -13,11 +13,11 @@ import (
 	"portico/store/storetest"
 )
 
-// attacked is a server that strangers and clients do what they like to. After
+// attackTarget is a server that strangers and clients do what they like to. After
 // each of it the server must answer rightly, and in the end have back what it
 // gave.
-type attacked struct {
-	*served
+type attackTarget struct {
+	*serverProcess
 	token            string // which may do all
 	goroutines, heap float64
 }
@@ -29,21 +29,21 @@ const (
 	bytesLeft      = 48 << 20
 )
 
-func attack(t *testing.T, flags ...string) *attacked {
+func startAttackTarget(t *testing.T, flags ...string) *attackTarget {
 	t.Helper()
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "portico.db"))
 	_, token := o.issue(t)
-	a := &attacked{token: token}
-	a.served = o.serve(t, append([]string{"--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "4000000", "--cache-bytes", "4000000"}, flags...)...)
+	a := &attackTarget{token: token}
+	a.serverProcess = o.serve(t, append([]string{"--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "4000000", "--cache-bytes", "4000000"}, flags...)...)
 	for range 20 {
-		a.alive(t)
+		a.requireServing(t)
 	}
-	a.goroutines, a.heap = a.has(t)
+	a.goroutines, a.heap = a.usage(t)
 	return a
 }
 
-// has is what the server has of goroutines and memory in use.
-func (a *attacked) has(t *testing.T) (goroutines, heap float64) {
+// usage is what the server has of goroutines and memory in use.
+func (a *attackTarget) usage(t *testing.T) (goroutines, heap float64) {
 	t.Helper()
 	http.DefaultClient.CloseIdleConnections()
 	collected, err := http.Get(a.admin + "/debug/pprof/heap?gc=1")
@@ -52,8 +52,8 @@ func (a *attacked) has(t *testing.T) (goroutines, heap float64) {
 	return a.metric(t, "go_goroutines"), a.metric(t, "go_memstats_heap_alloc_bytes")
 }
 
-// alive asks over both surfaces for what is known, which is told rightly.
-func (a *attacked) alive(t *testing.T) {
+// requireServing asks over both surfaces for what is known, which is told rightly.
+func (a *attackTarget) requireServing(t *testing.T) {
 	t.Helper()
 	response, body := a.graphql(t, a.token, `{ product(sku: "COF-AME") { sku stock { available } } }`)
 	require.Equal(t, 200, response.StatusCode, body)
@@ -63,13 +63,13 @@ func (a *attacked) alive(t *testing.T) {
 	require.Contains(t, body, `"available":400`)
 }
 
-// recovered waits until the server has back what the attack took, and holds its
+// requireRecovered waits until the server has back what the attack took, and holds its
 // log against panics and faults of its own.
-func (a *attacked) recovered(t *testing.T) {
+func (a *attackTarget) requireRecovered(t *testing.T) {
 	t.Helper()
-	a.alive(t)
+	a.requireServing(t)
 	storetest.Eventually(t, "", func() string {
-		goroutines, heap := a.has(t)
+		goroutines, heap := a.usage(t)
 		if goroutines > a.goroutines+goroutinesLeft || heap > a.heap+bytesLeft {
 			return fmt.Sprintf("%.0f goroutines, %.0f before; %.0f MiB, %.0f before", goroutines, a.goroutines, heap/(1<<20), a.heap/(1<<20))
 		}
@@ -82,9 +82,9 @@ func (a *attacked) recovered(t *testing.T) {
 	}
 }
 
-// shaped holds an answer against the shape that its surface has: what was
+// requireDocumentedShape holds an answer against the shape that its surface has: what was
 // asked for, or errors, and never a fault of the server's own.
-func shaped(t testing.TB, what, path string, response *http.Response, body string) {
+func requireDocumentedShape(t testing.TB, what, path string, response *http.Response, body string) {
 	t.Helper()
 	status := response.StatusCode
 	require.Less(t, status, 500, "%s: %.300s", what, body)

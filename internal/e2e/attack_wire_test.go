@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wire is what is sent on a connection, and the statuses of the answers that
+// rawRequest is what is sent on a connection, and the statuses of the answers that
 // come before it is closed, or silent.
-type wire struct {
+type rawRequest struct {
 	name, sent string
 	statuses   []int
 }
@@ -30,14 +30,14 @@ const (
 	bye      = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 )
 
-// wires are ways to have two servers read one request differently, or to be
+// rawRequests are ways to have two servers read one request differently, or to be
 // none at all. hidden stands where it must be taken for another request, or
 // not be answered.
-func wires(token string) (all []wire) {
+func rawRequests(token string) (all []rawRequest) {
 	posted := func(headers, body string) string {
 		return "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token + "\r\n" + headers + "\r\n" + body
 	}
-	add := func(name, sent string, statuses ...int) { all = append(all, wire{name, sent, statuses}) }
+	add := func(name, sent string, statuses ...int) { all = append(all, rawRequest{name, sent, statuses}) }
 
 	add("a length and chunks", posted("Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", chunk+hidden), 200)
 	add("chunks and a length", posted("Transfer-Encoding: chunked\r\nContent-Length: 24\r\n", "0\r\n\r\n"+hidden), 400)
@@ -100,7 +100,7 @@ func wires(token string) (all []wire) {
 
 // answers are the statuses that come on a connection for what is sent, until it
 // is closed or nothing comes any more.
-func (a *attacked) answers(t *testing.T, sent string) (statuses []int) {
+func (a *attackTarget) answers(t *testing.T, sent string) (statuses []int) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
 	require.NoError(t, err)
@@ -125,21 +125,21 @@ func (a *attacked) answers(t *testing.T, sent string) (statuses []int) {
 
 // What is no request is refused, and its connection closed: nobody's next
 // request is read from what was behind it.
-func TestRequestsThatAreNone(t *testing.T) {
+func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
-	a := attack(t, "--idle-time", "2s", "--header-time", "2s", "--body-time", "5s")
-	for _, w := range wires(a.token) {
+	a := startAttackTarget(t, "--idle-time", "2s", "--header-time", "2s", "--body-time", "5s")
+	for _, w := range rawRequests(a.token) {
 		if got := a.answers(t, w.sent); !slices.Equal(w.statuses, got) {
 			t.Errorf("%s is answered %v, not %v", w.name, got, w.statuses)
 		}
 	}
-	a.recovered(t)
+	a.requireRecovered(t)
 }
 
 // Paths lead nowhere but where they say, and what is echoed stays text.
-func TestPathsThatLeadElsewhere(t *testing.T) {
+func TestPathTraversal(t *testing.T) {
 	t.Parallel()
-	a := attack(t)
+	a := startAttackTarget(t)
 	for _, path := range []string{
 		"/v2/./settings", "/v2/../v2/settings", "/v2/%2e%2e/settings", "/v2/%2e/settings", "/v2%2fsettings", "/v2/settings%2f", "/v2/settings;x=1", "/v2/%00", "/v2/settings%00",
 		"/docs/..%2f..%2fserver.go", "/docs/%2e%2e/server.go", "/playground/%2e%2e%2f%2e%2e%2fserver.go", "/graphiql/....//x", "/playground/..%5c..%5cserver.go", "/.git/config", "/etc/passwd",
@@ -150,7 +150,7 @@ func TestPathsThatLeadElsewhere(t *testing.T) {
 		for _, headers := range [][]string{nil, {"Prefer", "graphql, explain"}, {"X-Request-Id", "a b\tInjected: c"}, {"Accept-Language", strings.Repeat("en;q=0.1,", 3_000)}, {"Idempotency-Key", strings.Repeat("k", 20_000)}} {
 			response, body := a.send(t, "GET", path, "", append(headers, "Authorization", "Bearer "+a.token)...)
 			what := fmt.Sprintf("%.60s with %.60s", path, headers)
-			shaped(t, what, path, response, body)
+			requireDocumentedShape(t, what, path, response, body)
 			require.GreaterOrEqual(t, response.StatusCode, 400, what)
 			require.NotContains(t, body, "package main", what)
 			require.Regexp(t, `^[A-Za-z0-9._-]{1,64}$`, response.Header.Get("X-Request-Id"))
@@ -165,5 +165,5 @@ func TestPathsThatLeadElsewhere(t *testing.T) {
 		require.Equal(t, 200, response.StatusCode)
 		require.NotContains(t, body, "page_length")
 	}
-	a.recovered(t)
+	a.requireRecovered(t)
 }

@@ -27,14 +27,14 @@ func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(folder, "node_modules", "graphql-http")); err != nil {
 		storetest.SkipMissing(t, "node", "the audit of GraphQL over HTTP is not installed; run: npm ci --prefix "+folder)
 	}
-	runNode(t, folder, "audit.test.js", "PORTICO_TEST_URL="+serving(t, "--demo").held(t))
+	runNode(t, folder, "audit.test.js", "PORTICO_TEST_URL="+startServer(t, "--demo").validated(t))
 }
 
 // Every surface compresses what is long, whether the answer is kept or not, and
 // says that it does.
-func TestLongAnswersAreCompressedEverywhere(t *testing.T) {
+func TestLongResponsesAreCompressed(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo")
+	s := startServer(t, "--demo")
 	token := demoToken(t, s)
 	const products = `{ products(first: 20) { nodes { uuid name sku slug description stock { available } } } }`
 	for _, c := range []struct {
@@ -54,13 +54,13 @@ func TestLongAnswersAreCompressedEverywhere(t *testing.T) {
 		{"an error", "GET", "/catalog/nodes/none", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			plain := s.coded(t, token, c.method, c.path, c.body, "identity")
+			plain := s.getEncoded(t, token, c.method, c.path, c.body, "identity")
 			require.Empty(t, plain.Header.Get("Content-Encoding"))
 			want, err := io.ReadAll(plain.Body)
 			require.NoError(t, err)
 			for _, encoding := range []string{"gzip", "zstd"} {
 				for range 2 { // and once more, when it is ready
-					got := s.coded(t, token, c.method, c.path, c.body, encoding)
+					got := s.getEncoded(t, token, c.method, c.path, c.body, encoding)
 					require.Equal(t, plain.StatusCode, got.StatusCode)
 					if !c.long {
 						require.Empty(t, got.Header.Get("Content-Encoding"))
@@ -79,8 +79,8 @@ func TestLongAnswersAreCompressedEverywhere(t *testing.T) {
 	}
 }
 
-// coded asks for an encoding; the answer is as it was sent.
-func (s *served) coded(t *testing.T, token, method, path, body, encoding string) *http.Response {
+// getEncoded asks for an encoding; the answer is as it was sent.
+func (s *serverProcess) getEncoded(t *testing.T, token, method, path, body, encoding string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
 	require.NoError(t, err)

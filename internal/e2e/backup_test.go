@@ -15,15 +15,15 @@ import (
 func TestBackupAndRestore(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
-	good(t, append([]string{"import", "internal/demo/shop.ndjson"}, flags...)...)
-	s := serving(t, slices.Concat(flags, unlimited)...)
+	mustRun(t, append([]string{"import", "internal/demo/shop.ndjson"}, flags...)...)
+	s := startServer(t, slices.Concat(flags, unlimited)...)
 	client, token := s.client(t, flags...)
 	response, _ := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 	require.Equal(t, 200, response.StatusCode)
 	file := filepath.Join(t.TempDir(), "shop.backup")
 	s.underLoad(t, client, token, func() {
 		for range 2 {
-			require.Contains(t, good(t, append([]string{"backup", file}, flags...)...), "backed up ")
+			require.Contains(t, mustRun(t, append([]string{"backup", file}, flags...)...), "backed up ")
 		}
 	})
 	info, err := os.Stat(file)
@@ -40,9 +40,9 @@ func TestBackupAndRestore(t *testing.T) {
 
 	place := filepath.Join(t.TempDir(), "new.db")
 	elsewhere := []string{"--database-url", "file:" + place}
-	require.Contains(t, good(t, append([]string{"restore", file}, elsewhere...)...), "restored ")
+	require.Contains(t, mustRun(t, append([]string{"restore", file}, elsewhere...)...), "restored ")
 	key := strings.TrimSuffix(path, ".db") + ".key"
-	again := serving(t, append(elsewhere, "--key-file", key)...)
+	again := startServer(t, append(elsewhere, "--key-file", key)...)
 	response, answer := again.send(t, "GET", "/v2/gateways/card_processor", "", "Authorization", "Bearer "+token)
 	require.Equal(t, 200, response.StatusCode, "the token is good: its key was in the backup")
 	require.Contains(t, answer, `"password":"********"`)
@@ -60,7 +60,7 @@ func TestBackupAndRestore(t *testing.T) {
 	require.Empty(t, left, "a backup that is none leaves nothing")
 }
 
-func TestBackupOfPostgreSQLIsItsOwn(t *testing.T) {
+func TestBackupRejectsPostgreSQL(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {

@@ -22,10 +22,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAHeaderIsBoundedByAFlag, within the 4 KiB that the library gives to each.
-func TestAHeaderIsBoundedByAFlag(t *testing.T) {
+// TestHeaderBytesFlag, within the 4 KiB that the library gives to each.
+func TestHeaderBytesFlag(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo", "--header-bytes", "20000")
+	s := startServer(t, "--demo", "--header-bytes", "20000")
 	status := func(size int) int {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		require.NoError(t, err)
@@ -43,10 +43,10 @@ func TestAHeaderIsBoundedByAFlag(t *testing.T) {
 	require.Contains(t, stderr, "--header-bytes")
 }
 
-// TestAMessageIsBoundedByAFlag: what is longer ends its WebSocket.
-func TestAMessageIsBoundedByAFlag(t *testing.T) {
+// TestMessageBytesFlag: what is longer ends its WebSocket.
+func TestMessageBytesFlag(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo", "--message-bytes", "3000")
+	s := startServer(t, "--demo", "--message-bytes", "3000")
 	said := func(size int) (string, error) {
 		conn, _, err := websocket.Dial(t.Context(), s.url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
 		require.NoError(t, err)
@@ -63,9 +63,9 @@ func TestAMessageIsBoundedByAFlag(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestALineOfAnImportIsBoundedByAFlag, wherever it stands: a longer one is a
+// TestImportLineBytesFlag, wherever it stands: a longer one is a
 // fault beside the others.
-func TestALineOfAnImportIsBoundedByAFlag(t *testing.T) {
+func TestImportLineBytesFlag(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	line := func(id string, size int) string {
@@ -79,7 +79,7 @@ func TestALineOfAnImportIsBoundedByAFlag(t *testing.T) {
 	}
 	for _, bound := range []int{100, 1 << 20, 3<<20 + 5} { // a buffer is 1 MiB
 		with := append([]string{"import", "--line-bytes", strconv.Itoa(bound)}, flags...)
-		require.Contains(t, good(t, append(with, file(line("a", bound), line("b", bound), strings.TrimSuffix(line("c", bound), "\n")))...), "imported 3 resources")
+		require.Contains(t, mustRun(t, append(with, file(line("a", bound), line("b", bound), strings.TrimSuffix(line("c", bound), "\n")))...), "imported 3 resources")
 		first, second := file(line("d", bound)), file(line("e", bound), line("f", bound+1), `{"type":"comet"}`+"\n", line("g", bound+(5<<20)), strings.TrimSuffix(line("h", bound+1), "\n"))
 		code, _, stderr := portico(t, append(with, first, second)...)
 		require.Equal(t, 1, code)
@@ -92,14 +92,14 @@ func TestALineOfAnImportIsBoundedByAFlag(t *testing.T) {
 	}
 }
 
-// TestStreamsOfHTTP2AreBoundedByAFlag: a connection is told how many it may
+// TestStreamsConnectionFlag: a connection is told how many it may
 // have, one more is refused, and where one has ended another is answered.
-func TestStreamsOfHTTP2AreBoundedByAFlag(t *testing.T) {
+func TestStreamsConnectionFlag(t *testing.T) {
 	t.Parallel()
 	folder, trusted := t.TempDir(), x509.NewCertPool()
 	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
-	trusted.AddCert(certify(t, certFile, keyFile, 1))
-	s := serving(t, "--demo", "--tls-cert", certFile, "--tls-key", keyFile, "--streams-connection", "3")
+	trusted.AddCert(writeCertificate(t, certFile, keyFile, 1))
+	s := startServer(t, "--demo", "--tls-cert", certFile, "--tls-key", keyFile, "--streams-connection", "3")
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"), &tls.Config{RootCAs: trusted, NextProtos: []string{"h2"}})
 	require.NoError(t, err)
 	defer conn.Close()
@@ -125,7 +125,7 @@ func TestStreamsOfHTTP2AreBoundedByAFlag(t *testing.T) {
 		}
 	}
 	begun := func(stream uint32) []byte {
-		return frame(h2Headers, h2EndHeaders, stream, append(asking("POST", "/graphql"), header("content-type", "application/json")...))
+		return frame(h2Headers, h2EndHeaders, stream, append(requestHeader("POST", "/graphql"), header("content-type", "application/json")...))
 	}
 	send([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frame(h2Settings, 0, 0, nil))
 	require.Contains(t, string(until(h2Settings, 0)), string([]byte{0, 3, 0, 0, 0, 3}), "SETTINGS_MAX_CONCURRENT_STREAMS")

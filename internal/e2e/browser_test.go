@@ -181,15 +181,15 @@ func (b *browser) text(t *testing.T, selector chromedp.CSS) string {
 func TestPagesInABrowser(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "a page takes a browser seconds")
-	within, s := chromium(t), serving(t, "--demo")
+	within, s := chromium(t), startServer(t, "--demo")
 	for _, page := range []struct {
 		name string
-		see  func(*testing.T, *browser, *served)
+		see  func(*testing.T, *browser, *serverProcess)
 	}{{"playground", seePlayground}, {"examples", seeExamples}, {"docs", seeDocs}, {"graphiql", seeGraphiQL}} { // a tab behind another is not painted
 		t.Run(page.name, func(t *testing.T) { page.see(t, openTab(t, within, s.url), s) })
 	}
 	t.Run("trusted", func(t *testing.T) {
-		trusting := serving(t, append(manifest(t, "enforce"), "--demo")...)
+		trusting := startServer(t, append(manifest(t, "enforce"), "--demo")...)
 		seeTrusted(t, openTab(t, within, trusting.url), trusting)
 	})
 }
@@ -248,7 +248,7 @@ func seeStockTick(t *testing.T, b *browser) {
 }
 
 // seeExamples runs every example by one click, and another shopper's.
-func seeExamples(t *testing.T, b *browser, s *served) {
+func seeExamples(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Navigate(s.url+"/"), chromedp.WaitReady(playgroundReady))
 	b.named(t)
 	names := strings.Fields(b.script(t, `[...document.querySelectorAll("[data-example]")].map((e) => e.dataset.example).join(" ")`))
@@ -305,7 +305,7 @@ func seeExamples(t *testing.T, b *browser, s *served) {
 
 // seeGraphiQL runs its first example, and opens the explorer; where it was not
 // built in, its page says how to do so.
-func seeGraphiQL(t *testing.T, b *browser, s *served) {
+func seeGraphiQL(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Navigate(s.url+playground.GraphiQLPath))
 	bundle, err := os.ReadFile("graph/graphiql/dist/graphiql.js")
 	if _, missing := os.Stat("graph/graphiql/dist/licenses.txt"); err != nil || missing != nil {
@@ -335,7 +335,7 @@ func seeGraphiQL(t *testing.T, b *browser, s *served) {
 // seeGraphiQLTick runs a subscription there: it begins with how things stand, goes
 // on with what changes, and ends when it is stopped. It is run before the editor
 // has read it, as by one who pastes and is quick.
-func seeGraphiQLTick(t *testing.T, b *browser, s *served) {
+func seeGraphiQLTick(t *testing.T, b *browser, s *serverProcess) {
 	const tick = `subscription Tick { stockChanged(productIds: ["prod-ristretto"]) { available } }`
 	b.script(t, fmt.Sprintf(`document.querySelector(".graphiql-query-editor .CodeMirror").CodeMirror.setValue(%q), document.querySelector(".graphiql-execute-button").click(), ""`, tick))
 	shows := func(available int) {
@@ -352,7 +352,7 @@ func seeGraphiQLTick(t *testing.T, b *browser, s *served) {
 
 // seePlayground works with the editor, by keyboard, with the reference, and by
 // links.
-func seePlayground(t *testing.T, b *browser, s *served) {
+func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Navigate(s.url+"/"), chromedp.WaitReady(playgroundReady))
 	typing := func(keys ...string) {
 		for _, key := range keys {
@@ -473,7 +473,7 @@ func seeEditing(t *testing.T, b *browser, typing func(...string), with func(stri
 
 // seeReload finds what was typed after a reload, but no secret where a browser
 // keeps it: neither in the tabs and the history, nor in a link.
-func seeReload(t *testing.T, b *browser, s *served) {
+func seeReload(t *testing.T, b *browser, s *serverProcess) {
 	t.Helper()
 	const (
 		query = `mutation Set($input: GatewayUpdateInput!, $password: String = "s3cret-a") {
@@ -507,7 +507,7 @@ func seeReload(t *testing.T, b *browser, s *served) {
 
 // In a shop that is not the demo, examples name what that shop has, or say what
 // it lacks.
-func TestThePlaygroundInAnotherShop(t *testing.T) {
+func TestPlaygroundWithOtherShops(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "a page takes a browser seconds")
 	within := chromium(t)
@@ -517,9 +517,9 @@ func TestThePlaygroundInAnotherShop(t *testing.T) {
 		if lines != "" {
 			file := filepath.Join(t.TempDir(), "shop.ndjson")
 			require.NoError(t, os.WriteFile(file, []byte(lines), 0o600))
-			good(t, append([]string{"import", file}, flags...)...)
+			mustRun(t, append([]string{"import", file}, flags...)...)
 		}
-		o := openOffice(t, flags[1])
+		o := openFixture(t, flags[1])
 		_, token := o.issue(t, scopes...)
 		s := o.serve(t)
 		b := openTab(t, within, s.url)

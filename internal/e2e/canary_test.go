@@ -68,19 +68,19 @@ func (c *canary) found(text string) string {
 	return ""
 }
 
-// hunted is a request, with what was sent for those who read a failure.
-type hunted struct{ method, path, body, kind, idempotency string }
+// canaryRequest is a request, with what was sent for those who read a failure.
+type canaryRequest struct{ method, path, body, kind, idempotency string }
 
 // draw makes a request: of any operation, well or badly formed, or one that
 // has the secret somewhere that is not shown.
-func (c *canary) draw(r *rand.Rand, operations []hunted) hunted {
+func (c *canary) draw(r *rand.Rand, operations []canaryRequest) canaryRequest {
 	pick := func(values ...string) string { return values[r.IntN(len(values))] }
-	var h hunted
+	var h canaryRequest
 	switch r.IntN(4) {
 	case 0, 1:
 		h = operations[r.IntN(len(operations))]
 	case 2: // over REST
-		h = hunted{method: "PUT", path: "/v2/gateways/" + pick("card_processor", "card_processor", "manual", "none"), kind: "application/json"}
+		h = canaryRequest{method: "PUT", path: "/v2/gateways/" + pick("card_processor", "card_processor", "manual", "none"), kind: "application/json"}
 		h.body = strings.ReplaceAll(pick(
 			`{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"SECRET","test":true}}`,
 			`{"data":{"type":"gateway","name":"","slug":"","enabled":true,"password":"SECRET"}}`,
@@ -90,7 +90,7 @@ func (c *canary) draw(r *rand.Rand, operations []hunted) hunted {
 			`{"data":{"password":"SECRET","merchant_id":""}}`, `{"data":{"password":"SECRET\u0000"}}`, `{"data":{"password":"`+strings.Repeat("SECRET", 60)+`"}}`,
 			`password=SECRET`, `{"data":{"password":"SECRET"`), "SECRET", c.secret)
 	default: // over GraphQL
-		h = hunted{method: "POST", path: "/graphql", kind: "application/json"}
+		h = canaryRequest{method: "POST", path: "/graphql", kind: "application/json"}
 		query := pick(
 			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, enabled: true, merchantId: "m", username: "u", password: "SECRET"}) { gateway { slug passwordSet fingerprint } userErrors { field message } } }`,
 			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: ["SECRET"]}) { gateway { slug } } }`,
@@ -114,7 +114,7 @@ func (c *canary) draw(r *rand.Rand, operations []hunted) hunted {
 		quoted, _ := json.Marshal(strings.ReplaceAll(query, "SECRET", c.secret))
 		h.body = `{"query": ` + string(quoted) + `, "variables": ` + strings.ReplaceAll(variables, "SECRET", c.secret) + pick(`}`, `}`, ``, `, "operationName": "`+c.secret+`"}`)
 		if r.IntN(12) == 0 {
-			h = hunted{method: "GET", path: "/graphql?query=" + url.QueryEscape(strings.ReplaceAll(query, "SECRET", c.secret))}
+			h = canaryRequest{method: "GET", path: "/graphql?query=" + url.QueryEscape(strings.ReplaceAll(query, "SECRET", c.secret))}
 		}
 	}
 	if r.IntN(3) == 0 {
@@ -169,7 +169,7 @@ func (c *canary) damage(r *rand.Rand, body string) string {
 }
 
 // A secret that the gateway is configured with is nowhere but sealed.
-func TestNoSecretLeaves(t *testing.T) {
+func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		requests := storetest.QuickOrFull(400, canaryRequestsPostgres)
@@ -179,21 +179,21 @@ func TestNoSecretLeaves(t *testing.T) {
 		flags := []string{"--database-url", e.URL(t), "--seal-key", keyOf('k'), "--synchronous", "OFF", "--log-level", "debug", "--admin-addr", "127.0.0.1:0",
 			"--token-rate-client", "0", "--token-rate-address", "0", "--code-rate-client", "0", "--code-rate-address", "0"}
 		imported := append([]string{"import", "internal/demo/shop.ndjson"}, flags[:2]...)
-		good(t, imported...)
-		s := serving(t, flags...)
+		mustRun(t, imported...)
+		s := startServer(t, flags...)
 		_, token := s.client(t, flags[:2]...)
 		c := newCanary()
 		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"`+c.secret+`"}}`, "Authorization", "Bearer "+token)
 		require.Equal(t, 200, response.StatusCode, answer)
 
-		s.url = s.held(t)
+		s.url = s.validated(t)
 
-		var all []hunted
+		var all []canaryRequest
 		for _, request := range operations(t) {
 			r := request("")
 			body, err := io.ReadAll(r.Body)
 			require.NoError(t, err)
-			all = append(all, hunted{method: r.Method, path: r.URL.RequestURI(), body: string(body), kind: r.Header.Get("Content-Type")})
+			all = append(all, canaryRequest{method: r.Method, path: r.URL.RequestURI(), body: string(body), kind: r.Header.Get("Content-Type")})
 		}
 		var group sync.WaitGroup
 		for worker := range canaryWorkers {
@@ -224,7 +224,7 @@ func TestNoSecretLeaves(t *testing.T) {
 		requireAbsent("the metrics", string(told))
 		searchDatabase(t, e, requireAbsent) // with its WAL
 		file := filepath.Join(t.TempDir(), "export.ndjson")
-		good(t, append([]string{"export", file}, flags[:2]...)...)
+		mustRun(t, append([]string{"export", file}, flags[:2]...)...)
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		requireAbsent("the export", string(text))
@@ -238,7 +238,7 @@ func TestNoSecretLeaves(t *testing.T) {
 }
 
 // hunt sends a request and searches the answer.
-func (c *canary) hunt(t *testing.T, s *served, token string, h hunted) {
+func (c *canary) hunt(t *testing.T, s *serverProcess, token string, h canaryRequest) {
 	request, err := http.NewRequestWithContext(t.Context(), h.method, s.url+h.path, strings.NewReader(h.body))
 	if err != nil {
 		t.Error(err)

@@ -24,13 +24,13 @@ func newClient(t *testing.T, flags []string, args ...string) (id, secret string)
 	if len(args) == 0 {
 		args = []string{"--all-scopes"}
 	}
-	answer := good(t, append(append([]string{"client", "create", "--name", "till", "--json"}, args...), flags...)...)
+	answer := mustRun(t, append(append([]string{"client", "create", "--name", "till", "--json"}, args...), flags...)...)
 	require.NoError(t, json.Unmarshal([]byte(answer), &made))
 	return made.ID, made.Secret
 }
 
 // login asks for a token by a secret; the status tells whether it got one.
-func (s *served) login(t *testing.T, id, secret string, headers ...string) (status int, token string) {
+func (s *serverProcess) login(t *testing.T, id, secret string, headers ...string) (status int, token string) {
 	t.Helper()
 	response, body := s.send(t, "POST", "/oauth/access_token",
 		url.Values{"grant_type": {"client_credentials"}, "client_id": {id}, "client_secret": {secret}}.Encode(), headers...)
@@ -42,14 +42,14 @@ func (s *served) login(t *testing.T, id, secret string, headers ...string) (stat
 }
 
 // reads tells how a token is answered over REST.
-func (s *served) reads(t *testing.T, token string) int {
+func (s *serverProcess) reads(t *testing.T, token string) int {
 	t.Helper()
 	response, _ := s.send(t, "GET", "/v2/inventories", "", "Authorization", "Bearer "+token)
 	return response.StatusCode
 }
 
 // graphql asks with a token.
-func (s *served) graphql(t *testing.T, token, query string) (*http.Response, string) {
+func (s *serverProcess) graphql(t *testing.T, token, query string) (*http.Response, string) {
 	t.Helper()
 	text, err := json.Marshal(map[string]string{"query": query})
 	require.NoError(t, err)
@@ -66,7 +66,7 @@ func TestClientCommands(t *testing.T) {
 	with := func(args ...string) []string { return append(args, flags...) }
 	id, secret := newClient(t, flags, "--scope", "tokens:write,inventory:read")
 	newClient(t, flags)
-	first, second := serving(t, flags...), serving(t, flags...)
+	first, second := startServer(t, flags...), startServer(t, flags...)
 	status, token := first.login(t, id, secret)
 	require.Equal(t, 200, status)
 	response, body := first.send(t, "POST", "/v2/shopper-tokens", `{"data":{"customer_id":"bob"}}`, "Authorization", "Bearer "+token)
@@ -83,7 +83,7 @@ func TestClientCommands(t *testing.T) {
 		return response.StatusCode
 	}(), "a shopper mints nothing")
 
-	rotated := good(t, with("client", "rotate", id)...)
+	rotated := mustRun(t, with("client", "rotate", id)...)
 	require.Regexp(t, `The old secret is valid until \S+Z\.`, rotated)
 	fresh := regexp.MustCompile(`client_secret +(\S+)`).FindStringSubmatch(rotated)[1]
 	for _, known := range []string{secret, fresh} {
@@ -102,8 +102,8 @@ func TestClientCommands(t *testing.T) {
 	status, _ = second.login(t, id, latest.Secret)
 	require.Equal(t, 200, status)
 
-	require.Regexp(t, `^revoked `+id+` \(till\) at \S+Z; servers reject its tokens within a second\n$`, good(t, with("client", "revoke", id)...))
-	for _, s := range []*served{first, second} {
+	require.Regexp(t, `^revoked `+id+` \(till\) at \S+Z; servers reject its tokens within a second\n$`, mustRun(t, with("client", "revoke", id)...))
+	for _, s := range []*serverProcess{first, second} {
 		status, _ = s.login(t, id, latest.Secret)
 		require.Equal(t, 401, status, "no new token, at once")
 		for _, ended := range []string{token, minted.Data.Token} {
@@ -114,7 +114,7 @@ func TestClientCommands(t *testing.T) {
 	}
 
 	var lines []map[string]any
-	require.NoError(t, json.Unmarshal([]byte(good(t, with("client", "list", "--json")...)), &lines))
+	require.NoError(t, json.Unmarshal([]byte(mustRun(t, with("client", "list", "--json")...)), &lines))
 	require.Len(t, lines, 2)
 	require.Equal(t, id, lines[0]["id"])
 	require.Equal(t, []any{"inventory:read", "tokens:write"}, lines[0]["scopes"])
@@ -123,7 +123,7 @@ func TestClientCommands(t *testing.T) {
 	require.NotNil(t, lines[0]["rotated_at"])
 	require.Nil(t, lines[0]["old_secret_until"])
 	require.Nil(t, lines[1]["revoked_at"])
-	text := good(t, with("client", "list")...)
+	text := mustRun(t, with("client", "list")...)
 	require.Regexp(t, `^ID +NAME +CREATED +ROTATED +OLD SECRET UNTIL +REVOKED +SCOPES\n`, text)
 	require.Regexp(t, id+` +till +\S+Z +\S+Z +- +\S+Z +inventory:read tokens:write\n`, text)
 	require.Regexp(t, ` +till +\S+Z +- +- +- +all\n$`, text)
@@ -148,7 +148,7 @@ func TestKeysCommands(t *testing.T) {
 	flags, path := database(t)
 	with := func(args ...string) []string { return append(args, flags...) }
 	id, secret := newClient(t, flags)
-	s := serving(t, flags...)
+	s := startServer(t, flags...)
 	_, before := s.login(t, id, secret)
 	keys := func() (list []string) {
 		_, body := s.send(t, "GET", "/.well-known/jwks.json", "")
@@ -160,14 +160,14 @@ func TestKeysCommands(t *testing.T) {
 		return list
 	}
 	require.Len(t, keys(), 1)
-	require.Regexp(t, `^created key \S+, which signs in 5s\n$`, good(t, with("keys", "rotate")...))
-	require.Regexp(t, `(?s)^ID +STATE.*published .* signs `, good(t, with("keys", "list")...))
-	require.Regexp(t, `^created key \S+, which signs now\n$`, good(t, with("keys", "rotate", "--delay", "0s")...))
+	require.Regexp(t, `^created key \S+, which signs in 5s\n$`, mustRun(t, with("keys", "rotate")...))
+	require.Regexp(t, `(?s)^ID +STATE.*published .* signs `, mustRun(t, with("keys", "list")...))
+	require.Regexp(t, `^created key \S+, which signs now\n$`, mustRun(t, with("keys", "rotate", "--delay", "0s")...))
 	storetest.Eventually(t, true, func() bool { return len(keys()) == 3 }, "the server publishes them without a restart")
 	require.Equal(t, 200, s.reads(t, before), "tokens of the old key are good still")
 
 	var lines []map[string]any
-	require.NoError(t, json.Unmarshal([]byte(good(t, with("keys", "list", "--json")...)), &lines))
+	require.NoError(t, json.Unmarshal([]byte(mustRun(t, with("keys", "list", "--json")...)), &lines))
 	require.Len(t, lines, 3)
 	require.Equal(t, "signs", lines[0]["state"])
 	require.Equal(t, "command:keys-rotate", lines[0]["made_by"])
@@ -175,7 +175,7 @@ func TestKeysCommands(t *testing.T) {
 	require.NotNil(t, lines[2]["kept_until"])
 	require.Equal(t, keys()[0], lines[0]["id"])
 
-	require.Contains(t, good(t, with("keys", "rotate", "--end-tokens")...), "tokens issued so far are no longer valid")
+	require.Contains(t, mustRun(t, with("keys", "rotate", "--end-tokens")...), "tokens issued so far are no longer valid")
 	storetest.Eventually(t, true, func() bool { return s.reads(t, before) == 401 })
 	_, after := s.login(t, id, secret)
 	require.Equal(t, 200, s.reads(t, after))
@@ -188,12 +188,12 @@ func TestKeysCommands(t *testing.T) {
 	require.Len(t, keys(), 1)
 }
 
-func TestIntrospectionOfAServer(t *testing.T) {
+func TestIntrospectionFlag(t *testing.T) {
 	t.Parallel()
 	const query = `{ __schema { queryType { name } } }`
 	flags, _ := database(t)
 	id, secret := newClient(t, flags, "--scope", "settings:read")
-	s := serving(t, flags...)
+	s := startServer(t, flags...)
 	_, body := s.graphql(t, "", query)
 	require.Contains(t, body, `"code":"UNAUTHENTICATED"`)
 	require.Contains(t, body, "Get a token from POST /oauth/access_token")
@@ -204,17 +204,17 @@ func TestIntrospectionOfAServer(t *testing.T) {
 		response, _ := s.send(t, "GET", public, "")
 		require.Equal(t, 200, response.StatusCode, public)
 	}
-	_, body = serving(t, "--demo").graphql(t, "", query)
+	_, body = startServer(t, "--demo").graphql(t, "", query)
 	require.JSONEq(t, `{"data":{"__schema":{"queryType":{"name":"Query"}}}}`, body, "the demo shows it to everyone")
 }
 
 // An issuer that is away stops neither the server nor its own tokens.
-func TestAnIssuerThatIsAway(t *testing.T) {
+func TestUnreachableOIDCIssuer(t *testing.T) {
 	t.Parallel()
 	const away = "http://127.0.0.1:1"
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
-	s := serving(t, append(flags, "--oidc-issuer", away, "--oidc-audience", "shop")...)
+	s := startServer(t, append(flags, "--oidc-issuer", away, "--oidc-audience", "shop")...)
 	_, token := s.login(t, id, secret)
 	require.Equal(t, 200, s.reads(t, token))
 	foreign := "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJodHRwOi8vMTI3LjAuMC4xOjEifQ.AAAA" // {"iss":"http://127.0.0.1:1"}

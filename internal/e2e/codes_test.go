@@ -29,25 +29,25 @@ func withSpring(t *testing.T, e storetest.Backend) *shop.Store {
 	return s
 }
 
-func TestCodesAreGeneratedAndExportedByCommand(t *testing.T) {
+func TestCodesCommands(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		withSpring(t, e)
 		database := []string{"--promotion", "spring", "--database-url", e.URL(t)}
-		out := good(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "SUMMER-####-####", "--uses", "2"}, database...)...)
+		out := mustRun(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "SUMMER-####-####", "--uses", "2"}, database...)...)
 		require.Contains(t, out, "generated 2500 codes; guessing one takes 4.4e+08 attempts")
-		rows, err := csv.NewReader(strings.NewReader(good(t, append([]string{"codes", "export", "-"}, database...)...))).ReadAll()
+		rows, err := csv.NewReader(strings.NewReader(mustRun(t, append([]string{"codes", "export", "-"}, database...)...))).ReadAll()
 		require.NoError(t, err)
 		require.Len(t, rows, 2501)
 		require.Equal(t, []string{"code", "max_uses", "uses", "used", "consume_unit", "user", "created_at"}, rows[0])
 		require.Regexp(t, `^SUMMER-[0-9A-Z]{4}-[0-9A-Z]{4}$`, rows[1][0])
 		require.Equal(t, []string{"2", "2", "0", "per_cart", ""}, rows[1][1:6])
 		file := filepath.Join(t.TempDir(), "codes.ndjson")
-		require.Contains(t, good(t, append([]string{"codes", "export", "--format", "ndjson", file}, database...)...), "exported 2500 codes to "+file)
+		require.Contains(t, mustRun(t, append([]string{"codes", "export", "--format", "ndjson", file}, database...)...), "exported 2500 codes to "+file)
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Equal(t, 2500, bytes.Count(text, []byte("\n")))
-		require.Contains(t, good(t, "import", file, "--database-url", e.URL(t)), "2500 promotion_code", "an import takes it")
+		require.Contains(t, mustRun(t, "import", file, "--database-url", e.URL(t)), "2500 promotion_code", "an import takes it")
 		code, _, stderr := portico(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "A-##"}, database...)...)
 		require.Equal(t, 1, code)
 		require.Contains(t, stderr, "pattern is too small for 2500 codes: it allows 1024")
@@ -56,7 +56,7 @@ func TestCodesAreGeneratedAndExportedByCommand(t *testing.T) {
 
 // The command is killed in the middle; whoever works on the database then
 // makes exactly what is missing.
-func TestGeneratingCodesSurvivesAKill(t *testing.T) {
+func TestCodesGenerateSurvivesKill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -77,7 +77,7 @@ var (
 
 // postman sends a collection's requests as Postman does.
 type postman struct {
-	*served
+	*serverProcess
 	variables map[string]string
 }
 
@@ -208,8 +208,8 @@ func TestCollection(t *testing.T) {
 		}
 	}
 
-	p := &postman{served: serving(t, "--demo"), variables: map[string]string{}}
-	p.url = p.held(t)
+	p := &postman{serverProcess: startServer(t, "--demo"), variables: map[string]string{}}
+	p.url = p.validated(t)
 	for _, v := range c.Variable {
 		p.variables[v.Key] = v.Value
 	}

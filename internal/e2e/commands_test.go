@@ -66,7 +66,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --jobs-client=-1", 2, "--jobs-client, --codes-client and --codes-waiting must be 1 or more, or 0 for the default"},
 		{"codes generate --promotion p --count 1 --codes-client=-1", 2, "--codes-client"},
 		{"serve --keys-client-bytes=-1", 2, "--keys-client and --keys-client-bytes must be 1 or more"},
-		{"serve --streams-connection=-1", 2, "--streams-connection must be at least 1; 0 is the default"},
+		{"serve --streams-connection=-1", 2, "--streams-connection must be 1 or more, or 0 for the default"},
 		{"import x --line-bytes=-1", 2, "--line-bytes must be 1 or more, or 0 for the default"},
 		{"serve --oidc-audience shop", 2, "--oidc-audience needs --oidc-issuer"},
 		{"serve --oidc-issuer https://id.example", 2, "the audience of its tokens must be set"},
@@ -110,15 +110,15 @@ func TestSchemaAndVersion(t *testing.T) {
 	t.Parallel()
 	schema, err := os.ReadFile("schema.graphqls")
 	require.NoError(t, err)
-	require.Equal(t, string(schema), good(t, "schema"))
-	require.Regexp(t, `^portico \S.* go1\.\S+ \S+/\S+\n$`, good(t, "version"))
+	require.Equal(t, string(schema), mustRun(t, "schema"))
+	require.Regexp(t, `^portico \S.* go1\.\S+ \S+/\S+\n$`, mustRun(t, "version"))
 }
 
 func TestFlagsFromTheEnvironment(t *testing.T) {
 	_, path := database(t)
 	t.Setenv("PORTICO_DATABASE_URL", "file:"+path)
 	t.Setenv("PORTICO_SYNCHRONOUS", "OFF")
-	require.Contains(t, good(t, "migrate"), path)
+	require.Contains(t, mustRun(t, "migrate"), path)
 	require.FileExists(t, path)
 	t.Setenv("PORTICO_SYNCHRONOUS", "sometimes")
 	code, _, stderr := portico(t, "migrate")
@@ -135,29 +135,29 @@ func TestImportPublishesAndExports(t *testing.T) {
 	require.NoError(t, err)
 	resources := count(string(shop))
 
-	answer := good(t, with("import", demoShop)...)
+	answer := mustRun(t, with("import", demoShop)...)
 	require.Contains(t, answer, "imported "+resources+" resources, ")
 	require.Contains(t, answer, "1 catalog, 1 catalog_rule, 17 file, 1 hierarchy, 6 node, 1 pricebook, 25 product, ")
 	require.Contains(t, answer, "published catalog-coffee: release 1, 24 products\n")
 
-	again := good(t, with("import", "--no-publish", demoShop)...)
+	again := mustRun(t, with("import", "--no-publish", demoShop)...)
 	require.Contains(t, again, "imported "+resources+" resources, 0 changes")
 	require.NotContains(t, again, "published")
 
-	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", good(t, with("publish")...))
-	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", good(t, with("publish", "catalog-coffee")...))
+	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", mustRun(t, with("publish")...))
+	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", mustRun(t, with("publish", "catalog-coffee")...))
 	code, _, stderr := portico(t, with("publish", "catalog-coffee", "catalog-tea")...)
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, `catalog "catalog-tea" does not exist. Catalogs: catalog-coffee`)
-	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", good(t, with("publish")...), "nothing is published when one is unknown")
+	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", mustRun(t, with("publish")...), "nothing is published when one is unknown")
 
-	first := good(t, with("export", "-")...)
+	first := mustRun(t, with("export", "-")...)
 	second, _ := database(t)
 	file := filepath.Join(t.TempDir(), "shop.ndjson")
 	require.NoError(t, os.WriteFile(file, []byte("what was there before"), 0o644))
-	require.Equal(t, "exported "+count(first)+" resources to "+file+"\n", good(t, with("export", file)...))
-	good(t, append([]string{"import", file}, second...)...)
-	require.Equal(t, first, good(t, append([]string{"export", "-"}, second...)...), "export, import, export is the same again")
+	require.Equal(t, "exported "+count(first)+" resources to "+file+"\n", mustRun(t, with("export", file)...))
+	mustRun(t, append([]string{"import", file}, second...)...)
+	require.Equal(t, first, mustRun(t, append([]string{"export", "-"}, second...)...), "export, import, export is the same again")
 	entries, err := os.ReadDir(filepath.Dir(file))
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "no temporary file is left")
@@ -179,12 +179,12 @@ func TestImportSeveralFilesTogether(t *testing.T) {
 	require.NoError(t, os.WriteFile(first, append([]byte("\ufeff"), bytes.TrimSpace(bytes.Join(lines[half:], nil))...), 0o644))
 
 	whole, _ := database(t)
-	good(t, append([]string{"import", demoShop}, whole...)...)
+	mustRun(t, append([]string{"import", demoShop}, whole...)...)
 	parts, _ := database(t)
-	good(t, append([]string{"import", first, second}, parts...)...)
+	mustRun(t, append([]string{"import", first, second}, parts...)...)
 	for _, kind := range []string{`"type":"product"`, `"type":"node"`, `"type":"stock"`} {
 		export := func(flags []string) (of []string) {
-			for line := range strings.Lines(good(t, append([]string{"export", "-"}, flags...)...)) {
+			for line := range strings.Lines(mustRun(t, append([]string{"export", "-"}, flags...)...)) {
 				if strings.HasPrefix(line, "{"+kind) {
 					of = append(of, line)
 				}
@@ -195,11 +195,11 @@ func TestImportSeveralFilesTogether(t *testing.T) {
 	}
 }
 
-func TestImportOfAFaultyFileWritesNothing(t *testing.T) {
+func TestInvalidImportWritesNothing(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	good(t, append([]string{"migrate"}, flags...)...)
-	before := good(t, append([]string{"export", "-"}, flags...)...)
+	mustRun(t, append([]string{"migrate"}, flags...)...)
+	before := mustRun(t, append([]string{"export", "-"}, flags...)...)
 
 	directory := t.TempDir()
 	sound, faulty := filepath.Join(directory, "sound.ndjson"), filepath.Join(directory, "faulty.ndjson")
@@ -223,7 +223,7 @@ func TestImportOfAFaultyFileWritesNothing(t *testing.T) {
 		require.Contains(t, stderr, line)
 	}
 	require.NotContains(t, stderr, faulty+":1:")
-	require.Equal(t, before, good(t, append([]string{"export", "-"}, flags...)...))
+	require.Equal(t, before, mustRun(t, append([]string{"export", "-"}, flags...)...))
 }
 
 func TestImportLenient(t *testing.T) {
@@ -242,7 +242,7 @@ func TestImportLenient(t *testing.T) {
 	require.Contains(t, stderr, "ignored 2: 1 comet, 1 hierarchy attributes.color\n")
 }
 
-func TestImportStopsWhenAsked(t *testing.T) {
+func TestImportStopsOnSignal(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	importing := command(append([]string{"import", "-"}, flags...)...)
@@ -281,16 +281,16 @@ func TestClientCreate(t *testing.T) {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 	}
-	answer := good(t, append([]string{"client", "create", "--json", "--name", "Front end", "--scope", "inventory:read", "--scope", "catalog:read"}, flags...)...)
+	answer := mustRun(t, append([]string{"client", "create", "--json", "--name", "Front end", "--scope", "inventory:read", "--scope", "catalog:read"}, flags...)...)
 	decoder := json.NewDecoder(strings.NewReader(answer))
 	decoder.DisallowUnknownFields()
 	require.NoError(t, decoder.Decode(&created))
 
-	text := good(t, append([]string{"client", "create", "--name", "All", "--all-scopes"}, flags...)...)
+	text := mustRun(t, append([]string{"client", "create", "--name", "All", "--all-scopes"}, flags...)...)
 	require.Contains(t, text, strings.Join(access.Scopes(), " "))
 
-	require.NotContains(t, good(t, append([]string{"export", "-"}, flags...)...), "api_client")
-	exported := good(t, append([]string{"export", "-", "--clients"}, flags...)...)
+	require.NotContains(t, mustRun(t, append([]string{"export", "-"}, flags...)...), "api_client")
+	exported := mustRun(t, append([]string{"export", "-", "--clients"}, flags...)...)
 	require.Contains(t, exported, created.ID)
 	require.NotContains(t, exported, created.Secret)
 
@@ -307,12 +307,12 @@ func TestClientCreate(t *testing.T) {
 	require.Contains(t, stderr, "--name must be between 1 and 255 bytes long")
 }
 
-func TestExportWithClientsIsItsOwners(t *testing.T) {
+func TestExportWithClientsPermissions(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	good(t, append([]string{"client", "create", "--name", "x", "--all-scopes"}, flags...)...)
+	mustRun(t, append([]string{"client", "create", "--name", "x", "--all-scopes"}, flags...)...)
 	file := filepath.Join(t.TempDir(), "shop.ndjson")
-	good(t, append([]string{"export", "--clients", file}, flags...)...)
+	mustRun(t, append([]string{"export", "--clients", file}, flags...)...)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())

@@ -46,7 +46,7 @@ func (c configured) flag(name string) (value any, from string) {
 	return nil, "nowhere"
 }
 
-func TestConfigPrintsValuesAndTheirSources(t *testing.T) {
+func TestConfigPrintsValuesAndSources(t *testing.T) {
 	t.Parallel()
 	is, text := configOf(t, []string{"PORTICO_SLOW=3s", "PORTICO_CORS_ORIGIN=https://a.example,https://b.example"}, "--document-depth", "7", "--key-file", "k")
 	for name, want := range map[string][]any{
@@ -57,7 +57,7 @@ func TestConfigPrintsValuesAndTheirSources(t *testing.T) {
 		require.Equal(t, want, []any{value, from}, name)
 	}
 	require.Regexp(t, `(?m)^--document-depth +7 +flag$`, text)
-	help := good(t, "serve", "--help-all")
+	help := mustRun(t, "serve", "--help-all")
 	for _, flag := range is.Flags {
 		require.Contains(t, help, "--"+flag.Name)
 	}
@@ -74,9 +74,9 @@ func TestConfigPrintsValuesAndTheirSources(t *testing.T) {
 	require.Contains(t, stderr, "--document-depth")
 }
 
-// TestConfigShowsNoSecret in any flag or variable that could hold one, however
+// TestConfigMasksSecrets in any flag or variable that could hold one, however
 // it is written.
-func TestConfigShowsNoSecret(t *testing.T) {
+func TestConfigMasksSecrets(t *testing.T) {
 	t.Parallel()
 	const canary = "CanaryYellow"
 	for _, given := range [][2]string{
@@ -113,11 +113,11 @@ func TestConfigShowsNoSecret(t *testing.T) {
 	}
 }
 
-// TestLimitsAreLoggedAtTheStart, all that --help-all lists, with their effective
+// TestLimitsAreLoggedAtStart, all that --help-all lists, with their effective
 // values.
-func TestLimitsAreLoggedAtTheStart(t *testing.T) {
+func TestLimitsAreLoggedAtStart(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo", "--document-depth", "9", "--log-level", "debug")
+	s := startServer(t, "--demo", "--document-depth", "9", "--log-level", "debug")
 	storetest.Eventually(t, true, func() bool { return s.logs("limits") })
 	require.Zero(t, s.stop())
 	is, _ := configOf(t, nil, "--demo", "--document-depth", "9", "--log-level", "debug")
@@ -127,7 +127,7 @@ func TestLimitsAreLoggedAtTheStart(t *testing.T) {
 			logged = line
 		}
 	}
-	_, help, _ := strings.Cut(good(t, "serve", "--help-all"), "\nHTTP limits:\n")
+	_, help, _ := strings.Cut(mustRun(t, "serve", "--help-all"), "\nHTTP limits:\n")
 	help, _, _ = strings.Cut(help, "\n\nRetention:\n")
 	flags := regexp.MustCompile(`(?m)^  --([a-z-]+)=`).FindAllStringSubmatch(help, -1)
 	require.Greater(t, len(flags), 40)

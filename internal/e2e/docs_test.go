@@ -11,7 +11,7 @@ import (
 )
 
 // seeDocs authorizes, and tries an operation with what it must have.
-func seeDocs(t *testing.T, b *browser, s *served) {
+func seeDocs(t *testing.T, b *browser, s *serverProcess) {
 	const stock = "#operations-Stock-Stock"
 	b.do(t, chromedp.Navigate(s.url+"/docs"), chromedp.WaitReady(playgroundReady))
 	b.until(t, `document.querySelector(".btn.authorize.locked") !== null`) // with the demo's token

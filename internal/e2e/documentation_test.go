@@ -286,7 +286,7 @@ func (v orderedJSON) format(indent, lead int) string {
 // documentRun runs the blocks of one page.
 type documentRun struct {
 	folder string
-	server *served
+	server *serverProcess
 	token  string            // for everything, as the demo prints it
 	set    string            // commands that set variables for later blocks
 	urls   map[string]string // of servers that the page starts, by the address that it gives them
@@ -306,7 +306,7 @@ func (r *documentRun) demo(t *testing.T) {
 	for _, name := range []string{"internal", "graph", "rest", "schema.graphqls"} { // whose files pages name
 		require.NoError(t, os.Symlink(filepath.Join(root, name), filepath.Join(r.folder, name)))
 	}
-	r.server = serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
+	r.server = startServer(t, "--demo", "--admin-addr", "127.0.0.1:0")
 	r.token = demoToken(t, r.server)
 	r.urls = map[string]string{"http://127.0.0.1:8080": r.server.url, "http://127.0.0.1:9090": r.server.admin}
 }
@@ -345,7 +345,7 @@ func (r *documentRun) shell(t *testing.T, text string) string {
 		process := exec.Command("bash", "-c", "exec portico serve --addr 127.0.0.1:0 --linger 0s "+strings.TrimSpace(server))
 		process.Dir, process.Env = r.folder, r.environment()
 		storetest.EndWithTests(process)
-		r.urls[shown] = starting(t, process).url
+		r.urls[shown] = startProcess(t, process).url
 	}
 	return out
 }
@@ -380,7 +380,7 @@ func (r *documentRun) importLines(t *testing.T, text string) {
 	file := filepath.Join(t.TempDir(), "lines.ndjson")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	flags, _ := database(t)
-	good(t, append([]string{"import", file, demoShop}, flags...)...)
+	mustRun(t, append([]string{"import", file, demoShop}, flags...)...)
 }
 
 // runServing runs commands. A server among them is the last, and is ended once

@@ -15,7 +15,7 @@ import (
 )
 
 // dial opens a connection to a server, and says the beginning of something.
-func (s *served) dial(t *testing.T, begin string) net.Conn {
+func (s *serverProcess) dial(t *testing.T, begin string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(t, err)
@@ -25,8 +25,8 @@ func (s *served) dial(t *testing.T, begin string) net.Conn {
 	return conn
 }
 
-// answerOn is the answer on a connection, after which it must be closed.
-func answerOn(t *testing.T, conn net.Conn) (*http.Response, string) {
+// readToClose is the answer on a connection, after which it must be closed.
+func readToClose(t *testing.T, conn net.Conn) (*http.Response, string) {
 	t.Helper()
 	from := bufio.NewReader(conn)
 	response, err := http.ReadResponse(from, nil)
@@ -38,9 +38,9 @@ func answerOn(t *testing.T, conn net.Conn) (*http.Response, string) {
 	return response, string(body)
 }
 
-// doors are a request to each surface, as far as its body, and how an error of
+// partialRequests are a request to each surface, as far as its body, and how an error of
 // the surface begins.
-func doors() map[string]string {
+func partialRequests() map[string]string {
 	head := func(method, path, kind string) string {
 		return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: 100\r\n", method, path, kind)
 	}
@@ -63,11 +63,11 @@ func begins(t *testing.T, envelope string, status int, response *http.Response, 
 	require.True(t, strings.HasPrefix(body, envelope), "got %s\nwant %s", body, envelope)
 }
 
-func TestSlowHeadersAreGivenUp(t *testing.T) {
+func TestSlowHeadersTimeOut(t *testing.T) {
 	flags, _ := database(t)
-	s := serving(t, append(flags, "--header-time", "50ms")...)
+	s := startServer(t, append(flags, "--header-time", "50ms")...)
 	var all []net.Conn
-	for head := range doors() {
+	for head := range partialRequests() {
 		all = append(all, s.dial(t, head+"X-Slow: "))
 	}
 	for _, conn := range append(all, s.dial(t, "")) {
@@ -77,20 +77,20 @@ func TestSlowHeadersAreGivenUp(t *testing.T) {
 }
 
 // A byte of a body, and then nothing, holds nothing for long.
-func TestSlowBodiesAreGivenUp(t *testing.T) {
+func TestSlowBodiesTimeOut(t *testing.T) {
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
-	s := serving(t, append(flags, "--body-time", "50ms")...)
+	s := startServer(t, append(flags, "--body-time", "50ms")...)
 	_, token := s.login(t, id, secret)
-	for head, envelope := range doors() {
-		response, body := answerOn(t, s.dial(t, head+"Authorization: Bearer "+token+"\r\n\r\n{"))
+	for head, envelope := range partialRequests() {
+		response, body := readToClose(t, s.dial(t, head+"Authorization: Bearer "+token+"\r\n\r\n{"))
 		begins(t, envelope, http.StatusRequestTimeout, response, body)
 		require.Contains(t, body, "did not arrive in time")
 	}
 	// One that nobody reads is not waited for either.
 	for _, path := range []string{"/v2/settings", "/v2/nowhere", "/healthz"} {
 		conn := s.dial(t, "GET "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
-		_, _ = answerOn(t, conn)
+		_, _ = readToClose(t, conn)
 	}
 	// And what comes in time does not hear of it.
 	response, body := s.graphql(t, token, `{ settings { pageLength } }`)
@@ -99,19 +99,19 @@ func TestSlowBodiesAreGivenUp(t *testing.T) {
 
 // Connections that are held take nothing from health, and are told apart from
 // those that come after.
-func TestHealthIsAnsweredWhateverIsHeld(t *testing.T) {
+func TestHealthChecksAtConnectionLimit(t *testing.T) {
 	flags, _ := database(t)
-	s := serving(t, append(flags, "--connections", "20", "--connections-address", "20", "--admin-addr", "127.0.0.1:0")...)
+	s := startServer(t, append(flags, "--connections", "20", "--connections-address", "20", "--admin-addr", "127.0.0.1:0")...)
 	var held []net.Conn
 	for range 20 {
-		for head := range doors() {
+		for head := range partialRequests() {
 			if len(held) < 20 {
 				held = append(held, s.dial(t, head+"\r\n{"))
 			}
 		}
 	}
 	probe := func(path string) (*http.Response, string) {
-		return answerOn(t, s.dial(t, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"))
+		return readToClose(t, s.dial(t, "GET "+path+" HTTP/1.1\r\nHost: x\r\n\r\n"))
 	}
 	for range 3 {
 		for _, path := range []string{"/healthz", "/readyz"} {
@@ -148,9 +148,9 @@ func TestHealthIsAnsweredWhateverIsHeld(t *testing.T) {
 }
 
 // Connections that wait for a request make room for one that brings one.
-func TestIdleConnectionsMakeRoom(t *testing.T) {
+func TestIdleConnectionsAreEvicted(t *testing.T) {
 	flags, _ := database(t)
-	s := serving(t, append(flags, "--connections", "20", "--connections-address", "5")...)
+	s := startServer(t, append(flags, "--connections", "20", "--connections-address", "5")...)
 	for range 30 {
 		conn := s.dial(t, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -161,24 +161,24 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-func TestAnAddressHasItsShareOfConnections(t *testing.T) {
+func TestConnectionsAddressFlag(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	ask := func(s *served) int {
+	ask := func(s *serverProcess) int {
 		for range 5 {
 			s.dial(t, "GET /v2/settings HTTP/1.1\r\n")
 		}
-		response, _ := answerOn(t, s.dial(t, "GET /v2/settings HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
+		response, _ := readToClose(t, s.dial(t, "GET /v2/settings HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"))
 		return response.StatusCode
 	}
-	s := serving(t, append(flags, "--connections", "100", "--connections-address", "5")...)
+	s := startServer(t, append(flags, "--connections", "100", "--connections-address", "5")...)
 	require.Equal(t, 503, ask(s))
 	s.stop()
-	s = serving(t, append(flags, "--connections", "100", "--connections-address", "5", "--trusted-proxy", "127.0.0.0/8")...)
+	s = startServer(t, append(flags, "--connections", "100", "--connections-address", "5", "--trusted-proxy", "127.0.0.0/8")...)
 	require.Equal(t, 401, ask(s), "a proxy comes for many")
 }
 
-func TestBoundsThatNoneCanBe(t *testing.T) {
+func TestInvalidLimitFlags(t *testing.T) {
 	for _, flag := range []string{"--body-time=-1s", "--connections=-1", "--answer-memory=-1"} {
 		code, _, stderr := portico(t, "serve", flag)
 		require.Equal(t, 2, code)

@@ -44,7 +44,7 @@ func longShop(t *testing.T, products, bytes int) string {
 }
 
 // peak is the most memory that a process had so far, in bytes.
-func (s *served) peak(t *testing.T) int {
+func (s *serverProcess) peak(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
 	if os.IsNotExist(err) {
@@ -60,11 +60,11 @@ func (s *served) peak(t *testing.T) int {
 
 // A hundred requests at once that ask for as much as the public token lets them
 // are answered or refused within 512 MiB; health is answered all the while.
-func TestAHundredExpensiveRequestsAtOnce(t *testing.T) {
+func TestConcurrentExpensiveRequests(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "it imports a large shop; the tests of graph bound each request")
 	url := "file:" + t.TempDir() + "/expensive.db"
-	o := openOffice(t, url)
+	o := openFixture(t, url)
 	file := longShop(t, 200, 20_000)
 	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return os.Open(file) }, exchange.ImportOptions{})
 	require.NoError(t, err)

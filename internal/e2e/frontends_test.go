@@ -21,9 +21,9 @@ var frontEnds = map[string]string{
 	"typed.test.js":   "@graphql-codegen/client-preset",
 }
 
-// TestFrontEnds runs the tests in graph/clients: each client shows exactly what the
+// TestGraphQLClients runs the tests in graph/clients: each client shows exactly what the
 // server returned.
-func TestFrontEnds(t *testing.T) {
+func TestGraphQLClients(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "each client starts a server and a Node")
 	const folder = "graph/clients"
@@ -38,15 +38,15 @@ func TestFrontEnds(t *testing.T) {
 	for file := range frontEnds {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
-			server := serving(t, "--demo") // the tests change its stock
+			server := startServer(t, "--demo") // the tests change its stock
 			runNode(t, folder, file, "PORTICO_TEST_URL="+server.url, "PORTICO_TEST_TOKEN="+demoToken(t, server))
 		})
 	}
 }
 
-// TestFrontEndSetups requires that the set-ups in docs/frontend.md are those that
+// TestGraphQLClientSetups requires that the set-ups in docs/frontend.md are those that
 // the tests run.
-func TestFrontEndSetups(t *testing.T) {
+func TestGraphQLClientSetups(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("docs/frontend.md")
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestGenqlient(t *testing.T) {
 	if out, err := command("list", "-deps", "-test", "./...").CombinedOutput(); err != nil {
 		storetest.SkipMissing(t, "genqlient", "its module is not there; run: go mod download -C "+folder+"\n"+string(out))
 	}
-	server := serving(t, "--demo")
+	server := startServer(t, "--demo")
 	test := command("test", "-count=1", "./...")
 	test.Env = append(test.Env, "PORTICO_TEST_URL="+server.url, "PORTICO_TEST_TOKEN="+demoToken(t, server))
 	out, err := test.CombinedOutput()

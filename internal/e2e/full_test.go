@@ -32,7 +32,7 @@ func mountSmall(t *testing.T, folder string, size int) {
 
 // A disk that is full is said to be: reads go on, what was acknowledged is
 // there, and writes are made again as soon as there is room.
-func TestADiskThatIsFull(t *testing.T) {
+func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	const filler = 4 << 20
 	survives := func(t *testing.T, disk, url string, db func() *sql.DB) {

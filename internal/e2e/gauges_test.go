@@ -10,7 +10,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestMetricsTellOfTheDatabase(t *testing.T) {
+func TestDatabaseMetrics(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		office := openDemo(t, e.URL(t))

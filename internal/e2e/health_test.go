@@ -13,21 +13,21 @@ import (
 )
 
 // at is the flag of what asks a server where it listens.
-func (s *served) at(t testing.TB) string {
+func (s *serverProcess) at(t testing.TB) string {
 	t.Helper()
 	address, err := url.Parse(s.url)
 	require.NoError(t, err)
 	return "--addr=" + address.Host
 }
 
-func TestHealthAsksTheServerOnThisMachine(t *testing.T) {
+func TestHealthCommand(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	s := serving(t, append(flags, "--linger", "10m")...)
-	require.Equal(t, "ok\n", good(t, "health", s.at(t)))
-	require.Equal(t, "ok\n", good(t, "health", "--ready", s.at(t)))
+	s := startServer(t, append(flags, "--linger", "10m")...)
+	require.Equal(t, "ok\n", mustRun(t, "health", s.at(t)))
+	require.Equal(t, "ok\n", mustRun(t, "health", "--ready", s.at(t)))
 	_, port, _ := strings.Cut(s.at(t), "127.0.0.1")
-	require.Equal(t, "ok\n", good(t, "health", "--addr", port), "as serve has it for every interface")
+	require.Equal(t, "ok\n", mustRun(t, "health", "--addr", port), "as serve has it for every interface")
 
 	s.signal(syscall.SIGTERM)
 	storetest.Eventually(t, 1, func() int {
@@ -37,20 +37,20 @@ func TestHealthAsksTheServerOnThisMachine(t *testing.T) {
 	code, _, stderr := portico(t, "health", "--ready", s.at(t))
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "is unavailable: The server is shutting down.")
-	require.Equal(t, "ok\n", good(t, "health", s.at(t)), "it is up as long as it answers")
+	require.Equal(t, "ok\n", mustRun(t, "health", s.at(t)), "it is up as long as it answers")
 	s.kill()
 	code, _, stderr = portico(t, "health", s.at(t))
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "no response from the server")
 }
 
-func TestHealthOverTLS(t *testing.T) {
+func TestHealthCommandOverTLS(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	certify(t, cert, key, 1)
-	s := serving(t, append(flags, "--tls-cert", cert, "--tls-key", key)...)
-	require.Equal(t, "ok\n", good(t, "health", s.at(t), "--tls-cert", cert))
+	writeCertificate(t, cert, key, 1)
+	s := startServer(t, append(flags, "--tls-cert", cert, "--tls-key", key)...)
+	require.Equal(t, "ok\n", mustRun(t, "health", s.at(t), "--tls-cert", cert))
 	code, _, stderr := portico(t, "health", s.at(t))
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "is not portico")

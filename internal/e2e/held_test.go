@@ -12,7 +12,7 @@ import (
 // Somebody who holds all of a server's connections holds no server: it says
 // that it is alive, that it is not ready and why, and when to come again; and
 // goes on once they are given back.
-func TestADatabaseThatIsHeldIsTold(t *testing.T) {
+func TestExhaustedDatabaseConnections(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {

@@ -23,7 +23,7 @@ var sealKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
 
 // add increments the stock by one under a key; an error means that nobody
 // knows whether it did.
-func (s *served) add(token, key string) error {
+func (s *serverProcess) add(token, key string) error {
 	const query = `{"query":"mutation { stockTransact(input: {changes: [{productId: \"a\", action: INCREMENT, quantity: 1}]}) { userErrors { message } } }"}`
 	request, err := http.NewRequest(http.MethodPost, s.url+"/graphql", strings.NewReader(query))
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *served) add(token, key string) error {
 // A server is killed while clients write; whatever was not answered is sent
 // again. A write without its key would then be made twice, a key without its
 // write not at all.
-func TestWritesUnderKeysSurviveAKill(t *testing.T) {
+func TestIdempotentWritesSurviveKill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts processes")
@@ -69,7 +69,7 @@ func TestWritesUnderKeysSurviveAKill(t *testing.T) {
 		var doubtful []string
 		var answered atomic.Int64
 		for round := range 3 {
-			server := serving(t, "--database-url", e.URL(t), "--seal-key", sealKey)
+			server := startServer(t, "--database-url", e.URL(t), "--seal-key", sealKey)
 			_, token := server.login(t, client.ID, secret)
 			for _, key := range doubtful {
 				require.NoError(t, server.add(token, key))

@@ -13,12 +13,12 @@ import (
 
 // What the service itself changes stays through an import, and the summary says
 // how to write over it.
-func TestImportLeavesWhatTheServiceChanged(t *testing.T) {
+func TestImportKeepsRuntimeChanges(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
 	with := func(args ...string) []string { return append(args, flags...) }
-	require.NotContains(t, good(t, with("import", demoShop)...), "left")
-	office := openOffice(t, "file:"+path)
+	require.NotContains(t, mustRun(t, with("import", demoShop)...), "left")
+	office := openFixture(t, "file:"+path)
 	_, err := office.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "prod-flat-white", Action: stock.StockAllocate, Quantity: 2}})
 	require.NoError(t, err)
 	renamed := filepath.Join(t.TempDir(), "renamed.ndjson")
@@ -26,21 +26,21 @@ func TestImportLeavesWhatTheServiceChanged(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(renamed, []byte(strings.ReplaceAll(string(shop), "Flat White", "Flat Black")), 0o600))
 
-	answer := good(t, with("import", renamed)...)
+	answer := mustRun(t, with("import", renamed)...)
 	require.Contains(t, answer, "kept existing: 1 stock; overwrite them with --stock\n")
 	require.Contains(t, answer, "published catalog-coffee: release 2,")
 	_, err = office.ServeRelease(t.Context(), "test", "1")
 	require.NoError(t, err)
-	answer = good(t, with("import", os.DevNull)...)
+	answer = mustRun(t, with("import", os.DevNull)...)
 	require.Contains(t, answer, "held catalog-coffee: release 1, rolled back from release 2; publish it with: portico publish catalog-coffee\n")
 	require.NotContains(t, answer, "published")
-	answer = good(t, with("import", "--publish", os.DevNull)...)
+	answer = mustRun(t, with("import", "--publish", os.DevNull)...)
 	require.Contains(t, answer, "published catalog-coffee: release ")
 	require.NotContains(t, answer, "held")
 	_, err = office.ServeRelease(t.Context(), "test", "1")
 	require.NoError(t, err)
-	require.NotContains(t, good(t, with("publish")...), "held", "publish is on purpose")
-	require.NotContains(t, good(t, with("import", "--stock", demoShop)...), "left")
+	require.NotContains(t, mustRun(t, with("publish")...), "held", "publish is on purpose")
+	require.NotContains(t, mustRun(t, with("import", "--stock", demoShop)...), "left")
 	code, _, stderr := portico(t, with("import", "--publish", "--no-publish", demoShop)...)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "--publish and --no-publish exclude each other")

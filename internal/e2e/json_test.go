@@ -22,11 +22,11 @@ func TestJSONOutput(t *testing.T) {
 	// result runs a command, whose words are the first of args, and returns what it prints.
 	result := func(words int, args ...string) any {
 		name := strings.Join(args[:words], " ")
-		example := regexp.MustCompile(`(?ms)^    ([\[{].*?^    [\]}])$`).FindStringSubmatch(good(t, append(slices.Clone(args[:words]), "--help")...))
+		example := regexp.MustCompile(`(?ms)^    ([\[{].*?^    [\]}])$`).FindStringSubmatch(mustRun(t, append(slices.Clone(args[:words]), "--help")...))
 		require.NotNil(t, example, "the help of %s has no example of --json", name)
 		var documented, printed any
 		require.NoError(t, json.Unmarshal([]byte(example[1]), &documented))
-		decoder := json.NewDecoder(strings.NewReader(good(t, append(args, "--json")...)))
+		decoder := json.NewDecoder(strings.NewReader(mustRun(t, append(args, "--json")...)))
 		require.NoError(t, decoder.Decode(&printed), name)
 		require.False(t, decoder.More(), name)
 		require.Equal(t, members(documented), members(printed), name)
@@ -55,11 +55,11 @@ func TestJSONOutput(t *testing.T) {
 	backup := filepath.Join(folder, "shop.backup")
 	result(1, with("backup", backup)...)
 	result(1, "restore", backup, "--database-url", "file:"+filepath.Join(folder, "restored.db"))
-	s := serving(t, "--demo")
+	s := startServer(t, "--demo")
 	result(1, "health", "--addr", strings.TrimPrefix(s.url, "http://"))
 
-	for _, command := range regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?)  `).FindAllStringSubmatch(good(t, "--help"), -1) {
-		if strings.Contains(good(t, append(strings.Fields(command[1]), "--help")...), "--json") {
+	for _, command := range regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?)  `).FindAllStringSubmatch(mustRun(t, "--help"), -1) {
+		if strings.Contains(mustRun(t, append(strings.Fields(command[1]), "--help")...), "--json") {
 			require.True(t, checked[command[1]], "%s --json is not tested", command[1])
 		}
 	}

@@ -20,12 +20,12 @@ func text(t *testing.T, file string) string {
 
 func keyFileOf(database string) string { return strings.TrimSuffix(database, ".db") + ".key" }
 
-func TestAMissingKeyIsNotMadeAnewBesideSecrets(t *testing.T) {
+func TestMissingKeyFileIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
-	good(t, append([]string{"import", demoShop}, flags...)...)
+	mustRun(t, append([]string{"import", demoShop}, flags...)...)
 	require.NoFileExists(t, keyFileOf(path), "an import seals nothing")
-	require.Zero(t, serving(t, flags...).stop(), "so that the first server makes the key")
+	require.Zero(t, startServer(t, flags...).stop(), "so that the first server makes the key")
 	key := text(t, keyFileOf(path))
 	require.NoError(t, os.Remove(keyFileOf(path)))
 
@@ -39,38 +39,38 @@ func TestAMissingKeyIsNotMadeAnewBesideSecrets(t *testing.T) {
 	require.Contains(t, stderr, "Restore the file from your copy, or set PORTICO_SEAL_KEY or --key-file.")
 
 	file := filepath.Join(t.TempDir(), "shop.ndjson") // the way out where the key is lost for good
-	good(t, append([]string{"export", file}, flags...)...)
+	mustRun(t, append([]string{"export", file}, flags...)...)
 	elsewhere, _ := database(t)
-	good(t, append([]string{"import", file}, elsewhere...)...)
-	require.Zero(t, serving(t, elsewhere...).stop())
+	mustRun(t, append([]string{"import", file}, elsewhere...)...)
+	require.Zero(t, startServer(t, elsewhere...).stop())
 
 	require.NoError(t, os.WriteFile(keyFileOf(path), []byte(key), 0o600))
-	require.Zero(t, serving(t, flags...).stop())
+	require.Zero(t, startServer(t, flags...).stop())
 }
 
-func TestNoRekeyLosesAFormerKey(t *testing.T) {
+func TestRekeyKeepsFormerKeys(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
-	require.Zero(t, serving(t, flags...).stop())
+	require.Zero(t, startServer(t, flags...).stop())
 	backup := filepath.Join(t.TempDir(), "shop.backup")
-	good(t, append([]string{"backup", backup}, flags...)...)
+	mustRun(t, append([]string{"backup", backup}, flags...)...)
 	former := ""
 	for range 3 {
 		former = text(t, keyFileOf(path)) + former
-		good(t, append([]string{"rekey"}, flags...)...)
+		mustRun(t, append([]string{"rekey"}, flags...)...)
 		require.Equal(t, former, text(t, keyFileOf(path)+".former"), "the latest first")
 	}
 	require.NotContains(t, former, text(t, keyFileOf(path)))
 
 	place := "file:" + filepath.Join(t.TempDir(), "old.db")
-	good(t, "restore", backup, "--database-url", place)
-	require.Zero(t, serving(t, "--database-url", place, "--key-file", keyFileOf(path)+".former").stop(), "a backup of before opens with it")
+	mustRun(t, "restore", backup, "--database-url", place)
+	require.Zero(t, startServer(t, "--database-url", place, "--key-file", keyFileOf(path)+".former").stop(), "a backup of before opens with it")
 }
 
-func TestARekeyWithTheWrongKeyChangesNothing(t *testing.T) {
+func TestRekeyWithWrongKey(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
-	require.Zero(t, serving(t, flags...).stop())
+	require.Zero(t, startServer(t, flags...).stop())
 	right := text(t, keyFileOf(path))
 	for _, wrong := range []string{keyOf('w') + "\n", keyOf('n') + "\n" + keyOf('w') + "\n"} {
 		require.NoError(t, os.WriteFile(keyFileOf(path), []byte(wrong), 0o600))
@@ -81,7 +81,7 @@ func TestARekeyWithTheWrongKeyChangesNothing(t *testing.T) {
 		require.NoFileExists(t, keyFileOf(path)+".former")
 	}
 	require.NoError(t, os.WriteFile(keyFileOf(path), []byte(right), 0o600))
-	require.Zero(t, serving(t, flags...).stop())
+	require.Zero(t, startServer(t, flags...).stop())
 
 	none := filepath.Join(t.TempDir(), "none.db")
 	code, _, _ := portico(t, "rekey", "--database-url", "file:"+none, "--seal-key", keyOf('a')+","+keyOf('b'))
@@ -89,17 +89,17 @@ func TestARekeyWithTheWrongKeyChangesNothing(t *testing.T) {
 	require.NoFileExists(t, none, "it makes no database")
 }
 
-func TestFilesAreTheirOwners(t *testing.T) {
+func TestFilePermissions(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
 	folder := filepath.Dir(path)
-	good(t, append([]string{"import", demoShop}, flags...)...)
-	s := serving(t, flags...)
-	good(t, append([]string{"backup", filepath.Join(folder, "shop.backup")}, flags...)...)
-	good(t, append([]string{"export", filepath.Join(folder, "shop.ndjson")}, flags...)...)
-	good(t, append([]string{"codes", "export", filepath.Join(folder, "codes.csv"), "--promotion", "promo-early-bird"}, flags...)...)
-	good(t, append([]string{"rekey"}, flags...)...)
-	good(t, "restore", filepath.Join(folder, "shop.backup"), "--database-url", "file:"+filepath.Join(folder, "restored.db"))
+	mustRun(t, append([]string{"import", demoShop}, flags...)...)
+	s := startServer(t, flags...)
+	mustRun(t, append([]string{"backup", filepath.Join(folder, "shop.backup")}, flags...)...)
+	mustRun(t, append([]string{"export", filepath.Join(folder, "shop.ndjson")}, flags...)...)
+	mustRun(t, append([]string{"codes", "export", filepath.Join(folder, "codes.csv"), "--promotion", "promo-early-bird"}, flags...)...)
+	mustRun(t, append([]string{"rekey"}, flags...)...)
+	mustRun(t, "restore", filepath.Join(folder, "shop.backup"), "--database-url", "file:"+filepath.Join(folder, "restored.db"))
 	var names []string
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestFilesAreTheirOwners(t *testing.T) {
 	}
 	require.NoError(t, os.Chmod(path, 0o640))
 	require.Zero(t, s.stop())
-	again := serving(t, flags...)
+	again := startServer(t, flags...)
 	require.Zero(t, again.stop())
 	require.True(t, again.logs("other users can read the database"))
 }

@@ -33,8 +33,8 @@ const (
 // the kill falls.
 type stage struct{ name, count string }
 
-// publishing are the stages of writing a release.
-var publishing = []stage{
+// publishStages are the stages of writing a release.
+var publishStages = []stage{
 	{"as it starts", ""},
 	{"with a release begun", `SELECT COUNT(*) FROM release`},
 	{"with some of its documents", `SELECT COUNT(*) FROM document`},
@@ -43,8 +43,8 @@ var publishing = []stage{
 	{"when it is published", `SELECT COUNT(*) FROM release WHERE state = 'published'`},
 }
 
-// importing are the stages of an import, before it publishes.
-var importing = []stage{
+// importStages are the stages of an import, before it publishes.
+var importStages = []stage{
 	{"as it starts", ""},
 	{"with some files", `SELECT COUNT(*) FROM file`},
 	{"with some products", `SELECT COUNT(*) FROM product`},
@@ -107,9 +107,9 @@ func listed(ctx context.Context, s *shop.Store) (int, error) {
 	return page.Total(ctx)
 }
 
-// runs runs portico until its end, or kills it once that is time. What
+// runOrKill runs portico until its end, or kills it once that is time. What
 // shoppers find meanwhile must be one of the totals.
-func runs(t *testing.T, s *shop.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
+func runOrKill(t *testing.T, s *shop.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
 	t.Helper()
 	var stderr bytes.Buffer
 	process := command(args...)
@@ -141,9 +141,9 @@ func runs(t *testing.T, s *shop.Store, isTime func() bool, totals []int, args ..
 // never is when a process is left alone.
 func never() bool { return false }
 
-// authored is what a store holds, but for what names the moment of an import:
+// contentsOf is what a store holds, but for what names the moment of an import:
 // the ledger's lines, which are counted, and the times of stock.
-func authored(t *testing.T, s *shop.Store) string {
+func contentsOf(t *testing.T, s *shop.Store) string {
 	t.Helper()
 	var out, kept bytes.Buffer
 	_, err := s.Export(t.Context(), &out, exchange.ExportOptions{})
@@ -164,9 +164,9 @@ func authored(t *testing.T, s *shop.Store) string {
 	return kept.String()
 }
 
-// undisturbed is a store into which both shops came without a fault: what it
+// uninterrupted is a store into which both shops came without a fault: what it
 // holds, and the totals that shoppers found before and after.
-func undisturbed(t *testing.T, e storetest.Backend) (holds string, few, many int) {
+func uninterrupted(t *testing.T, e storetest.Backend) (holds string, few, many int) {
 	t.Helper()
 	s := e.Open(t)
 	fill(t, s, fewProducts)
@@ -174,17 +174,17 @@ func undisturbed(t *testing.T, e storetest.Backend) (holds string, few, many int
 	fill(t, s, manyProducts)
 	many = publishAll(t, s)
 	require.Greater(t, many, few)
-	return authored(t, s), few, many
+	return contentsOf(t, s), few, many
 }
 
-// requireWhole opens a store anew, and holds it against an undisturbed one.
-func requireWhole(t *testing.T, e storetest.Backend, holds string, many int) {
+// requireComplete opens a store anew, and holds it against an undisturbed one.
+func requireComplete(t *testing.T, e storetest.Backend, holds string, many int) {
 	t.Helper()
 	s := e.Open(t)
 	total, err := listed(t.Context(), s)
 	require.NoError(t, err)
 	require.Equal(t, many, total)
-	require.Equal(t, holds, authored(t, s))
+	require.Equal(t, holds, contentsOf(t, s))
 
 	storetest.AgeBuilds(t, e.SQL(t))
 	require.NoError(t, s.Sweep(t.Context()))
@@ -202,7 +202,7 @@ func kill(t *testing.T, e storetest.Backend, stages []stage, prepare func(*testi
 	var totals []int
 	t.Run("undisturbed", func(t *testing.T) {
 		var few, many int
-		holds, few, many = undisturbed(t, e)
+		holds, few, many = uninterrupted(t, e)
 		totals = []int{few, many}
 	})
 	if !storetest.FullTests() {
@@ -220,27 +220,27 @@ func kill(t *testing.T, e storetest.Backend, stages []stage, prepare func(*testi
 			before := count()
 			isTime := func() bool { return stage.count == "" || count() > before }
 			args := slices.Concat(line, []string{"--database-url", e.URL(t), "--synchronous", "OFF"})
-			if killed := runs(t, s, isTime, totals, args...); !killed {
+			if killed := runOrKill(t, s, isTime, totals, args...); !killed {
 				t.Log("it was done before it was killed")
 			}
-			runs(t, s, never, totals, args...)
-			requireWhole(t, e, holds, totals[1])
+			runOrKill(t, s, never, totals, args...)
+			requireComplete(t, e, holds, totals[1])
 		})
 	}
 }
 
-func TestImportSurvivesAKill(t *testing.T) {
+func TestImportSurvivesKill(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		kill(t, e, importing, func(t *testing.T) *shop.Store { return serveFew(t, e) },
+		kill(t, e, importStages, func(t *testing.T) *shop.Store { return serveFew(t, e) },
 			"import", "--generate", strconv.Itoa(manyProducts))
 	})
 }
 
-func TestPublishSurvivesAKill(t *testing.T) {
+func TestPublishSurvivesKill(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		kill(t, e, publishing, func(t *testing.T) *shop.Store {
+		kill(t, e, publishStages, func(t *testing.T) *shop.Store {
 			s := serveFew(t, e)
 			fill(t, s, manyProducts)
 			return s

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTokenRequestsAreLimited(t *testing.T) {
+func TestTokenRateLimit(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
 	other, otherSecret := newClient(t, flags)
-	s := serving(t, append(flags, "--token-rate-client", "3", "--token-rate-address", "8", "--trusted-proxy", "10.0.0.0/8")...)
+	s := startServer(t, append(flags, "--token-rate-client", "3", "--token-rate-address", "8", "--trusted-proxy", "10.0.0.0/8")...)
 	for range 2 {
 		status, _ := s.login(t, id, "wrong")
 		require.Equal(t, 401, status)
@@ -40,11 +40,11 @@ func TestTokenRequestsAreLimited(t *testing.T) {
 	require.Contains(t, body, "by this address")
 }
 
-func TestAddressesBehindAProxy(t *testing.T) {
+func TestTrustedProxyFlag(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	id, _ := newClient(t, flags)
-	s := serving(t, append(flags, "--token-rate-address", "2", "--trusted-proxy", "127.0.0.0/8")...)
+	s := startServer(t, append(flags, "--token-rate-address", "2", "--trusted-proxy", "127.0.0.0/8")...)
 	ask := func(from string) int {
 		response, _ := s.send(t, "POST", "/oauth/access_token", "grant_type=implicit&client_id="+id, "X-Forwarded-For", from)
 		return response.StatusCode
@@ -52,11 +52,11 @@ func TestAddressesBehindAProxy(t *testing.T) {
 	require.Equal(t, []int{200, 200, 429, 200}, []int{ask("203.0.113.1"), ask("203.0.113.1"), ask("9.9.9.9, 203.0.113.1"), ask("203.0.113.2")})
 }
 
-func TestTriesAtCodesAreLimitedByTheServer(t *testing.T) {
+func TestCodeRateLimit(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
-	s := serving(t, append(flags, "--code-rate-client", "2")...)
+	s := startServer(t, append(flags, "--code-rate-client", "2")...)
 	_, token := s.login(t, id, secret)
 	var aliases strings.Builder
 	for i := range 500 {
@@ -76,25 +76,25 @@ func TestTriesAtCodesAreLimitedByTheServer(t *testing.T) {
 	require.Empty(t, response.Header.Get("Retry-After"))
 }
 
-func TestTheDemoHasNoLimitsUnlessAsked(t *testing.T) {
+func TestDemoHasNoRateLimitsByDefault(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo")
+	s := startServer(t, "--demo")
 	for range 130 {
 		status, _ := s.login(t, "nobody", "x")
 		require.Equal(t, 401, status)
 	}
-	s = serving(t, "--demo", "--token-rate-address", "1")
+	s = startServer(t, "--demo", "--token-rate-address", "1")
 	s.login(t, "nobody", "x")
 	status, _ := s.login(t, "nobody", "x")
 	require.Equal(t, 429, status)
 }
 
 // A page of another origin reads every answer, errors included.
-func TestOtherOriginsReadBothSurfaces(t *testing.T) {
+func TestCORSOnBothAPIs(t *testing.T) {
 	t.Parallel()
 	const shop = "https://shop.example"
 	flags, _ := database(t)
-	s := serving(t, append(flags, "--cors-origin", shop, "--token-rate-address", "1")...)
+	s := startServer(t, append(flags, "--cors-origin", shop, "--token-rate-address", "1")...)
 	s.login(t, "nobody", "x")
 	for _, test := range []struct {
 		method, path, body, kind string
@@ -122,7 +122,7 @@ func TestOtherOriginsReadBothSurfaces(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"/graphql", "/v2/promotions/x", "/catalog/nodes/x/relationships/products", "/oauth/access_token", "/v2/shopper-tokens"} {
-		ask := func(s *served, origin string) *http.Response {
+		ask := func(s *serverProcess, origin string) *http.Response {
 			response, _ := s.send(t, "OPTIONS", path, "", "Origin", origin, "Access-Control-Request-Method", "POST",
 				"Access-Control-Request-Headers", "authorization,content-type,ep-channel,idempotency-key,x-moltin-sdk-version")
 			return response
@@ -136,21 +136,21 @@ func TestOtherOriginsReadBothSurfaces(t *testing.T) {
 	}
 }
 
-func TestOriginsByDefault(t *testing.T) {
+func TestDefaultCORSOrigins(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	allowed := func(s *served, origin string) http.Header {
+	allowed := func(s *serverProcess, origin string) http.Header {
 		response, _ := s.send(t, "GET", "/healthz", "", "Origin", origin)
 		return response.Header
 	}
-	s := serving(t, flags...)
+	s := startServer(t, flags...)
 	require.Empty(t, allowed(s, "http://localhost:3000").Get("Access-Control-Allow-Origin"), "none")
-	s = serving(t, "--demo")
+	s = startServer(t, "--demo")
 	header := allowed(s, "http://localhost:3000")
 	require.Equal(t, "http://localhost:3000", header.Get("Access-Control-Allow-Origin"), "the demo allows this machine's pages")
 	require.Empty(t, header.Get("Access-Control-Allow-Credentials"))
 	require.Empty(t, allowed(s, "https://shop.example").Get("Access-Control-Allow-Origin"))
-	s = serving(t, "--demo", "--cors-origin", "https://shop.example")
+	s = startServer(t, "--demo", "--cors-origin", "https://shop.example")
 	require.Equal(t, "https://shop.example", allowed(s, "https://shop.example").Get("Access-Control-Allow-Origin"))
 	require.Empty(t, allowed(s, "http://localhost:3000").Get("Access-Control-Allow-Origin"))
 }

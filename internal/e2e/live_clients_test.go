@@ -13,7 +13,7 @@ import (
 
 // The published clients of subscriptions run as they are. What each hands its
 // user is asserted in graph/clients/live.
-func TestLiveClients(t *testing.T) {
+func TestSubscriptionClients(t *testing.T) {
 	t.Parallel()
 	const folder = "graph/clients/live"
 	if _, err := exec.LookPath("node"); err != nil {

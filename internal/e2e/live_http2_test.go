@@ -13,13 +13,13 @@ import (
 
 // Streams share a connection of HTTP/2, beside requests, and end with the
 // server.
-func TestStreamsOverHTTP2(t *testing.T) {
+func TestSubscriptionsOverHTTP2(t *testing.T) {
 	t.Parallel()
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
 	_, token := o.issue(t, "inventory:read", "catalog:read")
 	folder, trusted := t.TempDir(), x509.NewCertPool()
 	certificate, key := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
-	trusted.AddCert(certify(t, certificate, key, 1))
+	trusted.AddCert(writeCertificate(t, certificate, key, 1))
 	s := o.serve(t, "--tls-cert", certificate, "--tls-key", key, "--answer-time", "300ms", "--connections", "4", "--connections-address", "1")
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)

@@ -26,7 +26,7 @@ func americanos(available string) string {
 
 // What is sold at one server is told by the other, over both transports, and
 // for longer than any answer may take; whether stock is in memory or not.
-func TestStockIsToldByEveryServer(t *testing.T) {
+func TestStockEventsFromAllServers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
@@ -63,7 +63,7 @@ func TestStockIsToldByEveryServer(t *testing.T) {
 }
 
 // A client that is revoked on one server loses its streams on the other.
-func TestStreamsEndWithTheirToken(t *testing.T) {
+func TestRevokedClientLosesStreams(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		here := openDemo(t, e.URL(t))
@@ -95,7 +95,7 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 
 // A publication is told to those who see its catalog, and its progress to who
 // asked for it.
-func TestPublicationsAndJobsAreTold(t *testing.T) {
+func TestPublicationAndJobEvents(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		here := openDemo(t, e.URL(t))
@@ -148,7 +148,7 @@ func TestPublicationsAndJobsAreTold(t *testing.T) {
 
 // A rule that leads a shopper to another catalog is told at once, and to
 // nobody else.
-func TestARuleThatLeadsElsewhereIsTold(t *testing.T) {
+func TestCatalogRuleChangeEvents(t *testing.T) {
 	t.Parallel()
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
 	_, token := o.issue(t, "catalog:read")
@@ -174,7 +174,7 @@ func TestARuleThatLeadsElsewhereIsTold(t *testing.T) {
 }
 
 // What the protocol forbids, and what is too much, ends with its code.
-func TestStreamsAreBounded(t *testing.T) {
+func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "the tests of graph bound streams without a process")
 	o := openDemo(t, "file:"+t.TempDir()+"/live.db")
@@ -235,7 +235,7 @@ func TestStreamsAreBounded(t *testing.T) {
 
 // A server that shuts down sends its streams away, to come again; and nothing
 // is left of those that went without a word.
-func TestNothingOfAStreamIsLeft(t *testing.T) {
+func TestStreamsLeakNothing(t *testing.T) {
 	t.Parallel()
 	o := openDemo(t, "file:"+t.TempDir()+"/live.db")
 	_, token := o.issue(t, "inventory:read", "catalog:read")
@@ -271,7 +271,7 @@ func TestNothingOfAStreamIsLeft(t *testing.T) {
 
 // What a subscription costs is told with its first event, to who asks, over both
 // transports.
-func TestASubscriptionTellsWhatItCosts(t *testing.T) {
+func TestSubscriptionReportsCost(t *testing.T) {
 	t.Parallel()
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "portico.db"))
 	_, token := o.issue(t, "inventory:read", "catalog:read")

@@ -144,8 +144,8 @@ func porticoReading(t testing.TB, stdin io.Reader, args ...string) (code int, st
 	return c.ProcessState.ExitCode(), out.String(), complaints.String()
 }
 
-// good runs a command line that must succeed, and returns its answer.
-func good(t testing.TB, args ...string) string {
+// mustRun runs a command line that must succeed, and returns its answer.
+func mustRun(t testing.TB, args ...string) string {
 	t.Helper()
 	code, stdout, stderr := portico(t, args...)
 	require.Zero(t, code, "%s: %s", args, stderr)

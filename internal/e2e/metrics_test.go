@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMetricsTellWhichClientCallsWhichRoute(t *testing.T) {
+func TestRequestMetricsByRouteAndClient(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
-	s := serving(t, append(flags, "--admin-addr", "127.0.0.1:0")...)
+	s := startServer(t, append(flags, "--admin-addr", "127.0.0.1:0")...)
 	_, token := s.login(t, id, secret)
 	bearer := []string{"Authorization", "Bearer " + token}
 	s.send(t, "GET", "/v2/promotions/HIDDEN/codes?filter=eq(code,HIDDEN)", "", bearer...)
@@ -56,10 +56,10 @@ func TestMetricsTellWhichClientCallsWhichRoute(t *testing.T) {
 	require.Zero(t, s.stop())
 }
 
-func TestAdminAddress(t *testing.T) {
+func TestAdminAddrFlag(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	s := serving(t, append(flags, "--admin-addr", "127.0.0.1:0")...)
+	s := startServer(t, append(flags, "--admin-addr", "127.0.0.1:0")...)
 	at, err := url.Parse(s.admin)
 	require.NoError(t, err)
 	code, _, stderr := portico(t, append([]string{"serve", "--addr", "127.0.0.1:0", "--admin-addr", at.Host}, flags...)...)
@@ -73,9 +73,9 @@ func TestAdminAddress(t *testing.T) {
 }
 
 // What is read of a release is found in memory the next time.
-func TestMetricsTellWhatIsKept(t *testing.T) {
+func TestCacheMetrics(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "0")
+	s := startServer(t, "--demo", "--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "0")
 	token := demoToken(t, s)
 	kept := func(outcome string) float64 { return s.metric(t, "portico_kept_parts_"+outcome) }
 	read := func() {
@@ -94,7 +94,7 @@ func TestMetricsTellWhatIsKept(t *testing.T) {
 }
 
 // metric is a number that the admin listener tells.
-func (s *served) metric(t testing.TB, name string) (value float64) {
+func (s *serverProcess) metric(t testing.TB, name string) (value float64) {
 	t.Helper()
 	response, err := http.Get(s.admin + "/metrics")
 	require.NoError(t, err)

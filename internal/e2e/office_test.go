@@ -17,16 +17,16 @@ import (
 	"portico/store/storetest"
 )
 
-// office works on the database of running servers: it writes what they are to
+// fixture works on the database of running servers: it writes what they are to
 // tell, and issues tokens.
-type office struct {
+type fixture struct {
 	*shop.Store
 	tokens *auth.Service
 	flags  []string // of a server beside it
 }
 
-// openOffice opens an office on a database, until the test ends.
-func openOffice(t testing.TB, url string) *office {
+// openFixture opens an office on a database, until the test ends.
+func openFixture(t testing.TB, url string) *fixture {
 	t.Helper()
 	sealer := storetest.NewSealer(t, 'k')
 	s, err := shop.Open(t.Context(), shop.Config{URL: url, Synchronous: "OFF", Sealer: sealer})
@@ -34,25 +34,25 @@ func openOffice(t testing.TB, url string) *office {
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Issuer: "portico"})
 	require.NoError(t, err)
-	return &office{s, tokens, []string{"--database-url", url, "--synchronous", "OFF", "--seal-key", keyOf('k')}}
+	return &fixture{s, tokens, []string{"--database-url", url, "--synchronous", "OFF", "--seal-key", keyOf('k')}}
 }
 
 // openDemo opens an office with the demo's shop.
-func openDemo(t testing.TB, url string) *office {
+func openDemo(t testing.TB, url string) *fixture {
 	t.Helper()
-	o := openOffice(t, url)
+	o := openFixture(t, url)
 	require.NoError(t, demo.Fill(t.Context(), o.Store))
 	return o
 }
 
 // serve starts a server beside the office.
-func (o *office) serve(t testing.TB, flags ...string) *served {
+func (o *fixture) serve(t testing.TB, flags ...string) *serverProcess {
 	t.Helper()
-	return serving(t, append(o.flags, flags...)...)
+	return startServer(t, append(o.flags, flags...)...)
 }
 
 // issue makes a client, of all scopes where none is named, and a token for it.
-func (o *office) issue(t testing.TB, scopes ...string) (client, token string) {
+func (o *fixture) issue(t testing.TB, scopes ...string) (client, token string) {
 	t.Helper()
 	if len(scopes) == 0 {
 		scopes = access.Scopes()
@@ -63,7 +63,7 @@ func (o *office) issue(t testing.TB, scopes ...string) (client, token string) {
 }
 
 // tokenFor is a token of a client's for a while.
-func (o *office) tokenFor(t testing.TB, client string, scopes []string, lifetime time.Duration) string {
+func (o *fixture) tokenFor(t testing.TB, client string, scopes []string, lifetime time.Duration) string {
 	t.Helper()
 	issued, err := o.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client, Scopes: scopes, Lifetime: lifetime})
 	require.NoError(t, err)
@@ -71,14 +71,14 @@ func (o *office) tokenFor(t testing.TB, client string, scopes []string, lifetime
 }
 
 // sell takes one of a product.
-func (o *office) sell(t testing.TB, product string) {
+func (o *fixture) sell(t testing.TB, product string) {
 	t.Helper()
 	_, err := o.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: product, Action: stock.StockDecrement, Quantity: 1}})
 	require.NoError(t, err)
 }
 
 // take imports lines.
-func (o *office) take(t testing.TB, lines string) {
+func (o *fixture) take(t testing.TB, lines string) {
 	t.Helper()
 	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }, exchange.ImportOptions{})
 	require.NoError(t, err)

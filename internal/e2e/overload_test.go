@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lasting is how long a measurement goes on that an environment variable asks
+// durationFromEnv is how long a measurement goes on that an environment variable asks
 // for; 0 for a test that only counts.
-func lasting(t testing.TB, variable string) time.Duration {
+func durationFromEnv(t testing.TB, variable string) time.Duration {
 	t.Helper()
 	text := os.Getenv(variable)
 	if text == "" {
@@ -29,13 +29,13 @@ func lasting(t testing.TB, variable string) time.Duration {
 	return d
 }
 
-// taken are how long requests took, by what they came to.
-type taken struct {
+// latencies are how long requests took, by what they came to.
+type latencies struct {
 	mu sync.Mutex
 	by map[string][]time.Duration
 }
 
-func (l *taken) note(what string, began time.Time) {
+func (l *latencies) add(what string, began time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.by == nil {
@@ -44,8 +44,8 @@ func (l *taken) note(what string, began time.Time) {
 	l.by[what] = append(l.by[what], time.Since(began))
 }
 
-// tell logs how many there were, and how long they took.
-func (l *taken) tell(t testing.TB) {
+// log logs how many there were, and how long they took.
+func (l *latencies) log(t testing.TB) {
 	for what, took := range l.by {
 		slices.Sort(took)
 		at := func(share int) time.Duration { return took[(len(took)-1)*share/100].Round(time.Millisecond) }
@@ -60,50 +60,50 @@ func (l *taken) tell(t testing.TB) {
 //
 // measures what it can do with the flags as they are by default, and then asks
 // it for twice as much, whatever it answers.
-func TestEveryRequestIsAnsweredOrRefused(t *testing.T) {
+func TestOverloadAnswersOrRefuses(t *testing.T) {
 	t.Parallel()
-	measures, flags := lasting(t, "PORTICO_OVERLOAD"), []string(nil)
+	measures, flags := durationFromEnv(t, "PORTICO_OVERLOAD"), []string(nil)
 	if measures == 0 {
 		flags = []string{"--requests", "1", "--requests-waiting", "5", "--request-wait", "20ms"}
 	}
-	a := attack(t, flags...)
-	crowd := newCrowd(a)
+	a := startAttackTarget(t, flags...)
+	crowd := newLoadGenerator(a)
 	if measures == 0 {
-		crowd.eachAsks(40, func(n int) bool { return n < 10 })
+		crowd.runClosedLoop(40, func(n int) bool { return n < 10 })
 	} else {
 		began := time.Now()
-		crowd.eachAsks(2*runtime.NumCPU(), func(int) bool { return time.Since(began) < measures/4 })
+		crowd.runClosedLoop(2*runtime.NumCPU(), func(int) bool { return time.Since(began) < measures/4 })
 		can := len(crowd.took.by["200 OK"]) * int(time.Second) / int(time.Since(began))
 		t.Logf("it answers %d a second, and is asked for %d", can, 2*can)
-		crowd.tell(t)
-		t.Logf("%d times all of %d were asking", crowd.arrives(2*can, measures), atOnce)
+		crowd.log(t)
+		t.Logf("%d times all of %d were asking", crowd.runOpenLoop(2*can, measures), maxInFlight)
 	}
-	crowd.tell(t)
+	crowd.log(t)
 	require.Empty(t, crowd.wrong)
 	require.GreaterOrEqual(t, crowd.ended["200 OK"], 10, "what it can do, it does")
 	require.Equal(t, float64(crowd.ended["503 Service Unavailable"]), a.metric(t, `portico_requests_refused_total{kind="read"}`))
 	crowd.client.CloseIdleConnections()
-	a.recovered(t)
+	a.requireRecovered(t)
 }
 
-// crowd asks a server for queries that it has never seen.
-type crowd struct {
-	*attacked
+// loadGenerator asks a server for queries that it has never seen.
+type loadGenerator struct {
+	*attackTarget
 	client *http.Client
 	asked  atomic.Int64
-	took   taken
+	took   latencies
 	ended  map[string]int // of all that was told
 
 	mu    sync.Mutex
 	wrong []string
 }
 
-func newCrowd(a *attacked) *crowd {
-	return &crowd{attacked: a, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}, ended: map[string]int{}}
+func newLoadGenerator(a *attackTarget) *loadGenerator {
+	return &loadGenerator{attackTarget: a, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}, ended: map[string]int{}}
 }
 
-// eachAsks has so many ask, each anew once it was answered.
-func (c *crowd) eachAsks(clients int, more func(n int) bool) {
+// runClosedLoop has so many ask, each anew once it was answered.
+func (c *loadGenerator) runClosedLoop(clients int, more func(n int) bool) {
 	var asking sync.WaitGroup
 	for range clients {
 		asking.Go(func() {
@@ -115,18 +115,18 @@ func (c *crowd) eachAsks(clients int, more func(n int) bool) {
 	asking.Wait()
 }
 
-// atOnce is how many ask at once at most, below the connections of one address.
-const atOnce = 900
+// maxInFlight is how many ask at once at most, below the connections of one address.
+const maxInFlight = 900
 
-// arrives asks so often a second, whether what was asked before is answered or
+// runOpenLoop asks so often a second, whether what was asked before is answered or
 // not, and tells how often there was no connection left to ask by.
-func (c *crowd) arrives(rate int, lasts time.Duration) (unasked int) {
+func (c *loadGenerator) runOpenLoop(rate int, lasts time.Duration) (unasked int) {
 	var asking sync.WaitGroup
 	var now atomic.Int64
 	began := time.Now()
 	for n := range int(lasts.Seconds() * float64(rate)) {
 		time.Sleep(time.Until(began.Add(time.Duration(n) * time.Second / time.Duration(rate))))
-		if now.Load() >= atOnce {
+		if now.Load() >= maxInFlight {
 			unasked++
 			continue
 		}
@@ -137,7 +137,7 @@ func (c *crowd) arrives(rate int, lasts time.Duration) (unasked int) {
 	return unasked
 }
 
-func (c *crowd) ask() {
+func (c *loadGenerator) ask() {
 	n, began := c.asked.Add(1), time.Now()
 	query := fmt.Sprintf(`{ products(first: 100, offset: 0) { nodes { id b%d: name sku slug description stock { available } mainImage { fileName } } } }`, n)
 	request, err := http.NewRequest("POST", c.url+"/graphql", strings.NewReader(graphQL(query)))
@@ -160,18 +160,18 @@ func (c *crowd) ask() {
 	if response.StatusCode != 200 && (response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "") {
 		c.fails(fmt.Sprintf("is answered %s, with Retry-After %q", response.Status, response.Header.Get("Retry-After")))
 	}
-	c.took.note(response.Status, began)
+	c.took.add(response.Status, began)
 }
 
-func (c *crowd) fails(why string) {
+func (c *loadGenerator) fails(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wrong = append(c.wrong, why)
 }
 
-// tell logs what was answered since it last did.
-func (c *crowd) tell(t testing.TB) {
-	c.took.tell(t)
+// log logs what was answered since it last did.
+func (c *loadGenerator) log(t testing.TB) {
+	c.took.log(t)
 	for what, list := range c.took.by {
 		c.ended[what] += len(list)
 	}

@@ -48,7 +48,7 @@ func playgroundExamples(t *testing.T, text string) (examples []playgroundExample
 }
 
 // demoToken is the token in the page.
-func demoToken(t *testing.T, s *served) string {
+func demoToken(t *testing.T, s *serverProcess) string {
 	t.Helper()
 	_, page := s.send(t, "GET", "/", "")
 	found := regexp.MustCompile(` data-token="([^"]+)" data-client="([^"]+)"`).FindStringSubmatch(page)
@@ -56,9 +56,9 @@ func demoToken(t *testing.T, s *served) string {
 	return found[1]
 }
 
-func TestEveryExampleOfThePlaygroundRuns(t *testing.T) {
+func TestPlaygroundExamples(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo", "--admin-addr", "127.0.0.1:0")
+	s := startServer(t, "--demo", "--admin-addr", "127.0.0.1:0")
 	token := demoToken(t, s)
 	require.Contains(t, s.printed(t), token)
 	_, text := s.send(t, "GET", "/playground/examples.graphql", "")
@@ -85,10 +85,10 @@ func TestEveryExampleOfThePlaygroundRuns(t *testing.T) {
 	require.NotContains(t, metrics, `portico_graphql_queries_total{executor="gqlgen"}`, "plans leave none of them to the library")
 }
 
-func TestThePlaygroundIsItsOwn(t *testing.T) {
+func TestPlaygroundLoadsNothingExternal(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	s := serving(t, flags...)
+	s := startServer(t, flags...)
 	files, err := fs.ReadDir(os.DirFS("graph/playground"), ".")
 	require.NoError(t, err)
 	paths := map[string]string{"/": "text/html; charset=utf-8"}
@@ -142,10 +142,10 @@ func TestThePlaygroundIsItsOwn(t *testing.T) {
 	require.Empty(t, scope)
 }
 
-func TestOnlyTheDemosPlaygroundHoldsAToken(t *testing.T) {
+func TestOnlyDemoPlaygroundHasToken(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	plain, s := serving(t, flags...), serving(t, "--demo")
+	plain, s := startServer(t, flags...), startServer(t, "--demo")
 	token := demoToken(t, s)
 	for _, path := range []string{"/", "/docs", "/graphiql"} {
 		_, page := plain.send(t, "GET", path, "")
@@ -156,7 +156,7 @@ func TestOnlyTheDemosPlaygroundHoldsAToken(t *testing.T) {
 }
 
 // tokenStaysHere requires that only this machine's own visitors see the token.
-func tokenStaysHere(t *testing.T, s *served, path, token string) {
+func tokenStaysHere(t *testing.T, s *serverProcess, path, token string) {
 	t.Helper()
 	for _, host := range []string{"shop.example", "shop.example:8080", "localhost.shop.example", "127.0.0.1.shop.example", "10.0.0.1:8080"} {
 		request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)
@@ -173,10 +173,10 @@ func tokenStaysHere(t *testing.T, s *served, path, token string) {
 }
 
 // What belongs to the other pages is this server's own too.
-func TestPagesHaveAStrictPolicy(t *testing.T) {
+func TestPagesHaveContentSecurityPolicy(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	s := serving(t, flags...)
+	s := startServer(t, flags...)
 	paths := []string{"/docs", "/docs/", "/docs/docs.css", "/docs/docs.js", "/graphiql"}
 	_, err := os.Stat("graph/graphiql/dist/licenses.txt") // which its bundle writes last
 	bundled := err == nil

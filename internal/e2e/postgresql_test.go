@@ -36,9 +36,9 @@ func (p *page) local(text string) string {
 
 var pageFences = regexp.MustCompile("(?s)```(sh|ini)\n(.*?)```")
 
-// TestThePageOnPostgreSQL runs every command of docs/postgresql.md in order, and
+// TestPostgreSQLPage runs every command of docs/postgresql.md in order, and
 // checks that exports of the restored databases equal that of the shop.
-func TestThePageOnPostgreSQL(t *testing.T) {
+func TestPostgreSQLPage(t *testing.T) {
 	storetest.FullTestsOnly(t, "it starts PostgreSQL, a standby and many servers")
 	for _, tool := range []string{"bash", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -72,14 +72,14 @@ func TestThePageOnPostgreSQL(t *testing.T) {
 		if export, rest, ok := strings.Cut(block, "\n"); ok && strings.HasPrefix(export, "export PORTICO_KEY_FILE=") {
 			t.Setenv("PORTICO_KEY_FILE", strings.TrimSpace(runCommands(t, p.folder, environment(), export+"\necho $PORTICO_KEY_FILE")))
 			block = rest
-			good(t, "import", demoShop, "--database-url", p.URL("portico", "shop"))
+			mustRun(t, "import", demoShop, "--database-url", p.URL("portico", "shop"))
 		}
 		runServing(t, p.folder, block)
 		ran++
 	}
 	require.GreaterOrEqual(t, ran, 8)
 	for _, restored := range []string{"restored", "former"} {
-		require.Equal(t, good(t, "export", "-", "--database-url", p.URL("portico", "shop")), good(t, "export", "-", "--database-url", p.URL("portico", restored)), restored)
+		require.Equal(t, mustRun(t, "export", "-", "--database-url", p.URL("portico", "shop")), mustRun(t, "export", "-", "--database-url", p.URL("portico", restored)), restored)
 	}
 	p.failOver(t)
 }
@@ -89,7 +89,7 @@ func TestThePageOnPostgreSQL(t *testing.T) {
 func (p *page) failOver(t *testing.T) {
 	t.Helper()
 	two := fmt.Sprintf("postgres://portico@127.0.0.1:%s,127.0.0.1:%s/shop?target_session_attrs=read-write", p.Port, p.standby.Port)
-	s := serving(t, "--database-url", two)
+	s := startServer(t, "--database-url", two)
 	client, token := s.client(t, "--database-url", two)
 	require.NotEmpty(t, client)
 	write := func() int {

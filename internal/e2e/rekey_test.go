@@ -25,13 +25,13 @@ func keyOf(fill byte) string {
 }
 
 // client makes a client and gets a token that may do all.
-func (s *served) client(t *testing.T, flags ...string) (id, token string) {
+func (s *serverProcess) client(t *testing.T, flags ...string) (id, token string) {
 	t.Helper()
 	var client struct {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(good(t, append([]string{"client", "create", "--name", "all", "--all-scopes", "--json"}, flags...)...)), &client))
+	require.NoError(t, json.Unmarshal([]byte(mustRun(t, append([]string{"client", "create", "--name", "all", "--all-scopes", "--json"}, flags...)...)), &client))
 	var granted struct {
 		AccessToken string `json:"access_token"`
 	}
@@ -45,7 +45,7 @@ var unlimited = []string{"--token-rate-client", "0", "--token-rate-address", "0"
 
 // underLoad asks for everything that opens or seals a secret, all the time
 // that change takes and a while longer; every answer must be good.
-func (s *served) underLoad(t *testing.T, client, token string, change func()) {
+func (s *serverProcess) underLoad(t *testing.T, client, token string, change func()) {
 	t.Helper()
 	requests := []struct{ method, path, body string }{
 		{"GET", "/v2/gateways", ""},
@@ -104,7 +104,7 @@ func (s *served) underLoad(t *testing.T, client, token string, change func()) {
 	require.Equal(t, done.Load(), good.Load())
 }
 
-func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
+func TestRekeyUnderLoadOnSQLite(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
@@ -113,7 +113,7 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 		require.NoError(t, err)
 		return string(text)
 	}
-	s := serving(t, slices.Concat(flags, unlimited)...)
+	s := startServer(t, slices.Concat(flags, unlimited)...)
 	client, token := s.client(t, flags...)
 	response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 	require.Equal(t, 200, response.StatusCode, answer)
@@ -121,7 +121,7 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 	s.underLoad(t, client, token, func() {
 		for range 3 {
 			before := read(keyFile)
-			require.Contains(t, good(t, append([]string{"rekey"}, flags...)...), "encrypted 1 signing key and 1 password with key ")
+			require.Contains(t, mustRun(t, append([]string{"rekey"}, flags...)...), "encrypted 1 signing key and 1 password with key ")
 			require.NotEqual(t, before, read(keyFile))
 			require.True(t, strings.HasPrefix(read(keyFile+".former"), before))
 			info, err := os.Stat(keyFile)
@@ -131,7 +131,7 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 	})
 	require.Zero(t, s.stop())
 
-	again := serving(t, flags...)
+	again := startServer(t, flags...)
 	response, _ = again.send(t, "GET", "/v2/gateways/card_processor", "", "Authorization", "Bearer "+token)
 	require.Equal(t, 200, response.StatusCode, "the token is good, since the signing key is the same")
 	require.Zero(t, again.stop())
@@ -144,20 +144,20 @@ func TestRekeyBesideSQLiteLosesNoRequest(t *testing.T) {
 
 // Whoever rekeys before the first start gets the key that it would make, and
 // never one beside secrets that it does not open.
-func TestRekeyBeforeTheFirstServe(t *testing.T) {
+func TestRekeyBeforeFirstServe(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
 	rekey := append([]string{"rekey"}, flags...)
-	good(t, append([]string{"import", demoShop}, flags...)...)
+	mustRun(t, append([]string{"import", demoShop}, flags...)...)
 	require.NoFileExists(t, keyFile)
-	require.Equal(t, "the database has no secrets yet; created the key file "+keyFile+"\n", good(t, rekey...))
+	require.Equal(t, "the database has no secrets yet; created the key file "+keyFile+"\n", mustRun(t, rekey...))
 	first, err := os.ReadFile(keyFile)
 	require.NoError(t, err)
-	s := serving(t, flags...)
+	s := startServer(t, flags...)
 	_, token := s.client(t, flags...)
 	require.Equal(t, 200, s.reads(t, token))
-	require.Contains(t, good(t, rekey...), "encrypted 1 signing key and 0 passwords")
+	require.Contains(t, mustRun(t, rekey...), "encrypted 1 signing key and 0 passwords")
 	require.Equal(t, 200, s.reads(t, token))
 	require.Zero(t, s.stop())
 	former, err := os.ReadFile(keyFile + ".former")
@@ -172,17 +172,17 @@ func TestRekeyBeforeTheFirstServe(t *testing.T) {
 }
 
 // An interruption leaves both keys in the file.
-func TestRekeyGoesOnAfterAnInterruption(t *testing.T) {
+func TestRekeyResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
 	keyFile := strings.TrimSuffix(path, ".db") + ".key"
-	s := serving(t, flags...)
+	s := startServer(t, flags...)
 	_, token := s.client(t, flags...)
 	present, err := os.ReadFile(keyFile)
 	require.NoError(t, err)
 	for _, content := range []string{keyOf('n') + "\n" + string(present), keyOf('n') + "\n" + string(present)} {
 		require.NoError(t, os.WriteFile(keyFile, []byte(content), 0o600))
-		good(t, append([]string{"rekey"}, flags...)...)
+		mustRun(t, append([]string{"rekey"}, flags...)...)
 		now, err := os.ReadFile(keyFile)
 		require.NoError(t, err)
 		require.Equal(t, keyOf('n')+"\n", string(now))
@@ -191,14 +191,14 @@ func TestRekeyGoesOnAfterAnInterruption(t *testing.T) {
 	}
 }
 
-func TestRekeyWithKeysOfOnesOwn(t *testing.T) {
+func TestRekeyWithSealKeyFlag(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		flags := []string{"--database-url", e.URL(t)}
 		with := func(keys ...string) []string { return append(flags, "--seal-key", strings.Join(keys, ",")) }
 		before, after := keyOf('b'), keyOf('a')
-		serving(t, with(before)...).stop()
-		s := serving(t, slices.Concat(with(after, before), unlimited)...) // which the database does not seal with yet
+		startServer(t, with(before)...).stop()
+		s := startServer(t, slices.Concat(with(after, before), unlimited)...) // which the database does not seal with yet
 		client, token := s.client(t, flags...)
 		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 		require.Equal(t, 200, response.StatusCode, answer)
@@ -211,15 +211,15 @@ func TestRekeyWithKeysOfOnesOwn(t *testing.T) {
 		require.Contains(t, stderr, "Nothing was changed")
 		require.NotContains(t, stderr, after)
 
-		old := serving(t, with(before)...) // as if nothing had happened
+		old := startServer(t, with(before)...) // as if nothing had happened
 		require.Zero(t, old.stop())
 		s.underLoad(t, client, token, func() {
-			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "encrypted 1 signing key and 1 password")
-			require.Contains(t, good(t, append([]string{"rekey"}, with(after, before)...)...), "encrypted 0 signing keys and 0 passwords")
+			require.Contains(t, mustRun(t, append([]string{"rekey"}, with(after, before)...)...), "encrypted 1 signing key and 1 password")
+			require.Contains(t, mustRun(t, append([]string{"rekey"}, with(after, before)...)...), "encrypted 0 signing keys and 0 passwords")
 		})
 		require.Zero(t, s.stop())
 		code, _, stderr = portico(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, with(before)...)...)
 		require.Equal(t, 1, code, stderr)
-		require.Zero(t, serving(t, with(after)...).stop())
+		require.Zero(t, startServer(t, with(after)...).stop())
 	})
 }

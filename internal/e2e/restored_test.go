@@ -15,21 +15,21 @@ import (
 	"portico/store/storetest"
 )
 
-// restorable is a cluster with a shop, its dump, and three servers on it.
-type restorable struct {
+// restoreCluster is a cluster with a shop, its dump, and three servers on it.
+type restoreCluster struct {
 	*storetest.Cluster
 	url, dump string
-	servers   []*served
+	servers   []*serverProcess
 	token     string
 }
 
 const restoredProduct = "prod-americano"
 
-// newRestorable dumps the demo shop with 4 units of a product more than a
+// newRestoreCluster dumps the demo shop with 4 units of a product more than a
 // decrement of 1 leaves, so that the dump is older than what is served.
-func newRestorable(t *testing.T) (r *restorable, before, after int) {
+func newRestoreCluster(t *testing.T) (r *restoreCluster, before, after int) {
 	t.Helper()
-	r = &restorable{Cluster: storetest.NewCluster(t)}
+	r = &restoreCluster{Cluster: storetest.NewCluster(t)}
 	r.run(t, "createdb", r.URL("postgres", "postgres"), "shop")
 	r.url = r.URL("postgres", "shop")
 	o := openDemo(t, r.url)
@@ -50,7 +50,7 @@ func newRestorable(t *testing.T) (r *restorable, before, after int) {
 
 // run runs one of PostgreSQL's programs; maintenance is the database to
 // connect to where the program wants to know that.
-func (r *restorable) run(t *testing.T, program, maintenance string, args ...string) {
+func (r *restoreCluster) run(t *testing.T, program, maintenance string, args ...string) {
 	t.Helper()
 	if maintenance != "" {
 		args = append([]string{"--maintenance-db=" + maintenance}, args...)
@@ -59,7 +59,7 @@ func (r *restorable) run(t *testing.T, program, maintenance string, args ...stri
 	require.NoError(t, err, "%s: %s", program, out)
 }
 
-func (r *restorable) psql(t *testing.T, statements ...string) {
+func (r *restoreCluster) psql(t *testing.T, statements ...string) {
 	t.Helper()
 	args := []string{"--quiet", "--set=ON_ERROR_STOP=1", "--dbname=" + r.url}
 	for _, statement := range statements {
@@ -72,7 +72,7 @@ var availableIs = regexp.MustCompile(`"available":(\d+)`)
 
 // look is what a server answers of the product: its status, that of its stock,
 // and the units that are available.
-func (r *restorable) look(t *testing.T, s *served) string {
+func (r *restoreCluster) look(t *testing.T, s *serverProcess) string {
 	product, _ := s.send(t, "GET", "/catalog/products/"+restoredProduct, "", "Authorization", "Bearer "+r.token)
 	stock, body := s.send(t, "GET", "/v2/inventories/"+restoredProduct, "", "Authorization", "Bearer "+r.token)
 	answer := fmt.Sprint(product.StatusCode, stock.StatusCode)
@@ -86,7 +86,7 @@ func units(n int) string { return fmt.Sprint(200, 200, n) }
 
 // during runs a restore while every server is asked. Each answer is 503, or has
 // the stock of before or after it: never 404, never another number.
-func (r *restorable) during(t *testing.T, before, after int, restore func(noticed func())) {
+func (r *restoreCluster) during(t *testing.T, before, after int, restore func(noticed func())) {
 	t.Helper()
 	for _, s := range r.servers {
 		storetest.Eventually(t, units(before), func() string { return r.look(t, s) })
@@ -137,15 +137,15 @@ func (r *restorable) during(t *testing.T, before, after int, restore func(notice
 	}
 }
 
-// TestADumpIsRestoredUnderThreeServers restores a dump in each of the ways that
+// TestRestoreUnderRunningServers restores a dump in each of the ways that
 // PostgreSQL has, beneath servers that go on.
-func TestADumpIsRestoredUnderThreeServers(t *testing.T) {
+func TestRestoreUnderRunningServers(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "it restores a database under three servers")
 	if _, err := exec.LookPath("psql"); err != nil {
 		storetest.SkipMissing(t, "postgres", "psql is not there")
 	}
-	r, restored, served := newRestorable(t)
+	r, restored, served := newRestoreCluster(t)
 	admin := r.URL("postgres", "postgres")
 
 	t.Run("dropped, created, restored", func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestADumpIsRestoredUnderThreeServers(t *testing.T) {
 }
 
 // sell takes units of the product, by one of the servers.
-func (r *restorable) sell(t *testing.T, units int) {
+func (r *restoreCluster) sell(t *testing.T, units int) {
 	t.Helper()
 	body := fmt.Sprintf(`{"data":{"type":"stock-transaction","action":"decrement","quantity":%d}}`, units)
 	response, text := r.servers[0].send(t, "POST", "/v2/inventories/"+restoredProduct+"/transactions", body, "Authorization", "Bearer "+r.token)
@@ -192,7 +192,7 @@ func (r *restorable) sell(t *testing.T, units int) {
 
 // allNotReady waits until every server says that requests should not be sent to
 // it.
-func (r *restorable) allNotReady(t *testing.T) {
+func (r *restoreCluster) allNotReady(t *testing.T) {
 	t.Helper()
 	for _, s := range r.servers {
 		storetest.Eventually(t, http.StatusServiceUnavailable, func() int {

@@ -10,15 +10,15 @@ import (
 	"portico/store/storetest"
 )
 
-// TestARevokedTokenIsAnsweredNothingThatIsKept: soon, by every server, however
+// TestRevokedTokenGetsNoCachedResponse: soon, by every server, however
 // often it has answered.
-func TestARevokedTokenIsAnsweredNothingThatIsKept(t *testing.T) {
+func TestRevokedTokenGetsNoCachedResponse(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		client, token := o.issue(t, "catalog:read")
 		surfaces := []string{"/catalog/nodes/node-coffee/relationships/products", "/graphql?query=%7Bproducts%7BtotalCount%7D%7D"}
-		answer := func(s *served, headers ...string) (codes [2]int) {
+		answer := func(s *serverProcess, headers ...string) (codes [2]int) {
 			for i, path := range surfaces {
 				response, body := s.send(t, "GET", path, "", append(headers, "Authorization", "Bearer "+token)...)
 				if codes[i] = response.StatusCode; strings.Contains(body, `"data":{"products":null}`) && strings.Contains(body, `"UNAUTHENTICATED"`) {
@@ -27,7 +27,7 @@ func TestARevokedTokenIsAnsweredNothingThatIsKept(t *testing.T) {
 			}
 			return codes
 		}
-		servers := []*served{o.serve(t), o.serve(t)}
+		servers := []*serverProcess{o.serve(t), o.serve(t)}
 		for range 3 {
 			for _, s := range servers {
 				require.Equal(t, [2]int{200, 200}, answer(s))

@@ -19,8 +19,8 @@ import (
 	"portico/store/storetest"
 )
 
-// kills is how many rounds of kill -9 there are: PORTICO_ROUNDS, or a few.
-func kills(t *testing.T) int {
+// killRounds is how many rounds of kill -9 there are: PORTICO_ROUNDS, or a few.
+func killRounds(t *testing.T) int {
 	t.Helper()
 	if rounds := os.Getenv("PORTICO_ROUNDS"); rounds != "" {
 		n, err := strconv.Atoi(rounds)
@@ -30,9 +30,9 @@ func kills(t *testing.T) int {
 	return storetest.QuickOrFull(1, 5)
 }
 
-// acknowledged is what clients were told is written, and what nobody knows of,
+// writeRecord is what clients were told is written, and what nobody knows of,
 // over all rounds.
-type acknowledged struct {
+type writeRecord struct {
 	mu               sync.Mutex
 	moved, maybe     int            // of stock: two products at once
 	redeemed, unsure int            // of one code
@@ -42,7 +42,7 @@ type acknowledged struct {
 
 // write sends one; sure is whether it was acknowledged. What is refused for
 // good is an error.
-func (s *served) write(token, method, path, body string) (sure bool, err error) {
+func (s *serverProcess) write(token, method, path, body string) (sure bool, err error) {
 	request, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		return false, err
@@ -74,7 +74,7 @@ func (s *served) write(token, method, path, body string) (sure bool, err error) 
 }
 
 // load writes until the server is killed, in every way.
-func (a *acknowledged) load(t *testing.T, s *served, token string, round int) (done *sync.WaitGroup) {
+func (a *writeRecord) load(t *testing.T, s *serverProcess, token string, round int) (done *sync.WaitGroup) {
 	done = &sync.WaitGroup{}
 	for client := range 4 {
 		done.Go(func() {
@@ -144,11 +144,11 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 			{"import", "--generate", "300"}, {"publish"}, append([]string{"rekey"}, keys...), {"codes", "generate", "--promotion", "spring", "--count", "3000"},
 		}
 		r := rand.New(rand.NewPCG(seed, uint64(len(e.Name))))
-		all := &acknowledged{codes: map[int]string{}}
+		all := &writeRecord{codes: map[int]string{}}
 		unlimited := slices.Concat(database, keys, []string{"--code-rate-client", "0", "--code-rate-address", "0", "--lock-time", "20s"})
-		rounds := kills(t)
+		rounds := killRounds(t)
 		for round := range rounds {
-			s := serving(t, unlimited...)
+			s := startServer(t, unlimited...)
 			done := all.load(t, s, token, round)
 			line := slices.Concat(beside[round%len(beside)], database)
 			process := command(line...)
@@ -163,12 +163,12 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 			done.Wait()
 			require.False(t, t.Failed())
 			if beside[round%len(beside)][0] != "codes" { // whose job a server goes on with
-				good(t, line...)
+				mustRun(t, line...)
 			}
 			moved := read(`SELECT available FROM stock WHERE product_id = 'prod-americano'`) - 400
 			require.True(t, all.moved <= moved && moved <= all.moved+all.maybe, "%d moves of stock were acknowledged, and of %d nobody knows: %d are there", all.moved, all.maybe, moved)
 		}
-		s := serving(t, unlimited...)
+		s := startServer(t, unlimited...)
 		_, body := s.graphql(t, token, `{ stocksById(productIds: ["prod-americano", "prod-espresso"]) { uuid available } promotionCodeCheck(code: "BIG") { valid } }`)
 		var told struct {
 			Data struct {

@@ -25,7 +25,7 @@ var published = map[string][]string{
 
 // The published REST clients run as they are, with another base URL and
 // nothing else. What each hands its user is asserted in rest/clients.
-func TestPublishedClients(t *testing.T) {
+func TestPublishedRESTClients(t *testing.T) {
 	storetest.FullTestsOnly(t, "each client starts a Node")
 	const folder = "rest/clients"
 	if _, err := exec.LookPath("node"); err != nil {
@@ -38,14 +38,14 @@ func TestPublishedClients(t *testing.T) {
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		url, key := e.URL(t), keyOf('k')
-		server := serving(t, "--demo", "--database-url", url, "--seal-key", key)
-		limited := serving(t, "--demo", "--database-url", url, "--seal-key", key, "--token-rate-address", "1")
+		server := startServer(t, "--demo", "--database-url", url, "--seal-key", key)
+		limited := startServer(t, "--demo", "--database-url", url, "--seal-key", key, "--token-rate-address", "1")
 		id, secret := newClient(t, []string{"--database-url", url})
 		for name, files := range published {
 			for _, file := range files {
 				t.Run(name+" "+file, func(t *testing.T) {
 					runNode(t, folder, file,
-						"PORTICO_TEST_URL="+server.held(t), "PORTICO_TEST_LIMITED_URL="+limited.held(t),
+						"PORTICO_TEST_URL="+server.validated(t), "PORTICO_TEST_LIMITED_URL="+limited.validated(t),
 						"PORTICO_TEST_CLIENT_ID="+id, "PORTICO_TEST_CLIENT_SECRET="+secret,
 						"PORTICO_TEST_COMMAND="+program, "PORTICO_SEAL_KEY="+key, "PORTICO_DATABASE_URL="+url)
 				})

@@ -20,7 +20,7 @@ import (
 func TestServe(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
-	s := serving(t, append(flags, "--cors-origin", "https://shop.example")...)
+	s := startServer(t, append(flags, "--cors-origin", "https://shop.example")...)
 
 	for _, test := range []struct {
 		name, method, path, body string
@@ -69,13 +69,13 @@ func TestServe(t *testing.T) {
 	require.Equal(t, 1, ready, "one line says that it is ready")
 }
 
-func TestServeKeepsItsKeys(t *testing.T) {
+func TestServeReusesSigningKeys(t *testing.T) {
 	flags, _ := database(t)
-	first := serving(t, flags...)
+	first := startServer(t, flags...)
 	_, before := first.send(t, "GET", "/.well-known/jwks.json", "")
 	require.Zero(t, first.stop())
 
-	second := serving(t, flags...)
+	second := startServer(t, flags...)
 	_, after := second.send(t, "GET", "/.well-known/jwks.json", "")
 	require.Zero(t, second.stop())
 	require.Equal(t, before, after)
@@ -89,7 +89,7 @@ func TestServeKeepsItsKeys(t *testing.T) {
 func TestServeAddressInUse(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	s := serving(t, flags...)
+	s := startServer(t, flags...)
 	at, err := url.Parse(s.url)
 	require.NoError(t, err)
 	code, _, stderr := portico(t, append([]string{"serve", "--addr", at.Host}, flags...)...)
@@ -99,7 +99,7 @@ func TestServeAddressInUse(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	s := serving(t, "--demo")
+	s := startServer(t, "--demo")
 	welcome := s.printed(t)
 	printed := regexp.MustCompile(`client_id +(\S+)\n +client_secret +(\S+)\n`).FindStringSubmatch(welcome)
 	require.NotNil(t, printed, welcome)
@@ -140,23 +140,23 @@ func TestDemo(t *testing.T) {
 	require.NoDirExists(t, directory, "the temporary store is gone")
 }
 
-func TestDemoInANamedDatabase(t *testing.T) {
+func TestDemoWithDatabaseURL(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	for range 2 { // and again
-		s := serving(t, append(flags, "--demo")...)
+		s := startServer(t, append(flags, "--demo")...)
 		require.Zero(t, s.stop())
 	}
-	require.Contains(t, good(t, append([]string{"export", "-"}, flags...)...), `"id":"prod-espresso"`)
+	require.Contains(t, mustRun(t, append([]string{"export", "-"}, flags...)...), `"id":"prod-espresso"`)
 
 	other, _ := database(t)
-	good(t, append([]string{"import", "--generate", "10"}, other...)...)
+	mustRun(t, append([]string{"import", "--generate", "10"}, other...)...)
 	code, _, stderr := portico(t, append([]string{"serve", "--demo", "--addr", "127.0.0.1:0"}, other...)...)
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "has another shop")
 }
 
-func TestASignalEndsTheServerWell(t *testing.T) {
+func TestSignalShutsDownServer(t *testing.T) {
 	t.Parallel()
 	process := command("serve", "--demo", "--addr", "127.0.0.1:0")
 	stderr, err := process.StderrPipe()

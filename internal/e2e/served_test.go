@@ -23,8 +23,8 @@ import (
 	"portico/rest/resttest"
 )
 
-// served is a running server, a process of its own.
-type served struct {
+// serverProcess is a running server, a process of its own.
+type serverProcess struct {
 	pid    int
 	url    string
 	admin  string           // of --admin-addr, if any
@@ -36,17 +36,17 @@ type served struct {
 	logs   func(message string) bool // whether it has logged it by now
 }
 
-// serving starts a server on a free port and waits until it is ready. It does
+// startServer starts a server on a free port and waits until it is ready. It does
 // not linger unless args say so.
-func serving(t testing.TB, args ...string) *served {
+func startServer(t testing.TB, args ...string) *serverProcess {
 	t.Helper()
-	return starting(t, command(append([]string{"serve", "--addr", "127.0.0.1:0", "--linger", "0s"}, args...)...))
+	return startProcess(t, command(append([]string{"serve", "--addr", "127.0.0.1:0", "--linger", "0s"}, args...)...))
 }
 
-// starting starts a process that serves, and waits until it is ready.
-func starting(t testing.TB, process *exec.Cmd) *served {
+// startProcess starts a process that serves, and waits until it is ready.
+func startProcess(t testing.TB, process *exec.Cmd) *serverProcess {
 	t.Helper()
-	s := &served{stdout: filepath.Join(t.TempDir(), "stdout")}
+	s := &serverProcess{stdout: filepath.Join(t.TempDir(), "stdout")}
 	stdout, err := os.Create(s.stdout) // a file, since what is said there before it is ready is there by then
 	require.NoError(t, err)
 	defer stdout.Close()
@@ -113,22 +113,22 @@ func starting(t testing.TB, process *exec.Cmd) *served {
 }
 
 // stop asks the server to end, and waits for it; it may be called again.
-func (s *served) stop() (code int) { return s.end(syscall.SIGTERM) }
+func (s *serverProcess) stop() (code int) { return s.end(syscall.SIGTERM) }
 
 // kill ends the server in the midst of whatever it does.
-func (s *served) kill() { s.end(syscall.SIGKILL) }
+func (s *serverProcess) kill() { s.end(syscall.SIGKILL) }
 
 // printed is what it has said on its standard output.
-func (s *served) printed(t testing.TB) string {
+func (s *serverProcess) printed(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(s.stdout)
 	require.NoError(t, err)
 	return string(text)
 }
 
-// held is the server's address behind one that lets no answer of REST pass
+// validated is the server's address behind one that lets no answer of REST pass
 // that openapi.yaml does not have.
-func (s *served) held(t *testing.T) string {
+func (s *serverProcess) validated(t *testing.T) string {
 	t.Helper()
 	address, err := url.Parse(s.url)
 	require.NoError(t, err)
@@ -138,7 +138,7 @@ func (s *served) held(t *testing.T) string {
 }
 
 // send asks the server; headers come in pairs.
-func (s *served) send(t testing.TB, method, path, body string, headers ...string) (*http.Response, string) {
+func (s *serverProcess) send(t testing.TB, method, path, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
 	require.NoError(t, err)

@@ -10,9 +10,9 @@ import (
 
 // Whatever is wrong with a request, each surface says it in its own shape, and
 // nothing answers with a page or a redirect.
-func TestErrorsHaveTheShapeOfTheirSurface(t *testing.T) {
+func TestErrorShapePerAPI(t *testing.T) {
 	flags, _ := database(t)
-	s := serving(t, flags...)
+	s := startServer(t, flags...)
 	shapes := map[string]string{ // by the path
 		"/": `{"errors":[{"status":405,`, "/graphql": `{"errors":[{"message":`, "/schema.graphql": `{"errors":[{"status":405,`, "/docs": `{"errors":[{"status":405,`,
 		"/docs/": `{"errors":[{"status":405,`, "/openapi.yaml": `{"errors":[{"status":405,`, "/healthz": `{"errors":[{"status":405,`, "/readyz": `{"errors":[{"status":405,`,

@@ -15,7 +15,7 @@ import (
 
 // One address has a part of the subscriptions of a client whose id anybody knows,
 // so that it shuts out nobody else; nor do several addresses.
-func TestAnAddressHasAShareOfWhatNeedsNoSecret(t *testing.T) {
+func TestSubscriptionsAddressFlag(t *testing.T) {
 	t.Parallel()
 	o := openDemo(t, "file:"+t.TempDir()+"/shares.db")
 	s := o.serve(t, "--trusted-proxy", "127.0.0.1", "--subscriptions-client", "120", "--admin-addr", "127.0.0.1:0")

@@ -25,7 +25,7 @@ import (
 
 // Clients on connections that stay open, who send what may not be sent twice
 // and go elsewhere when /readyz says so, lose nothing.
-func TestAShutdownLosesNoRequest(t *testing.T) {
+func TestShutdownLosesNoRequests(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		protocol string
@@ -39,10 +39,10 @@ func TestAShutdownLosesNoRequest(t *testing.T) {
 			if test.secured {
 				cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 				transport.TLSClientConfig.RootCAs = x509.NewCertPool()
-				transport.TLSClientConfig.RootCAs.AddCert(certify(t, cert, key, 1))
+				transport.TLSClientConfig.RootCAs.AddCert(writeCertificate(t, cert, key, 1))
 				flags = append(flags, "--tls-cert", cert, "--tls-key", key)
 			}
-			s := serving(t, slices.Concat(flags, unlimited, []string{"--linger", "1m"})...) // by its end they have looked away, however busy the machine
+			s := startServer(t, slices.Concat(flags, unlimited, []string{"--linger", "1m"})...) // by its end they have looked away, however busy the machine
 			client := &http.Client{Transport: transport}
 			away := make(chan struct{})
 			var answered, parted atomic.Int64
@@ -102,14 +102,14 @@ const looksEvery = time.Second
 // of itself. It goes on with connections that it has, and opens new ones, until
 // its look at /readyz tells 503; the server goes before no look of it, and ends
 // without another signal.
-func TestAShutdownByDefaultFlagsLosesNoRequest(t *testing.T) {
+func TestShutdownWithDefaultFlagsLosesNoRequests(t *testing.T) {
 	t.Parallel()
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	trusted := &tls.Config{RootCAs: x509.NewCertPool()}
-	trusted.RootCAs.AddCert(certify(t, cert, key, 1))
-	start := func(flags ...string) *served {
+	trusted.RootCAs.AddCert(writeCertificate(t, cert, key, 1))
+	start := func(flags ...string) *serverProcess {
 		store, _ := database(t)
-		return starting(t, command(slices.Concat([]string{"serve", "--addr", "127.0.0.1:0"}, store, flags)...))
+		return startProcess(t, command(slices.Concat([]string{"serve", "--addr", "127.0.0.1:0"}, store, flags)...))
 	}
 	plain, secured := start(), start("--tls-cert", cert, "--tls-key", key)
 
@@ -119,7 +119,7 @@ func TestAShutdownByDefaultFlagsLosesNoRequest(t *testing.T) {
 	defer lookAway()
 	var all sync.WaitGroup
 	for _, of := range []struct {
-		s        *served
+		s        *serverProcess
 		protocol string
 	}{{plain, "HTTP/1.1"}, {secured, "HTTP/1.1"}, {secured, "HTTP/2.0"}} {
 		for _, anew := range []bool{false, true} {
@@ -155,7 +155,7 @@ func TestAShutdownByDefaultFlagsLosesNoRequest(t *testing.T) {
 		}
 	}
 	prober := &http.Client{Transport: &http.Transport{TLSClientConfig: trusted, DisableKeepAlives: true}}
-	ready := func(s *served) bool {
+	ready := func(s *serverProcess) bool {
 		response, err := prober.Get(s.url + "/readyz")
 		if err != nil {
 			return false
@@ -191,10 +191,10 @@ func TestAShutdownByDefaultFlagsLosesNoRequest(t *testing.T) {
 	t.Log(answered)
 }
 
-func TestASecondSignalHurries(t *testing.T) {
+func TestSecondSignalShortensShutdown(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	s := serving(t, append(flags, "--linger", "1h")...)
+	s := startServer(t, append(flags, "--linger", "1h")...)
 	s.signal(syscall.SIGTERM)
 	storetest.Eventually(t, true, func() bool { return s.logs("shutting down") })
 	response, _ := s.send(t, "GET", "/readyz", "")
@@ -204,10 +204,10 @@ func TestASecondSignalHurries(t *testing.T) {
 }
 
 // A request whose body never comes holds a server that hurries for a moment.
-func TestAServerInAHurryCutsOff(t *testing.T) {
+func TestSecondSignalCancelsRequests(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	s := serving(t, append(flags, "--linger", "1h", "--body-time", "1h", "--request-time", "1h")...)
+	s := startServer(t, append(flags, "--linger", "1h", "--body-time", "1h", "--request-time", "1h")...)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(t, err)
 	defer conn.Close()
@@ -222,22 +222,22 @@ func TestAServerInAHurryCutsOff(t *testing.T) {
 	require.True(t, s.logs("canceling requests still in progress"))
 }
 
-func TestAHangupEndsNoServer(t *testing.T) {
+func TestSIGHUPKeepsServerRunning(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	plain := serving(t, flags...)
+	plain := startServer(t, flags...)
 	plain.signal(syscall.SIGHUP)
-	storetest.Eventually(t, true, func() bool { return plain.logs("SIGHUP: there is nothing to read again") })
+	storetest.Eventually(t, true, func() bool { return plain.logs("SIGHUP: there is no certificate to reload") })
 	response, _ := plain.send(t, "GET", "/readyz", "")
 	require.Equal(t, http.StatusOK, response.StatusCode)
 	require.Zero(t, plain.stop())
 
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
-	certify(t, cert, key, 1)
-	secured := serving(t, append(flags, "--tls-cert", cert, "--tls-key", key)...)
-	renewed := certify(t, cert, key, 2)
+	writeCertificate(t, cert, key, 1)
+	secured := startServer(t, append(flags, "--tls-cert", cert, "--tls-key", key)...)
+	renewed := writeCertificate(t, cert, key, 2)
 	secured.signal(syscall.SIGHUP)
-	storetest.Eventually(t, true, func() bool { return secured.logs("SIGHUP: the certificate is read again") })
+	storetest.Eventually(t, true, func() bool { return secured.logs("SIGHUP: the next connection reloads the certificate") })
 	roots := x509.NewCertPool()
 	roots.AddCert(renewed)
 	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", strings.TrimPrefix(secured.url, "https://"), &tls.Config{RootCAs: roots})

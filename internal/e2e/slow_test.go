@@ -10,9 +10,9 @@ import (
 	"portico/store/storetest"
 )
 
-// TestSlowRequestsAreTold with what they asked of the database: a read, a
+// TestSlowRequestsAreLogged with what they asked of the database: a read, a
 // write, and an operation of GraphQL, but nothing of their values.
-func TestSlowRequestsAreTold(t *testing.T) {
+func TestSlowRequestsAreLogged(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		office := openDemo(t, e.URL(t))

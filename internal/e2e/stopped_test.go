@@ -21,7 +21,7 @@ import (
 //
 // stops it for so long, with the flags as they are by default, and tells how
 // long the other one took.
-func TestAStoppedServerHoldsNoOther(t *testing.T) {
+func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
@@ -30,7 +30,7 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t)
 		flags := []string{"--idle-write-time", "300ms", "--lock-time", "20s", "--write-time", "40s", "--database-wait", "30s"}
-		lasts := lasting(t, "PORTICO_STOPPED")
+		lasts := durationFromEnv(t, "PORTICO_STOPPED")
 		if lasts > 0 {
 			flags = nil
 		}
@@ -46,7 +46,7 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 			return graphQL(`mutation { stockTransact(input: {changes: [` + strings.Join(changes, ", ") + `]}) { userErrors { message } } }`)
 		}
 		sell := selling(held...)
-		write := func(s *served) error {
+		write := func(s *serverProcess) error {
 			sure, err := s.write(token, "POST", "/graphql", sell)
 			mu.Lock()
 			defer mu.Unlock()
@@ -84,7 +84,7 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		var asking sync.WaitGroup
-		var took taken
+		var took latencies
 		ends := time.Now().Add(lasts)
 		for range 8 {
 			asking.Go(func() {
@@ -93,7 +93,7 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 					if sure, err := other.write(token, "POST", "/graphql", sell); !sure || err != nil {
 						t.Errorf("a write beside a stopped server: answered %t, %v", sure, err)
 					}
-					took.note("writes", began)
+					took.add("writes", began)
 					mu.Lock()
 					made++
 					mu.Unlock()
@@ -109,7 +109,7 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 					if sure, err := other.write(token, "POST", "/graphql", sell); !sure || err != nil {
 						t.Errorf("a write of %s, which nobody holds, beside a stopped server: answered %t, %v", product, sure, err)
 					}
-					took.note("writes of other products", began)
+					took.add("writes of other products", began)
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -119,10 +119,10 @@ func TestAStoppedServerHoldsNoOther(t *testing.T) {
 		for n := 0; n < 200 || time.Now().Before(ends); n++ {
 			began := time.Now()
 			require.Equal(t, 200, other.reads(t, token))
-			took.note("reads", began)
+			took.add("reads", began)
 		}
 		asking.Wait()
-		took.tell(t)
+		took.log(t)
 		stopped.signal(syscall.SIGCONT)
 		mu.Lock()
 		until := made + 20

@@ -16,13 +16,13 @@ import (
 // asks nobody else.
 func TestStorefront(t *testing.T) {
 	t.Parallel()
-	within, s := chromium(t), serving(t, "--demo")
+	within, s := chromium(t), startServer(t, "--demo")
 	address := startStorefront(t, s)
-	f := &shopfront{openTab(t, within, s.url, address), s, address, demoToken(t, s)}
+	f := &storefrontTab{openTab(t, within, s.url, address), s, address, demoToken(t, s)}
 	f.do(t, chromedp.Navigate(f.url))
 	for _, page := range []struct {
 		name string
-		see  func(*testing.T, *shopfront)
+		see  func(*testing.T, *storefrontTab)
 	}{
 		{"home", seeHome}, {"category", seeCategory}, {"variants", seeVariants}, {"suggestion", seeSuggestion}, {"bundle", seeBundle},
 		{"search", seeSearch}, {"cart", seeCart}, {"shopper", seeShopper}, {"missing", seeMissing},
@@ -38,13 +38,13 @@ func TestStorefront(t *testing.T) {
 func TestStorefrontCheckout(t *testing.T) {
 	t.Parallel()
 	flags := []string{"--database-url", "file:" + filepath.Join(t.TempDir(), "shop.db")}
-	s := serving(t, append(flags, "--demo", "--admin-addr", "127.0.0.1:0")...)
+	s := startServer(t, append(flags, "--demo", "--admin-addr", "127.0.0.1:0")...)
 	id, secret := newClient(t, flags)
-	f := &shopfront{s: s, token: demoToken(t, s), url: startStorefront(t, s, "CHECKOUT_CLIENT_ID="+id, "CHECKOUT_CLIENT_SECRET="+secret)}
+	f := &storefrontTab{s: s, token: demoToken(t, s), url: startStorefront(t, s, "CHECKOUT_CLIENT_ID="+id, "CHECKOUT_CLIENT_SECRET="+secret)}
 	var said struct{ Product struct{ ID string } }
 	f.said(t, &said, `{ product(slug: "cold-brew") { id } }`)
 	post := func(order string) (int, string) {
-		front := &served{url: f.url}
+		front := &serverProcess{url: f.url}
 		response, answer := front.send(t, "POST", "/checkout", order, "Content-Type", "application/json", "Authorization", "Bearer "+f.token)
 		return response.StatusCode, answer
 	}
@@ -64,12 +64,12 @@ func TestStorefrontCheckout(t *testing.T) {
 	}
 	require.InDelta(t, 1, s.metric(t, `portico_graphql_fields_total{client="`+id+`",field="Query.promotionCodeCheck"}`), 0, "asked as its own client")
 	for _, path := range []string{"/", "/src/main.tsx", "/src/token.ts", "/src/bill.ts", "/server/service.ts"} {
-		_, module := (&served{url: f.url}).send(t, "GET", path, "")
+		_, module := (&serverProcess{url: f.url}).send(t, "GET", path, "")
 		require.NotContains(t, module, secret, path)
 	}
 }
 
-func seeHome(t *testing.T, f *shopfront) {
+func seeHome(t *testing.T, f *storefrontTab) {
 	var said struct {
 		Hierarchies struct {
 			Nodes []struct {
@@ -99,7 +99,7 @@ func seeHome(t *testing.T, f *shopfront) {
 }
 
 // category is what the server lists in Coffee, by a list's arguments.
-func (f *shopfront) category(t *testing.T, arguments string) []soldProduct {
+func (f *storefrontTab) category(t *testing.T, arguments string) []soldProduct {
 	t.Helper()
 	var said struct {
 		CatalogNode struct{ Products struct{ Nodes []soldProduct } }
@@ -108,7 +108,7 @@ func (f *shopfront) category(t *testing.T, arguments string) []soldProduct {
 	return said.CatalogNode.Products.Nodes
 }
 
-func seeCategory(t *testing.T, f *shopfront) {
+func seeCategory(t *testing.T, f *storefrontTab) {
 	f.click(t, "header nav a[href='/c/drinks']")
 	f.click(t, ".chips a[href='/c/coffee']")
 	f.shows(t, "main", f.category(t, "first: 6"))
@@ -132,7 +132,7 @@ func seeCategory(t *testing.T, f *shopfront) {
 	f.shows(t, "main", f.category(t, "first: 6, orderBy: {field: PRICE, direction: DESC}"))
 }
 
-func seeVariants(t *testing.T, f *shopfront) {
+func seeVariants(t *testing.T, f *storefrontTab) {
 	f.click(t, "[data-product=prod-latte] a")
 	f.eventually(t, "Choose size first", `document.querySelector(".buy button")?.textContent ?? ""`)
 	f.click(t, ".options input[value=opt-large]")
@@ -158,7 +158,7 @@ func seeVariants(t *testing.T, f *shopfront) {
 	f.picture(t, "storefront-stock-ticked")
 }
 
-func seeSuggestion(t *testing.T, f *shopfront) {
+func seeSuggestion(t *testing.T, f *storefrontTab) {
 	var said struct{ Products struct{ Nodes []soldProduct } }
 	f.said(t, &said, `{ products(filter: {search: "lat"}, includeChildren: true, orderBy: {field: RELEVANCE}, first: 6) { nodes`+sold+`} }`)
 	var suggestions []string
@@ -176,11 +176,11 @@ func seeSuggestion(t *testing.T, f *shopfront) {
 	f.eventually(t, "/p/breakfast", `location.pathname`)
 }
 
-func seeBundle(t *testing.T, f *shopfront) {
+func seeBundle(t *testing.T, f *storefrontTab) {
 	f.click(t, ".options input[value=prod-cappuccino]")
 	f.click(t, ".options input[value=prod-cinnamon-roll]")
 	var said struct {
-		ProductConfigured struct{ DisplayPrice forPeople }
+		ProductConfigured struct{ DisplayPrice displayPrice }
 		StocksByID        []struct{ Available int } `json:"stocksById"`
 	}
 	f.said(t, &said, `{ stocksById(productIds: ["prod-cappuccino", "prod-croissant", "prod-cinnamon-roll"]) { available }
@@ -198,7 +198,7 @@ func seeBundle(t *testing.T, f *shopfront) {
 	f.accessible(t, "bundle")
 }
 
-func seeSearch(t *testing.T, f *shopfront) {
+func seeSearch(t *testing.T, f *storefrontTab) {
 	found := func(arguments string) []soldProduct {
 		var said struct{ Products struct{ Nodes []soldProduct } }
 		f.said(t, &said, `{ products(orderBy: {field: RELEVANCE}, `+arguments+`) { nodes`+sold+`} }`)
@@ -213,7 +213,7 @@ func seeSearch(t *testing.T, f *shopfront) {
 	f.shows(t, "main", found(`first: 6, filter: {search: "a", tags: {eq: "hot"}}`))
 }
 
-func seeCart(t *testing.T, f *shopfront) {
+func seeCart(t *testing.T, f *storefrontTab) {
 	f.do(t, chromedp.Navigate(f.url+"/p/cold-brew"), chromedp.WaitVisible(chromedp.CSS(".buy input")),
 		chromedp.SendKeys(chromedp.CSS(".buy input"), kb.ArrowUp))
 	f.click(t, ".buy button")
@@ -253,7 +253,7 @@ func seeCart(t *testing.T, f *shopfront) {
 
 // seeShopper speaks French and pays in euros: names and prices are other ones,
 // those of the cart, too.
-func seeShopper(t *testing.T, f *shopfront) {
+func seeShopper(t *testing.T, f *storefrontTab) {
 	f.choose(t, "[aria-label=Language]", "fr")
 	f.choose(t, "[aria-label=Currency]", "EUR")
 	var said struct{ Brew, Breakfast soldProduct }
@@ -268,7 +268,7 @@ func seeShopper(t *testing.T, f *shopfront) {
 	f.picture(t, "storefront-french")
 }
 
-func seeMissing(t *testing.T, f *shopfront) {
+func seeMissing(t *testing.T, f *storefrontTab) {
 	for _, path := range []string{"/p/nothing", "/c/nothing", "/nothing"} {
 		f.do(t, chromedp.Navigate(f.url+path))
 		f.eventually(t, "Not found", `document.querySelector("h1")?.textContent ?? ""`)

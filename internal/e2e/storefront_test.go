@@ -27,7 +27,7 @@ var local = regexp.MustCompile(`Local:\s+(http://[\d.:]+)/`)
 
 // startStorefront starts the sample storefront before a server, by the command
 // of docs/frontend.md, and returns its address.
-func startStorefront(t *testing.T, s *served, environment ...string) string {
+func startStorefront(t *testing.T, s *serverProcess, environment ...string) string {
 	t.Helper()
 	const start = "npm start --prefix " + storefrontFolder
 	page, err := os.ReadFile("docs/frontend.md")
@@ -75,17 +75,17 @@ func startStorefront(t *testing.T, s *served, environment ...string) string {
 	return ""
 }
 
-// shopfront is the storefront in a browser, and the server to compare it with.
-type shopfront struct {
+// storefrontTab is the storefront in a browser, and the server to compare it with.
+type storefrontTab struct {
 	*browser
-	s     *served
+	s     *serverProcess
 	url   string
 	token string
 }
 
 // said asks the server itself, and decodes the answer's data. Headers come in
 // pairs.
-func (f *shopfront) said(t *testing.T, data any, query string, headers ...string) {
+func (f *storefrontTab) said(t *testing.T, data any, query string, headers ...string) {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"query": query})
 	require.NoError(t, err)
@@ -96,10 +96,10 @@ func (f *shopfront) said(t *testing.T, data any, query string, headers ...string
 	require.NoError(t, json.Unmarshal([]byte(answer), &struct{ Data any }{data}), answer)
 }
 
-// forPeople is a displayPrice.
-type forPeople struct{ WithTax, WithoutTax *struct{ Formatted string } }
+// displayPrice is a displayPrice.
+type displayPrice struct{ WithTax, WithoutTax *struct{ Formatted string } }
 
-func (p forPeople) text() string {
+func (p displayPrice) text() string {
 	if p.WithTax != nil {
 		return p.WithTax.Formatted
 	}
@@ -111,8 +111,8 @@ type soldProduct struct {
 	UUID, Name, SKU, Slug string
 	ProductTypes          []string
 	Price                 struct{ Amount string }
-	DisplayPrice          forPeople
-	OriginalDisplayPrice  *forPeople
+	DisplayPrice          displayPrice
+	OriginalDisplayPrice  *displayPrice
 }
 
 const sold = " { uuid name sku slug productTypes price { amount } displayPrice { withTax { formatted } withoutTax { formatted } } originalDisplayPrice { withTax { formatted } withoutTax { formatted } } } "
@@ -135,7 +135,7 @@ func (p soldProduct) price() string {
 }
 
 // shows waits until the cards within an element are those of the products.
-func (f *shopfront) shows(t *testing.T, within string, products []soldProduct) {
+func (f *storefrontTab) shows(t *testing.T, within string, products []soldProduct) {
 	t.Helper()
 	require.NotEmpty(t, products)
 	var cards []string
@@ -148,7 +148,7 @@ func (f *shopfront) shows(t *testing.T, within string, products []soldProduct) {
 
 // eventually waits until a JavaScript expression has a value, and says what it
 // has instead.
-func (f *shopfront) eventually(t *testing.T, wanted, expression string) {
+func (f *storefrontTab) eventually(t *testing.T, wanted, expression string) {
 	t.Helper()
 	_, err := chromedp.Run(f, chromedp.Poll[bool](fmt.Sprintf("(%s) === %q", expression, wanted), chromedp.WithPollingTimeout(20*time.Second)))
 	if err != nil {
@@ -158,7 +158,7 @@ func (f *shopfront) eventually(t *testing.T, wanted, expression string) {
 }
 
 // accessible requires that axe finds nothing to mend, light and dark.
-func (f *shopfront) accessible(t *testing.T, name string) {
+func (f *storefrontTab) accessible(t *testing.T, name string) {
 	t.Helper()
 	f.named(t)
 	f.picture(t, "storefront-"+name)
@@ -175,14 +175,14 @@ func (f *shopfront) accessible(t *testing.T, name string) {
 }
 
 // click clicks what a selector finds first.
-func (f *shopfront) click(t *testing.T, selector chromedp.CSS) {
+func (f *storefrontTab) click(t *testing.T, selector chromedp.CSS) {
 	t.Helper()
 	f.until(t, fmt.Sprintf("document.querySelector(%q) !== null", string(selector)))
 	f.do(t, chromedp.Click(selector))
 }
 
 // write types into a field, in place of what it holds.
-func (f *shopfront) write(t *testing.T, selector chromedp.CSS, text string) {
+func (f *storefrontTab) write(t *testing.T, selector chromedp.CSS, text string) {
 	t.Helper()
 	f.do(t, chromedp.WaitVisible(selector), chromedp.Focus(selector))
 	f.script(t, `document.activeElement.select(), ""`)
@@ -192,7 +192,7 @@ func (f *shopfront) write(t *testing.T, selector chromedp.CSS, text string) {
 }
 
 // choose picks a value of a select, as its user does.
-func (f *shopfront) choose(t *testing.T, selector, value string) {
+func (f *storefrontTab) choose(t *testing.T, selector, value string) {
 	t.Helper()
 	f.until(t, fmt.Sprintf(`[...document.querySelector("%s")?.options ?? []].some((e) => e.value === %q)`, selector, value))
 	f.script(t, fmt.Sprintf(`(() => { const e = document.querySelector("%s"); e.value = %q; e.dispatchEvent(new Event("change", {bubbles: true})); return "" })()`, selector, value))

@@ -19,7 +19,7 @@ type eventsOf struct {
 }
 
 // events opens one.
-func (s *served) events(t testing.TB, token, query string) *eventsOf {
+func (s *serverProcess) events(t testing.TB, token, query string) *eventsOf {
 	t.Helper()
 	return streaming(t, s.url, token, map[string]any{"query": query})
 }
@@ -81,7 +81,7 @@ type message struct {
 }
 
 // open opens a WebSocket, and begins it unless there is nothing to begin with.
-func (s *served) open(t testing.TB, greeting map[string]any, headers ...string) *websocket.Conn {
+func (s *serverProcess) open(t testing.TB, greeting map[string]any, headers ...string) *websocket.Conn {
 	t.Helper()
 	header := http.Header{}
 	for i := 0; i < len(headers); i += 2 {

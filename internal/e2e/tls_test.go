@@ -20,8 +20,8 @@ import (
 	"portico/store/storetest"
 )
 
-// certify writes a certificate of its own for this machine, and its key.
-func certify(t *testing.T, certFile, keyFile string, serial int64) *x509.Certificate {
+// writeCertificate writes a certificate of its own for this machine, and its key.
+func writeCertificate(t *testing.T, certFile, keyFile string, serial int64) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -44,8 +44,8 @@ func TestTLS(t *testing.T) {
 	directory := t.TempDir()
 	certFile, keyFile := filepath.Join(directory, "cert.pem"), filepath.Join(directory, "key.pem")
 	trusted := x509.NewCertPool()
-	trusted.AddCert(certify(t, certFile, keyFile, 1))
-	s := serving(t, append(flags, "--tls-cert", certFile, "--tls-key", keyFile)...)
+	trusted.AddCert(writeCertificate(t, certFile, keyFile, 1))
+	s := startServer(t, append(flags, "--tls-cert", certFile, "--tls-key", keyFile)...)
 	require.Contains(t, s.url, "https://127.0.0.1:")
 	ask := func() (serial int64, protocol string) {
 		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, ForceAttemptHTTP2: true}
@@ -64,14 +64,14 @@ func TestTLS(t *testing.T) {
 	time.Sleep(1100 * time.Millisecond)
 	serial, _ = ask()
 	require.Equal(t, int64(1), serial, "what cannot be read changes nothing")
-	trusted.AddCert(certify(t, certFile, keyFile, 2))
+	trusted.AddCert(writeCertificate(t, certFile, keyFile, 2))
 	storetest.Eventually(t, true, func() bool { serial, _ := ask(); return serial == 2 })
 	require.Zero(t, s.stop())
 
 	code, _, stderr := portico(t, append([]string{"serve", "--tls-cert", certFile}, flags...)...)
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "--tls-cert and --tls-key must be set together")
-	certify(t, filepath.Join(directory, "other.pem"), keyFile, 3)
+	writeCertificate(t, filepath.Join(directory, "other.pem"), keyFile, 3)
 	code, _, stderr = portico(t, append([]string{"serve", "--addr", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile}, flags...)...)
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "private key does not match public key")

@@ -20,19 +20,19 @@ import (
 	"portico/store/storetest"
 )
 
-// collected is what a collector of OpenTelemetry was sent.
-type collected struct {
+// collector is what a collector of OpenTelemetry was sent.
+type spanCollector struct {
 	mu    sync.Mutex
 	spans []*spans.Span
 	about []string // resources
 	asked int
 }
 
-// collecting is a collector, and the environment that names it, for the
+// startCollector is a collector, and the environment that names it, for the
 // processes that this test starts.
-func collecting(t *testing.T) *collected {
+func startCollector(t *testing.T) *spanCollector {
 	t.Helper()
-	c := &collected{}
+	c := &spanCollector{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := io.Reader(r.Body)
 		if r.Header.Get("Content-Encoding") == "gzip" {
@@ -66,7 +66,7 @@ func collecting(t *testing.T) *collected {
 }
 
 // all is a copy of what has come.
-func (c *collected) all() []*spans.Span {
+func (c *spanCollector) all() []*spans.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
@@ -86,12 +86,12 @@ func named(name string) func(*spans.Span) bool {
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-// TestRequestsAreTraced: a span of the request, within the caller's trace, and
+// TestTraces: a span of the request, within the caller's trace, and
 // in it those of its operation, its write and its statements; one of a job; and
 // no value of anything.
-func TestRequestsAreTraced(t *testing.T) {
+func TestTraces(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
-		c := collecting(t)
+		c := startCollector(t)
 		office := openDemo(t, e.URL(t))
 		_, token := office.issue(t, "catalog:read", "catalog:write", "settings:write", "settings:read", "promotions:read")
 		s := office.serve(t)
@@ -152,15 +152,15 @@ func TestRequestsAreTraced(t *testing.T) {
 	})
 }
 
-// TestNothingIsTracedUnlessAsked, and a collector that is away holds nobody up.
-func TestNothingIsTracedUnlessAsked(t *testing.T) {
-	c := collecting(t)
+// TestTracingIsOptional, and a collector that is away holds nobody up.
+func TestTracingIsOptional(t *testing.T) {
+	c := startCollector(t)
 	for name, env := range map[string][2]string{
 		"no endpoint": {"OTEL_EXPORTER_OTLP_ENDPOINT", ""}, "disabled": {"OTEL_SDK_DISABLED", "true"}, "another exporter": {"OTEL_TRACES_EXPORTER", "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(env[0], env[1])
-			s := serving(t, "--demo")
+			s := startServer(t, "--demo")
 			_, body := s.send(t, "GET", "/v2/settings", "", "Traceparent", traceparent)
 			require.Zero(t, s.stop())
 			require.NotContains(t, fmt.Sprint(s.log), "trace_id", body)
@@ -169,14 +169,14 @@ func TestNothingIsTracedUnlessAsked(t *testing.T) {
 		})
 	}
 	t.Run("the caller does not sample", func(t *testing.T) {
-		s := serving(t, "--demo")
+		s := startServer(t, "--demo")
 		s.send(t, "GET", "/v2/settings", "", "Traceparent", strings.TrimSuffix(traceparent, "01")+"00")
 		require.Zero(t, s.stop())
 		require.False(t, slices.ContainsFunc(c.all(), func(s *spans.Span) bool { return strings.HasPrefix(s.Name, "GET") }))
 	})
 	t.Run("away", func(t *testing.T) {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
-		s := serving(t, "--demo")
+		s := startServer(t, "--demo")
 		response, _ := s.send(t, "GET", "/healthz", "")
 		require.Equal(t, http.StatusOK, response.StatusCode)
 		require.Zero(t, s.stop())

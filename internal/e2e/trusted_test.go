@@ -22,12 +22,12 @@ func manifest(t *testing.T, mode string) []string {
 }
 
 // Whatever becomes of other documents, the playground's own examples run.
-func TestThePlaygroundWorksBesideTrustedDocuments(t *testing.T) {
+func TestPlaygroundWithTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	for mode, typed := range map[string]int{"off": http.StatusOK, "log": http.StatusOK, "enforce": http.StatusForbidden} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			s := serving(t, append(manifest(t, mode), "--demo")...)
+			s := startServer(t, append(manifest(t, mode), "--demo")...)
 			token := demoToken(t, s)
 			ask := func(operation map[string]any, shopper ...string) (*http.Response, string) {
 				body, err := json.Marshal(operation)
@@ -65,7 +65,7 @@ func TestThePlaygroundWorksBesideTrustedDocuments(t *testing.T) {
 
 // seeTrusted runs an example, which is trusted, and what is typed, which is
 // refused in words.
-func seeTrusted(t *testing.T, b *browser, s *served) {
+func seeTrusted(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Navigate(s.url+"/#example=node&run"), chromedp.WaitReady(playgroundReady))
 	b.until(t, `document.querySelector("#answer").textContent.includes("COF-FLW")`)
 	b.write(t, "{ settings { locale } }", "")

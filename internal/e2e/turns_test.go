@@ -15,8 +15,8 @@ const (
 	americanoSell = `mutation { stockTransact(input: {changes: [{productId: "prod-americano", action: DECREMENT, quantity: 1}]}) { userErrors { message } } }`
 )
 
-// holdWrites has the database make nobody's writes of stock, until release.
-func holdWrites(t *testing.T, e storetest.Backend) (release func()) {
+// blockStockWrites has the database make nobody's writes of stock, until release.
+func blockStockWrites(t *testing.T, e storetest.Backend) (release func()) {
 	t.Helper()
 	conn, err := e.SQL(t).Conn(t.Context())
 	require.NoError(t, err)
@@ -46,14 +46,14 @@ func holdWrites(t *testing.T, e storetest.Backend) (release func()) {
 
 // Writes that stand still are worked on up to their bound; further ones are
 // refused over both surfaces, and over streams, and reads go on.
-func TestMoreThanTheServerCanDoIsRefused(t *testing.T) {
+func TestWritesAboveTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t, "inventory:read", "inventory:write", "catalog:read")
 		s := o.serve(t, "--requests", "1", "--requests-waiting", "1", "--request-wait", "20ms", "--lock-time", "50s", "--write-time", "50s", "--idle-write-time", "50s", "--admin-addr", "127.0.0.1:0")
 		headers := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}
-		release := holdWrites(t, e)
+		release := blockStockWrites(t, e)
 		first := make(chan int, 1)
 		go func() {
 			response, _ := s.send(t, "POST", "/v2/inventories/prod-americano/transactions", americanoSold, headers...)
@@ -93,7 +93,7 @@ func TestMoreThanTheServerCanDoIsRefused(t *testing.T) {
 	})
 }
 
-func TestTurnsThatNoneCanBe(t *testing.T) {
+func TestInvalidConcurrencyFlags(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--requests=-1", "--requests-waiting=-1", "--requests-expensive=-1", "--request-wait=-1s", "--subscriptions-address=-1"} {
 		code, _, stderr := portico(t, "serve", flag)

@@ -21,7 +21,7 @@ type node struct {
 }
 
 // The estimate is within a factor of 1.5 of the measured heap.
-func TestOfIsWhatTheHeapGrowsBy(t *testing.T) { // not in parallel: others allocate too
+func TestOfMatchesTheHeap(t *testing.T) { // not in parallel: others allocate too
 	fromJSON := func(text string) func(int) any {
 		return func(int) any {
 			var value any

@@ -14,15 +14,15 @@ import (
 	"strings"
 )
 
-// target is a kind of machine.
+// target is an operating system and a processor, by their Go names.
 type target struct{ system, machine string }
 
 func (t target) String() string { return t.system + "/" + t.machine }
 
-// allTargets are those of a release.
+// allTargets is the default of the command line.
 var allTargets = []target{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}}
 
-func names(targets []target) string {
+func targetNames(targets []target) string {
 	var all []string
 	for _, t := range targets {
 		all = append(all, t.String())
@@ -30,15 +30,14 @@ func names(targets []target) string {
 	return strings.Join(all, " ")
 }
 
-// environment is what Go builds by for a target, whatever the environment and
-// go env -w say.
-func (t target) environment() []string {
+// buildEnv returns the environment of go build. It sets all that changes a binary, so that the user's
+// environment and go env -w do not.
+func (t target) buildEnv() []string {
 	return append(os.Environ(), "GOOS="+t.system, "GOARCH="+t.machine, "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off",
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off")
 }
 
-// run builds the commit that is checked out in repository, and tells each file
-// that it has written, with its checksum.
+// run builds the commit that is checked out in repository into o.folder, and prints the checksums.
 func run(ctx context.Context, repository string, o options, out io.Writer) error {
 	work, err := os.MkdirTemp("", "portico-release-*")
 	if err != nil {
@@ -57,9 +56,9 @@ func run(ctx context.Context, repository string, o options, out io.Writer) error
 			return err
 		}
 	}
-	bill := ""
+	sbomTool := ""
 	if o.sbom {
-		if bill, err = buildSBOMTool(ctx, source, work); err != nil {
+		if sbomTool, err = buildSBOMTool(ctx, source, work); err != nil {
 			return err
 		}
 	}
@@ -76,17 +75,17 @@ func run(ctx context.Context, repository string, o options, out io.Writer) error
 		if !o.sbom {
 			continue
 		}
-		list := strings.TrimSuffix(binary, ".exe") + ".cdx.json"
-		if err := writeSBOM(ctx, bill, source, filepath.Join(o.folder, list), t); err != nil {
-			return fmt.Errorf("what is in the binary for %s: %w", t, err)
+		sbom := strings.TrimSuffix(binary, ".exe") + ".cdx.json"
+		if err := writeSBOM(ctx, sbomTool, source, filepath.Join(o.folder, sbom), t); err != nil {
+			return fmt.Errorf("write the SBOM of %s: %w", t, err)
 		}
-		written = append(written, list)
+		written = append(written, sbom)
 	}
 	return writeChecksums(o.folder, written, out)
 }
 
-// checkout clones the repository's commit into a folder of its own, so that a
-// release holds what is committed, and nothing that lies around.
+// checkout clones the repository's commit into a folder, so that a release contains committed files only.
+// It prints how many files differ from the commit.
 func checkout(ctx context.Context, repository, folder string, out io.Writer) error {
 	commit, err := command(ctx, repository, nil, "git", "rev-parse", "HEAD")
 	if err != nil {
@@ -97,7 +96,7 @@ func checkout(ctx context.Context, repository, folder string, out io.Writer) err
 		return err
 	}
 	if changed != "" {
-		fmt.Fprintf(out, "%d files are not as they were committed, and not in the release\n", strings.Count(changed, "\n")+1)
+		fmt.Fprintf(out, "%d files have uncommitted changes, which are not released\n", strings.Count(changed, "\n")+1)
 	}
 	if _, err := command(ctx, repository, nil, "git", "clone", "--quiet", "--no-checkout", ".", folder); err != nil {
 		return err
@@ -106,10 +105,9 @@ func checkout(ctx context.Context, repository, folder string, out io.Writer) err
 	return err
 }
 
-// bundleGraphiQL bundles GraphiQL in a clone, where go build embeds it. npm
-// installs what graph/graphiql/package-lock.json pins, so that each bundle of a
-// commit has the same bytes. The files are ignored by git: the version of the
-// binary stays that of the commit.
+// bundleGraphiQL bundles GraphiQL in a clone, for go build to embed. npm installs the versions that
+// graph/graphiql/package-lock.json pins, so that each bundle of a commit has the same bytes. Git ignores
+// the files, so that Go does not mark the binary's version as dirty.
 func bundleGraphiQL(ctx context.Context, source string) error {
 	if _, err := exec.LookPath("npm"); err != nil {
 		return fmt.Errorf("npm bundles GraphiQL for the binaries, but is not installed. Install Node 20 or newer, or pass -graphiql=false to build without GraphiQL")
@@ -120,42 +118,41 @@ func bundleGraphiQL(ctx context.Context, source string) error {
 	return nil
 }
 
-// build makes the binary of a target, and returns its name, which has the
-// version in it.
+// build builds the binary of a target and returns its file name, which contains the version.
 func build(ctx context.Context, source, work string, o options, t target) (name string, err error) {
-	made := filepath.Join(work, "portico")
-	if _, err := command(ctx, source, t.environment(), "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w",
-		"-pgo="+cmp.Or(o.profile, "off"), "-o", made, "."); err != nil {
+	built := filepath.Join(work, "portico")
+	if _, err := command(ctx, source, t.buildEnv(), "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w",
+		"-pgo="+cmp.Or(o.profile, "off"), "-o", built, "."); err != nil {
 		return "", err
 	}
-	info, err := buildinfo.ReadFile(made)
+	info, err := buildinfo.ReadFile(built)
 	if err != nil {
 		return "", err
 	}
 	if info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "", fmt.Errorf("go does not know the version of the commit: is git there, and is this its repository?")
+		return "", fmt.Errorf("go build found no version of the commit. Check that git is installed and that this is a git repository")
 	}
 	name = fmt.Sprintf("portico_%s_%s_%s", info.Main.Version, t.system, t.machine)
 	if t.system == "windows" {
 		name += ".exe"
 	}
-	return name, move(made, filepath.Join(o.folder, name))
+	return name, move(built, filepath.Join(o.folder, name))
 }
 
-// move puts a file in its place at once, on another disk too.
+// move replaces a file atomically, even if from is on another file system. It leaves from.
 func move(from, to string) error {
 	content, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	beside := to + ".part"
-	if err := os.WriteFile(beside, content, 0o755); err != nil {
+	temporary := to + ".part"
+	if err := os.WriteFile(temporary, content, 0o755); err != nil {
 		return err
 	}
-	return os.Rename(beside, to)
+	return os.Rename(temporary, to)
 }
 
-// writeChecksums writes SHA256SUMS, as sha256sum --check reads it.
+// writeChecksums writes the file SHA256SUMS for sha256sum --check, and prints it.
 func writeChecksums(folder string, files []string, out io.Writer) error {
 	slices.Sort(files)
 	var sums strings.Builder

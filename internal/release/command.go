@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// command runs a program in a folder and returns what it prints, without the
-// line's end.
+// command runs a program in a folder and returns its output without the final newline. The error
+// contains the standard error.
 func command(ctx context.Context, folder string, environment []string, name string, args ...string) (string, error) {
-	c := exec.CommandContext(ctx, name, args...)
-	c.Dir, c.Env = folder, environment
-	var complaints strings.Builder
-	c.Stderr = &complaints
-	printed, err := c.Output()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = folder, environment
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	stdout, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, strings.TrimSpace(complaints.String()))
+		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
-	return strings.TrimSuffix(string(printed), "\n"), nil
+	return strings.TrimSuffix(string(stdout), "\n"), nil
 }

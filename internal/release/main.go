@@ -1,23 +1,21 @@
-// Command release builds what is released of the commit that is checked out: a
-// static binary for each kind of machine, a list of what is in it, and
-// checksums of all. The same commit and the same Go make the same binary, byte
-// by byte, wherever that is done.
+// Command release builds the release files of the checked-out commit: a static binary and a list of its
+// modules (SBOM) for each target, the manual page, the completions, and checksums. Builds are
+// reproducible: the same commit and Go version give the same bytes.
 //
 //	go run ./internal/release
 //
-// It is run in the repository's folder, and needs git, and Node 20 or newer for
-// GraphiQL; -help tells of its flags.
+// Run it in the root of the repository. It needs git, and Node 20 or newer for GraphiQL. -help lists the
+// flags.
 package main
 
-//	commit --> clone, in a folder of its own, with GraphiQL bundled by npm
+//	commit --> temporary clone, with GraphiQL bundled by npm
 //	                                           |
 //	                                           +--> portico man, completion  --> dist/portico.1, .bash, .zsh, .fish
-//	                                           +--> go build, by the profile --> dist/portico_VERSION_OS_ARCH
+//	                                           +--> go build with a profile  --> dist/portico_VERSION_OS_ARCH
 //	                                           `--> cyclonedx-gomod          --> dist/portico_VERSION_OS_ARCH.cdx.json
 //	                                                                             dist/SHA256SUMS
 //
-// VERSION is the tag of the commit, or what Go makes of its time and hash where
-// it has none. What is not committed is in no release.
+// VERSION is the tag of the commit, else the pseudo-version that Go derives from its time and hash.
 
 import (
 	"context"
@@ -29,13 +27,13 @@ import (
 	"strings"
 )
 
-// options are the flags.
+// options are the parsed flags and arguments.
 type options struct {
-	folder   string   // to write to
-	profile  string   // a file of the commit, or off
-	sbom     bool     // whether to list what is in each binary
-	graphiql bool     // whether to bundle GraphiQL into the binaries
-	targets  []target // in the order in which they are built
+	folder   string // output folder
+	profile  string // PGO profile in the repository, or off
+	sbom     bool   // write a list of modules for each binary
+	graphiql bool   // bundle GraphiQL into the binaries
+	targets  []target
 }
 
 func main() {
@@ -56,18 +54,18 @@ func exit(err error) {
 	os.Exit(0)
 }
 
-// parse reads a command line.
-func parse(args []string, complaints io.Writer) (o options, err error) {
+// parse parses a command line. Usage goes to stderr.
+func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("release", flag.ExitOnError)
-	flags.SetOutput(complaints)
+	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintf(complaints, "Usage: go run ./internal/release [-o FOLDER] [OS/ARCH ...]\n\nWithout OS/ARCH it builds for %s.\n\n", names(allTargets))
+		fmt.Fprintf(stderr, "Usage: go run ./internal/release [-o FOLDER] [OS/ARCH ...]\n\nWithout OS/ARCH, it builds for %s.\n\n", targetNames(allTargets))
 		flags.PrintDefaults()
 	}
-	flags.StringVar(&o.folder, "o", "dist", "the folder to write to; what is there by the same name is replaced")
-	flags.StringVar(&o.profile, "pgo", "internal/bench/server.pgo", "the profile that binaries are built by, a file of the commit; or off")
-	flags.BoolVar(&o.sbom, "sbom", true, "whether to list the modules that are in each binary, with their licences, as CycloneDX")
-	flags.BoolVar(&o.graphiql, "graphiql", true, "bundle GraphiQL into the binaries, which needs Node 20 or newer and npm")
+	flags.StringVar(&o.folder, "o", "dist", "output `FOLDER`; existing files of the same names are replaced")
+	flags.StringVar(&o.profile, "pgo", "internal/bench/server.pgo", "`FILE` in the repository with the profile to optimize by, or off")
+	flags.BoolVar(&o.sbom, "sbom", true, "write the modules of each binary and their licences as CycloneDX JSON")
+	flags.BoolVar(&o.graphiql, "graphiql", true, "bundle GraphiQL into the binaries; needs Node 20 or newer and npm")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -77,7 +75,7 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	for _, arg := range flags.Args() {
 		system, machine, ok := strings.Cut(arg, "/")
 		if !ok || system == "" || machine == "" || strings.ContainsAny(machine, `/\`) {
-			return o, fmt.Errorf("%q is no OS/ARCH such as linux/arm64; without any it is %s", arg, names(allTargets))
+			return o, fmt.Errorf("%q must be OS/ARCH, for example linux/arm64. The default is %s", arg, targetNames(allTargets))
 		}
 		o.targets = append(o.targets, target{system, machine})
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
-// manualFiles are the manual page and the completions, by name, with the arguments that print them.
+// manualFiles maps the names of the manual page and the completions to the arguments that print them.
 var manualFiles = map[string][]string{
 	"portico.1":    {"man"},
 	"portico.bash": {"completion", "bash"},
@@ -14,10 +16,12 @@ var manualFiles = map[string][]string{
 	"portico.fish": {"completion", "fish"},
 }
 
-// writeManual writes manualFiles as the program of a commit prints them, and returns their names.
+// writeManual writes manualFiles into a folder and returns their names. It ignores PORTICO_ variables: they
+// configure servers, and unknown ones are errors.
 func writeManual(ctx context.Context, source, work, folder string) (written []string, err error) {
 	program := filepath.Join(work, "portico-manual")
-	environment := append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOOS=", "GOARCH=")
+	environment := slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "PORTICO_") })
+	environment = append(environment, "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off", "GOOS=", "GOARCH=")
 	if _, err := command(ctx, source, environment, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "."); err != nil {
 		return nil, err
 	}

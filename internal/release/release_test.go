@@ -16,7 +16,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestTheCommandLine(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
 	o, err := parse(nil, io.Discard)
 	require.NoError(t, err)
@@ -27,11 +27,11 @@ func TestTheCommandLine(t *testing.T) {
 	require.Equal(t, options{folder: "x", profile: "off", targets: []target{{"linux", "riscv64"}}}, o)
 	for _, wrong := range []string{"linux", "/amd64", "linux/", "linux/amd64/v3"} {
 		_, err = parse([]string{wrong}, io.Discard)
-		require.ErrorContains(t, err, "no OS/ARCH such as linux/arm64")
+		require.ErrorContains(t, err, "must be OS/ARCH, for example linux/arm64")
 	}
 }
 
-func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
+func TestChecksumFile(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for name, text := range map[string]string{"b": "two", "a": "one"} {
@@ -47,15 +47,14 @@ func TestChecksumsAreAsSha256sumReadsThem(t *testing.T) {
 	require.Equal(t, sums, string(written))
 }
 
-// A release is the same byte by byte wherever it is built, and holds what is
-// committed only. Both are built by the same cache, which holds what does not
-// depend on the folder; with the profile it is the same, and takes longer. Where
-// npm cannot bundle GraphiQL, what is built without it is compared all the same.
-func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
+// TestReleaseIsReproducible builds the release from two clones, one with an uncommitted file, and
+// compares the bytes. It builds without the profile, which takes less time, and without GraphiQL if npm
+// cannot bundle it.
+func TestReleaseIsReproducible(t *testing.T) {
 	t.Parallel()
-	storetest.FullTestsOnly(t, "it builds the program twice")
+	storetest.FullTestsOnly(t, "builds the program twice")
 	if _, err := exec.LookPath("git"); err != nil {
-		storetest.SkipMissing(t, "git", "a release is of a commit")
+		storetest.SkipMissing(t, "git", "release builds a commit")
 	}
 	from := t.TempDir()
 	_, err := command(t.Context(), filepath.Join("..", ".."), nil, "git", "clone", "--quiet", ".", filepath.Join(from, "elsewhere"))
@@ -67,14 +66,15 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 	missing := bundleGraphiQL(t.Context(), bundle)
 	var sums []string
 	for i, repository := range []string{filepath.Join("..", ".."), filepath.Join(from, "elsewhere")} {
-		if i == 1 { // what lies around is not in it
+		if i == 1 { // an uncommitted change, which is not released
 			require.NoError(t, os.WriteFile(filepath.Join(repository, "schema.graphqls"), []byte("type Query { other: Int }"), 0o644))
 		}
 		folder := t.TempDir()
 		var out bytes.Buffer
-		require.NoError(t, run(t.Context(), repository, options{folder: folder, profile: "off", sbom: i == 0, graphiql: missing == nil, targets: []target{here}}, &out))
+		o := options{folder: folder, profile: "off", sbom: i == 0, graphiql: missing == nil, targets: []target{here}}
+		require.NoError(t, run(t.Context(), repository, o, &out))
 		if i == 1 {
-			require.Contains(t, out.String(), "1 files are not as they were committed")
+			require.Contains(t, out.String(), "1 files have uncommitted changes")
 		}
 		written, err := os.ReadFile(filepath.Join(folder, "SHA256SUMS"))
 		require.NoError(t, err)
@@ -92,17 +92,17 @@ func TestAReleaseIsTheSameWhereverItIsBuilt(t *testing.T) {
 				sums = append(sums, line)
 			}
 		}
-		require.Len(t, manualFiles, manual, "the manual page and the completions are in SHA256SUMS")
+		require.Len(t, manualFiles, manual, "SHA256SUMS lists the manual page and the completions")
 		if i == 0 {
-			told, err := command(t.Context(), folder, []string{"LC_ALL=C"}, binary[0], "version")
+			version, err := command(t.Context(), folder, []string{"LC_ALL=C"}, binary[0], "version")
 			require.NoError(t, err)
 			name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(binary[0]), "portico_"), "_"+here.system+"_"+here.machine)
-			require.True(t, strings.HasPrefix(told, "portico "+name+" "), "%s tells that it is %s", binary[0], told)
-			require.NotContains(t, told, "dirty")
+			require.True(t, strings.HasPrefix(version, "portico "+name+" "), "version of %s: %s", binary[0], version)
+			require.NotContains(t, version, "dirty")
 			if missing == nil {
 				requireGraphiQL(t, binary[0], bundle)
 			}
-			requireBill(t, binary[0]+".cdx.json", name)
+			requireSBOM(t, binary[0]+".cdx.json", name)
 		}
 	}
 	require.Equal(t, sums[:len(sums)/2], sums[len(sums)/2:])
@@ -126,12 +126,12 @@ func TestManualFiles(t *testing.T) {
 	}
 }
 
-func TestAReleaseWithoutNpmSaysWhatToDo(t *testing.T) {
+func TestReleaseWithoutNpm(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	require.ErrorContains(t, bundleGraphiQL(t.Context(), t.TempDir()), "Install Node 20 or newer, or pass -graphiql=false")
 }
 
-// requireGraphiQL looks for the bundle of a clone in a binary.
+// requireGraphiQL requires that a binary contains the bundle of a clone.
 func requireGraphiQL(t *testing.T, binary, clone string) {
 	t.Helper()
 	built, err := os.ReadFile(binary)
@@ -143,13 +143,13 @@ func requireGraphiQL(t *testing.T, binary, clone string) {
 	}
 }
 
-// requireBill looks at what is told of the modules in a binary.
-func requireBill(t *testing.T, file, version string) {
+// requireSBOM requires the version, modules and licences in an SBOM.
+func requireSBOM(t *testing.T, file, version string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), os.TempDir())
-	var bill struct {
+	var sbom struct {
 		BOMFormat string
 		Metadata  struct {
 			Component struct{ Name, Version string }
@@ -161,16 +161,16 @@ func requireBill(t *testing.T, file, version string) {
 			}
 		}
 	}
-	require.NoError(t, json.Unmarshal(text, &bill))
-	require.Equal(t, []string{"CycloneDX", "portico", version}, []string{bill.BOMFormat, bill.Metadata.Component.Name, bill.Metadata.Component.Version})
+	require.NoError(t, json.Unmarshal(text, &sbom))
+	require.Equal(t, []string{"CycloneDX", "portico", version}, []string{sbom.BOMFormat, sbom.Metadata.Component.Name, sbom.Metadata.Component.Version})
 	licensed := map[string]string{}
-	for _, c := range bill.Components {
+	for _, c := range sbom.Components {
 		for _, l := range c.Evidence.Licenses {
 			licensed[c.Name] = l.License.ID
 		}
 	}
 	require.Equal(t, "MIT", licensed["github.com/jackc/pgx/v5"])
 	require.Equal(t, "Apache-2.0", licensed["github.com/prometheus/client_golang"])
-	require.Greater(t, len(bill.Components), 20)
-	require.GreaterOrEqual(t, len(licensed), len(bill.Components)-3, "nearly every licence is found")
+	require.Greater(t, len(sbom.Components), 20)
+	require.GreaterOrEqual(t, len(licensed), len(sbom.Components)-3, "at most 3 modules without a licence")
 }

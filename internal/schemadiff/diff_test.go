@@ -20,7 +20,7 @@ input Filter { wood: Wood text: String! }
 type Query { chair(id: ID!, wood: Wood): Chair! chairs(filter: Filter): [Chair]! }
 `
 
-func TestWhatBreaks(t *testing.T) {
+func TestBreakingChanges(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -68,7 +68,7 @@ func load(t *testing.T, text string) *ast.Schema {
 	return schema
 }
 
-func TestTheReportIsAList(t *testing.T) {
+func TestReport(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	found, err := report(&out, "v1", made, strings.Replace(made, "OAK BIRCH", "OAK", 1))

@@ -30,9 +30,9 @@ type observer struct {
 }
 
 func newSpanBudget() *atomic.Int64 {
-	room := &atomic.Int64{}
-	room.Store(maxSpans)
-	return room
+	budget := &atomic.Int64{}
+	budget.Store(maxSpans)
+	return budget
 }
 
 // Begin implements store.Observer. Outside of requests it traces jobs and sweeps only, each as a trace of its own, whose id their
@@ -82,7 +82,7 @@ func (o *observer) Statement(ctx context.Context, query string, began time.Time,
 	text := singleLine(query)
 	name, _, _ := strings.Cut(text, " ")
 	_, span := o.tracing.tracer.Start(ctx, name, trace.WithTimestamp(began), trace.WithSpanKind(trace.SpanKindClient),
-		trace.WithAttributes(o.tracing.engine, attribute.String("db.operation.name", name), attribute.String("db.query.text", text)))
+		trace.WithAttributes(o.tracing.dbSystem, attribute.String("db.operation.name", name), attribute.String("db.query.text", text)))
 	markFailed(span, err)
 	span.End()
 }

@@ -38,7 +38,7 @@ const closeTimeout = 3 * time.Second
 type Tracing struct {
 	provider *sdktrace.TracerProvider
 	tracer   trace.Tracer
-	engine   attribute.KeyValue
+	dbSystem attribute.KeyValue
 	log      *slog.Logger
 }
 
@@ -49,9 +49,9 @@ func Configured() bool {
 		!strings.EqualFold(os.Getenv(disabledEnv), "true") && (exporter == "" || exporter == "otlp")
 }
 
-// New connects to the collector that the environment names; nil if it names none. engine is that of the database. An unreachable
+// New connects to the collector that the environment names; nil if it names none. backend is the kind of database, for example SQLite. An unreachable
 // collector is logged and blocks nothing.
-func New(ctx context.Context, version, engine string, log *slog.Logger) (*Tracing, error) {
+func New(ctx context.Context, version, backend string, log *slog.Logger) (*Tracing, error) {
 	if !Configured() {
 		return nil, nil
 	}
@@ -76,11 +76,12 @@ func New(ctx context.Context, version, engine string, log *slog.Logger) (*Tracin
 		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
 	}
 	provider := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(res))
-	return &Tracing{provider: provider, tracer: provider.Tracer("portico"), engine: attribute.String("db.system.name", systemOf(engine)), log: log}, nil
+	return &Tracing{provider: provider, tracer: provider.Tracer("portico"), dbSystem: attribute.String("db.system.name", dbSystemName(backend)), log: log}, nil
 }
 
-func systemOf(engine string) string {
-	if strings.EqualFold(engine, "sqlite") {
+// dbSystemName returns the OpenTelemetry name of a database backend.
+func dbSystemName(backend string) string {
+	if strings.EqualFold(backend, "sqlite") {
 		return "sqlite"
 	}
 	return "postgresql"

@@ -5,7 +5,7 @@ const { execFileSync } = require('node:child_process')
 
 const get = name => {
   const value = process.env[name]
-  if (!value) throw new Error(`${name} is not set; run these tests by: go test -run TestPublishedClients .`)
+  if (!value) throw new Error(`${name} is not set; run these tests by: go test ./internal/e2e -run TestPublishedRESTClients`)
   return value
 }
 

@@ -1,6 +1,3 @@
-// Package access manages API clients, signing keys and shopper tokens. AccessService reads
-// and writes them; Client and SigningKey are its main types. It may import store,
-// store/authoring, store/db and store/seal.
 package access
 
 import (
@@ -20,15 +17,6 @@ import (
 	"portico/store/db"
 )
 
-// AccessService manages the API clients, signing keys and shopper tokens of a database.
-type AccessService struct {
-	db      *db.DB
-	revoked db.TopicCache[map[string]bool] // API clients, by id
-}
-
-// NewAccessService returns the service of a database.
-func NewAccessService(d *db.DB) *AccessService { return &AccessService{db: d} }
-
 // Scopes lists every scope.
 func Scopes() []string {
 	return []string{
@@ -42,7 +30,8 @@ func Scopes() []string {
 	}
 }
 
-// Client is an API client, which may request tokens. Only a hash of its secret is stored.
+// Client is an API client, which may request tokens. Only a hash of its secret is stored. This file
+// creates, reads and authenticates clients; client_change.go lists, rotates and revokes them.
 type Client struct {
 	ID        string
 	Name      string

@@ -60,6 +60,15 @@ func (s *CatalogService) Catalog(ctx context.Context, id string) (*Catalog, erro
 	return authoring.ReadRow(ctx, s.db.Reader, CatalogList, "catalog", id)
 }
 
+// CatalogExists returns NOT_FOUND unless there is a catalog with the id.
+func CatalogExists(ctx context.Context, in db.Session, id string) error {
+	_, found, err := db.One(ctx, in, db.Scalar[string], `SELECT id FROM catalog WHERE id = $1`, id)
+	if err == nil && !found {
+		return store.NotFoundf([]string{"catalog_id"}, "is not a catalog: %q", store.Abbreviate(id))
+	}
+	return err
+}
+
 // CatalogsByID returns catalogs by id; unknown ones are missing.
 func (s *CatalogService) CatalogsByID(ctx context.Context, ids []string) (map[string]*Catalog, error) {
 	return authoring.ReadRowsByID(ctx, s.db.Reader, CatalogList, ids)

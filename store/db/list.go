@@ -32,7 +32,6 @@ type Condition struct {
 	Values []any
 	// CursorName identifies the condition in cursors if its values change between requests,
 	// as a time does. If empty, Clause and Values do.
-	// between two requests, as the time does; empty for clause and values.
 	CursorName string
 }
 

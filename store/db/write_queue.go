@@ -45,7 +45,7 @@ type QueuedRequest[In, Out any] struct {
 	Out          Out
 	Err          error
 	lockTimedOut bool          // timed out on a lock: its caller retries it alone
-	done         chan struct{} // closed when Out, Err or held is set
+	done         chan struct{} // closed when Out, Err or lockTimedOut is set
 	lead         chan struct{} // closed when it becomes the leader
 }
 

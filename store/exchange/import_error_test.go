@@ -122,7 +122,10 @@ func errorCases() []errorCase {
 		{"a day that is not", storetest.ChangedShopLine("product", "frame", `"updated_at":"2024-01-01T00:00:00.000Z"`, `"updated_at":"2024-02-30T00:00:00.000Z"`), "product", "attributes.updated_at", []string{`got "2024-02-30T00:00:00.000Z"`}},
 		{"a schedule that ends before it begins", storetest.ChangedShopLine("product-price", "standard-brush", `"valid_to":"2010`, `"valid_to":"2009`), "product-price", "attributes.sales.spring.schedule.valid_to", []string{"must be after the schedule's start"}},
 		{"a promotion that ends when it begins", storetest.ChangedShopLine("promotion", "auto", `"end":"2024-02-01"`, `"end":"2024-01-01"`), "promotion", "end", []string{"must be after start"}},
-		{"a promotion that begins at no time", storetest.ChangedShopLine("promotion", "auto", `"start":"2024-01-01T00:00:00Z"`, `"start":""`), "promotion", "start", []string{"must be a date"}},
+		{"an empty start", storetest.ChangedShopLine("promotion", "auto", `"start":"2024-01-01T00:00:00Z"`, `"start":""`), "promotion", "start",
+			[]string{"is required: a date, a date and HH:MM, or RFC 3339"}},
+		{"a start that is not a time", storetest.ChangedShopLine("promotion", "auto", `"start":"2024-01-01T00:00:00Z"`, `"start":"soon"`), "promotion", "start",
+			[]string{"must be a date, a date and HH:MM, or RFC 3339", `got "soon"`}},
 		// Text, and what is no text.
 		{"a name of 1200 bytes", storetest.ChangedShopLine("product", "frame", `"name":"Frame"`, `"name":"`+long+`"`), "product", "attributes.name", []string{"at most 1024 bytes, got 1200"}},
 		{"a NUL", storetest.ChangedShopLine("product", "frame", `Frame`, "Fra\x00me"), "", "", []string{"is not JSON", `'\x00'`}},

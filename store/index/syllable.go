@@ -40,9 +40,9 @@ func continuesSyllable(before, r rune) bool {
 	return strings.ContainsRune("ะาๅະາຽ", r) // vowels written after their consonant
 }
 
-// runTokens yields the tokens by which a run is indexed: each pair of neighboring syllables, and the
+// unspacedTokens yields the tokens by which a run is indexed: each pair of neighboring syllables, and the
 // last syllable alone, so that every syllable begins a token.
-func runTokens(run string, yield func(token string) bool) {
+func unspacedTokens(run string, yield func(token string) bool) {
 	list := syllables(run)
 	for i, text := range list {
 		token := text + SyllableEnd
@@ -74,8 +74,8 @@ type syllableToken struct {
 // pieceLength is the number of characters from which one syllable is a piece.
 const pieceLength = 3
 
-// parseRun returns the word to find for a run. last means that it ends the input.
-func parseRun(run string, last bool) (w searchWord) {
+// parseUnspaced returns the word to find for a run. last means that it ends the input.
+func parseUnspaced(run string, last bool) (w searchWord) {
 	list := syllables(run)
 	single := func(i int) SearchToken {
 		if last && i == len(list)-1 {

@@ -2,35 +2,33 @@ package index
 
 import (
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 )
 
-// textWord is a folded part of a text between spaces and punctuation. run tells that its script has no
-// spaces, as Thai and Chinese; such text is indexed by pairs of syllables.
+// textWord is a folded part of a text between spaces and punctuation. A word is what a text is split
+// into, a token is what is stored for it: an unspaced word, in a script without spaces such as Thai or
+// Chinese, has a token for each pair of syllables.
 type textWord struct {
-	text string
-	run  bool
+	text     string
+	unspaced bool
 }
 
 // eachToken yields the tokens by which the word is indexed.
 func (w textWord) eachToken(yield func(token string) bool) {
-	if !w.run {
+	if !w.unspaced {
 		yield(truncateToken(w.text))
 		return
 	}
-	runTokens(w.text, yield)
+	unspacedTokens(w.text, yield)
 }
 
 // searchWord returns the word to find. last means that it ends the input.
 func (w textWord) searchWord(last bool) searchWord {
-	if !w.run {
+	if !w.unspaced {
 		return searchWord{Whole: SearchToken{truncateToken(w.text), last}}
 	}
-	return parseRun(w.text, last)
+	return parseUnspaced(w.text, last)
 }
 
 // maxTokenBytes is the length to which indexed words are cut.
@@ -51,24 +49,24 @@ func truncateToken(text string) string {
 func splitWords(text string) func(yield func(textWord) bool) {
 	return func(yield func(textWord) bool) {
 		folded := Fold(text)
-		start, run := -1, false
+		start, unspaced := -1, false
 		for i, r := range folded {
 			part := isWordPart(r)
 			if start >= 0 && unicode.IsMark(r) {
 				continue // a vowel sign or tone belongs to the previous letter
 			}
-			if start >= 0 && (!part || isUnspaced(r) != run) {
-				if !yield(textWord{folded[start:i], run}) {
+			if start >= 0 && (!part || isUnspaced(r) != unspaced) {
+				if !yield(textWord{folded[start:i], unspaced}) {
 					return
 				}
 				start = -1
 			}
 			if part && start < 0 {
-				start, run = i, isUnspaced(r)
+				start, unspaced = i, isUnspaced(r)
 			}
 		}
 		if start >= 0 {
-			yield(textWord{folded[start:], run})
+			yield(textWord{folded[start:], unspaced})
 		}
 	}
 }
@@ -87,55 +85,15 @@ func isUnspaced(r rune) bool {
 		unicode.Tai_Le, unicode.New_Tai_Lue, unicode.Tai_Tham, unicode.Tai_Viet, unicode.Javanese, unicode.Balinese))
 }
 
-// Fold normalizes case, accents and Unicode forms, so that equivalent texts compare equal.
-func Fold(text string) string {
-	if isASCII(text) {
-		return strings.ToLower(text)
-	}
-	var b strings.Builder
-	for _, r := range norm.NFKD.String(text) {
-		switch {
-		case isAccent(r) || unicode.Is(unicode.Cf, r), r == 'ـ': // invisible: soft hyphens, joiners, stretched strokes
-		case extraFolds[r] != "":
-			b.WriteString(extraFolds[r])
-		default:
-			b.WriteRune(unicode.ToLower(r))
-		}
-	}
-	return norm.NFC.String(b.String())
-}
-
-// isAccent reports whether a mark is ignored in searches. Thai vowels and Japanese voicing marks are
-// not.
-func isAccent(r rune) bool {
-	return r >= 0x0300 && unicode.Is(unicode.Mn, r) && unicode.In(r, unicode.Inherited, unicode.Hebrew, unicode.Arabic) &&
-		r != 0x3099 && r != 0x309A
-}
-
-// extraFolds are letters that Unicode does not decompose.
-var extraFolds = map[rune]string{
-	'ß': "ss", 'ẞ': "ss", 'ς': "σ", 'ı': "i",
-	'æ': "ae", 'Æ': "ae", 'œ': "oe", 'Œ': "oe", 'ø': "o", 'Ø': "o", 'đ': "d", 'Đ': "d", 'ł': "l", 'Ł': "l",
-}
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
-
-// LanguageWords are the distinct tokens of a product in one language.
-type LanguageWords struct {
+// ProductTokens are the distinct tokens of a product in one language.
+type ProductTokens struct {
 	Language string   // empty for the base text
 	Named    []string // in the name or SKU
 	Others   []string // only in the description
 }
 
-// NewLanguageWords returns the tokens of a product's texts in one language.
-func NewLanguageWords(language, description string, names ...string) LanguageWords {
+// NewProductTokens returns the tokens of a product's texts in one language.
+func NewProductTokens(language, description string, names ...string) ProductTokens {
 	tokens := func(texts ...string) (list []string) {
 		for _, text := range texts {
 			for w := range splitWords(text) {
@@ -148,7 +106,7 @@ func NewLanguageWords(language, description string, names ...string) LanguageWor
 		slices.Sort(list)
 		return slices.Compact(list)
 	}
-	w := LanguageWords{Language: language, Named: tokens(names...)}
+	w := ProductTokens{Language: language, Named: tokens(names...)}
 	w.Others = slices.DeleteFunc(tokens(description), func(token string) bool {
 		_, found := slices.BinarySearch(w.Named, token)
 		return found

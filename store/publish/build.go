@@ -38,7 +38,7 @@ type builtProduct struct {
 	crumbsID  int64                     // their document, once written
 	version   int64                     // by versionOf, once written
 	offers    map[string]*catalog.Offer // by currency
-	words     []index.LanguageWords
+	words     []index.ProductTokens
 	nameKey   []byte   // collates the base name
 	missing   []string // ids of files that do not exist
 }

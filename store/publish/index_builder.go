@@ -90,7 +90,7 @@ type postings struct {
 // defaultWordBytes is the default of PublishConfig.WordBytes.
 const defaultWordBytes = 64 << 20
 
-func (x *wordIndex) add(ordinal uint32, list []index.LanguageWords) {
+func (x *wordIndex) add(ordinal uint32, list []index.ProductTokens) {
 	if x.words == nil {
 		x.words = map[string]map[string]*postings{}
 	}

@@ -28,7 +28,7 @@ func (w *releaseWriter) deltaLists(ctx context.Context) error {
 			if recurated {
 				now = w.toOrdinals(curated)
 			}
-			return l.patch(ctx, name, head, w.ownOrdinals(members), now)
+			return l.writeChangedList(ctx, name, head, w.ownOrdinals(members), now)
 		}
 		l.heads = append(l.heads, []any{w.release.ID, name, head.Total, index.PackOrdinals(head.Curated), head.HeldBy, nil})
 		return l.flushFull(ctx)
@@ -90,12 +90,12 @@ func (w *releaseWriter) ownOrdinals(handles []uint32) (own []uint32) {
 	return own
 }
 
-// patch writes a list of the base without dead products, with the products that
+// writeChangedList writes a list of the base without dead products, with the products that
 // came, and with other curated ones.
-func (l *listWriter) patch(ctx context.Context, name string, head *segment.ListHead, come, curated []uint32) error {
+func (l *listWriter) writeChangedList(ctx context.Context, name string, head *segment.ListHead, come, curated []uint32) error {
 	d := l.plan.delta
 	base := segment.List{Reader: &d.view.Reader, Name: name, Head: head}
-	gone, err := l.members(ctx, base, d.dead)
+	gone, err := l.ordinalsInList(ctx, base, d.dead)
 	if err != nil {
 		return err
 	}
@@ -121,9 +121,9 @@ func (l *listWriter) patch(ctx context.Context, name string, head *segment.ListH
 		length := head.Total
 		if by == store.SortDefault {
 			length -= len(head.Curated)
-			parts[by], err = l.patched(ctx, base, by, length, goneInOrder, comeInOrder)
+			parts[by], err = l.changedParts(ctx, base, by, length, goneInOrder, comeInOrder)
 		} else {
-			parts[by], err = l.patched(ctx, base, by, length, gone, come)
+			parts[by], err = l.changedParts(ctx, base, by, length, gone, come)
 		}
 		if err != nil {
 			return err
@@ -134,10 +134,10 @@ func (l *listWriter) patch(ctx context.Context, name string, head *segment.ListH
 	return l.flushFull(ctx)
 }
 
-// members returns those of some ordinals of the base that are in a list.
-func (l *listWriter) members(ctx context.Context, base segment.List, places index.Ordinals) (held []uint32, err error) {
+// ordinalsInList returns those of some ordinals of the base that are in a list.
+func (l *listWriter) ordinalsInList(ctx context.Context, base segment.List, places index.Ordinals) (held []uint32, err error) {
 	for _, ordinal := range places {
-		_, id, err := l.sortedBy(ctx, store.SortID, ordinal)
+		_, id, err := l.sortKeys(ctx, store.SortID, ordinal)
 		if err != nil {
 			return nil, err
 		}

@@ -17,15 +17,15 @@ type patch struct {
 	key, id int64 // sort keys
 }
 
-// patched writes the parts of a base's list that change in one order, and returns
+// changedParts writes the parts of a base's list that change in one order, and returns
 // all parts.
-func (l *listWriter) patched(ctx context.Context, base segment.List, by store.SortBy, length int, gone, come []uint32) (segment.ListParts, error) {
+func (l *listWriter) changedParts(ctx context.Context, base segment.List, by store.SortBy, length int, gone, come []uint32) (segment.ListParts, error) {
 	var patches []patch
 	for i, list := range [][]uint32{gone, come} {
 		for _, ordinal := range list {
 			p := patch{ordinal: ordinal, added: i == 1}
 			var err error
-			if p.key, p.id, err = l.sortedBy(ctx, by, ordinal); err != nil {
+			if p.key, p.id, err = l.sortKeys(ctx, by, ordinal); err != nil {
 				return nil, err
 			}
 			if p.at, err = l.position(ctx, base, by, length, p); err != nil {
@@ -47,7 +47,7 @@ func (l *listWriter) patched(ctx context.Context, base segment.List, by store.So
 		if err != nil {
 			return nil, err
 		}
-		is := applied(patches[:n], start, was)
+		is := applyPatches(patches[:n], start, was)
 		patches = patches[n:]
 		if parts[number] = segment.NewPart(len(is), len(is) > 0); len(is) > 0 {
 			row := []any{l.release.ID, base.Name, string(by), number, index.PackOrdinals(is)}
@@ -71,8 +71,8 @@ func (p patch) comesBefore(other patch) bool {
 	return p.id < other.id
 }
 
-// applied returns a part of a list, which begins at start, with its patches.
-func applied(patches []patch, start int, was []uint32) []uint32 {
+// applyPatches returns a part of a list, which begins at start, with its patches.
+func applyPatches(patches []patch, start int, was []uint32) []uint32 {
 	is := make([]uint32, 0, len(was)+len(patches))
 	for _, p := range patches {
 		is = append(is, was[:p.at-start]...)
@@ -93,7 +93,7 @@ func (l *listWriter) position(ctx context.Context, base segment.List, by store.S
 		var key, id int64
 		place, err := base.Stored(ctx, by, i, i+1)
 		if err == nil {
-			key, id, err = l.sortedBy(ctx, by, place[0])
+			key, id, err = l.sortKeys(ctx, by, place[0])
 		}
 		if err != nil {
 			failed = err
@@ -104,9 +104,9 @@ func (l *listWriter) position(ctx context.Context, base segment.List, by store.S
 	return at, failed
 }
 
-// sortedBy returns the sort keys of a product of the base or the delta in an order
+// sortKeys returns the sort keys of a product of the base or the delta in an order
 // of lists: the lower comes first.
-func (l *listWriter) sortedBy(ctx context.Context, by store.SortBy, ordinal uint32) (key, id int64, err error) {
+func (l *listWriter) sortKeys(ctx context.Context, by store.SortBy, ordinal uint32) (key, id int64, err error) {
 	p := l.plan
 	if int(ordinal) >= p.first {
 		handle := p.order[int(ordinal)-p.first]

@@ -25,7 +25,7 @@ func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p 
 	for _, step := range []func(context.Context) error{
 		w.readServed, w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.hashes, w.compare,
+		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.writeDocumentHashes, w.compare,
 	} {
 		if err := step(ctx); err != nil {
 			return false, fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
@@ -100,7 +100,7 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 		for i, f := range files {
 			bodies[i] = f.body
 		}
-		ids, err := w.keep(ctx, t, bodies)
+		ids, err := w.storeDocuments(ctx, t, bodies)
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*
 		}
 		bodies = append(bodies, product.crumbs)
 	}
-	ids, err := w.keep(ctx, t, bodies)
+	ids, err := w.storeDocuments(ctx, t, bodies)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ var asked = map[string]any{
 func TestOperations(t *testing.T) {
 	url, token := os.Getenv("PORTICO_TEST_URL"), os.Getenv("PORTICO_TEST_TOKEN")
 	if url == "" {
-		t.Skip("PORTICO_TEST_URL is not set; this test is run by: go test -run TestFrontEnds . in the root of the repository")
+		t.Skip("PORTICO_TEST_URL is not set; this test is run by: go test ./internal/e2e -run TestGraphQLClients in the root of the repository")
 	}
 	client := &http.Client{Transport: bearer(token)}
 	text := read(t, "../operations.graphql")

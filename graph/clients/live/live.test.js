@@ -1,5 +1,5 @@
 // The published subscription clients against a server, whose address and token are in the environment:
-// go test -run TestLiveClients .
+// go test ./internal/e2e -run TestSubscriptionClients
 'use strict'
 
 const assert = require('node:assert/strict')

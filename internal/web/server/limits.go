@@ -62,10 +62,10 @@ func (l Limits) Check() error {
 		return errors.New("--connections, --connections-address and --answer-memory must be 0 or more")
 	}
 	if l.StreamsConnection < 0 {
-		return errors.New("--streams-connection must be at least 1; 0 is the default")
+		return errors.New("--streams-connection must be 1 or more, or 0 for the default")
 	}
 	if l.HeaderBytes < 0 || l.BodyBytes < 0 {
-		return errors.New("--header-bytes and --body-bytes must be at least 1; 0 is the default")
+		return errors.New("--header-bytes and --body-bytes must be 1 or more, or 0 for the default")
 	}
 	return nil
 }

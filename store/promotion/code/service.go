@@ -1,5 +1,5 @@
-// Package code creates, generates, lists and deletes promotion codes, and keeps each code with one
-// promotion at a time: PromotionCode is a code, CodeService works on them, claims decide who holds
+// Package code creates, generates, lists and deletes promotion codes, keeps each code with one
+// promotion at a time, and archives deleted promotions: PromotionCode is a code, CodeService works on them, claims decide who holds
 // which. It must not import promotion or promotion/redeem.
 package code
 

@@ -1,9 +1,8 @@
-package graph_test
+package transport_test
 
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -17,11 +16,8 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/core"
 
-	"portico/graph"
 	"portico/graph/graphtest"
 	"portico/graph/limits"
-	"portico/graph/opctx"
-	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store/storetest"
 )
@@ -51,18 +47,13 @@ func hostileDocument(name string, query func(size int) string) hostile {
 	return hostile{name, func(size int) string {
 		wanted := size - 100
 		for {
-			body := operationOf(query(wanted), "{}")
+			body := graphtest.RequestBody(query(wanted), "{}")
 			if len(body) <= size {
 				return body
 			}
 			wanted = wanted * size / len(body) // quotes and line ends take two bytes
 		}
 	}}
-}
-
-func operationOf(query, variables string) string {
-	text, _ := json.Marshal(query)
-	return `{"query":` + string(text) + `,"variables":` + variables + `}`
 }
 
 // repeating is hostile by one text again and again, between two others.
@@ -91,8 +82,8 @@ func hostiles() []hostile {
 		repeating("objects again and again", `{`, ` settings{pageLength currency}`, `}`),
 		repeating("inline fragments", `{`, ` ...{settings{pageLength}}`, `}`),
 		repeating("aliases of pages", `{`, ` a#:products(first:100){nodes{id name sku slug description}}`, `}`),
-		repeating("aliases of a few pages", `{`, ` a#:products(first:100){nodes{`+everyMember+`}}`, `}`),
-		repeating("aliases of a product", `{`, ` a#:product(sku:"ANVIL"){`+everyEdge+`}`, `}`),
+		repeating("aliases of a few pages", `{`, ` a#:products(first:100){nodes{`+graphtest.ProductScalars+`}}`, `}`),
+		repeating("aliases of a product", `{`, ` a#:product(sku:"ANVIL"){`+graphtest.ProductEdges+`}`, `}`),
 		repeating("aliases within a page", `{products(first:100){nodes{`, ` a#:name`, `}}}`),
 		repeating("aliases of nothing", `{`, ` a#:__typename`, `}`),
 		repeating("long aliases", `{`, ` a#`+strings.Repeat("x", 80)+`:settings{id}`, `}`),
@@ -141,22 +132,22 @@ func hostiles() []hostile {
 		nesting("types of types", `{__schema{types`, `{ofType`, `{name}`, `}`, `}}`),
 		nesting("fields of types", `{__schema{types`, `{fields{type`, `{name}`, `}}`, `}}`),
 		{"a list of ids by many aliases", func(size int) string {
-			return operationOf(`query($i:[ID!]!){`+fill(size/4, ` a#:nodes(ids:$i){id}`)+`}`, `{"i":["a"`+fill(size/2, `,"a"`)+`]}`)
+			return graphtest.RequestBody(`query($i:[ID!]!){`+fill(size/4, ` a#:nodes(ids:$i){id}`)+`}`, `{"i":["a"`+fill(size/2, `,"a"`)+`]}`)
 		}},
 		{"a filter by many aliases", func(size int) string {
-			return operationOf(`query($f:ProductFilter){`+fill(size/4, ` a#:products(filter:$f){totalCount}`)+`}`, `{"f":{"and":[{}`+fill(size/2, `,{}`)+`]}}`)
+			return graphtest.RequestBody(`query($f:ProductFilter){`+fill(size/4, ` a#:products(filter:$f){totalCount}`)+`}`, `{"f":{"and":[{}`+fill(size/2, `,{}`)+`]}}`)
 		}},
 		{"a long text by many aliases", func(size int) string {
-			return operationOf(`query($s:ID!){`+fill(size/4, ` a#:node(id:$s){id}`)+`}`, `{"s":"`+strings.Repeat("x", size/2)+`"}`)
+			return graphtest.RequestBody(`query($s:ID!){`+fill(size/4, ` a#:node(id:$s){id}`)+`}`, `{"s":"`+strings.Repeat("x", size/2)+`"}`)
 		}},
 		{"unknown members of a variable", func(size int) string {
-			return operationOf(`query($f:ProductFilter){products(filter:$f){totalCount}}`, `{"f":{"x":1`+fill(size-200, `,"x#":1`)+`}}`)
+			return graphtest.RequestBody(`query($f:ProductFilter){products(filter:$f){totalCount}}`, `{"f":{"x":1`+fill(size-200, `,"x#":1`)+`}}`)
 		}},
 		{"wrong members of a variable", func(size int) string {
-			return operationOf(`query($f:ProductFilter){products(filter:$f){totalCount}}`, `{"f":{"and":[{}`+fill(size-200, `,{"sku":5}`)+`]}}`)
+			return graphtest.RequestBody(`query($f:ProductFilter){products(filter:$f){totalCount}}`, `{"f":{"and":[{}`+fill(size-200, `,{"sku":5}`)+`]}}`)
 		}},
 		{"a deep variable", func(size int) string {
-			return operationOf(`query($f:ProductFilter){products(filter:$f){totalCount}}`, `{"f":`+graphtest.Nested(size/10, `{"and":`, `{}`, `}`)+`}`)
+			return graphtest.RequestBody(`query($f:ProductFilter){products(filter:$f){totalCount}}`, `{"f":`+graphtest.Nested(size/10, `{"and":`, `{}`, `}`)+`}`)
 		}},
 		{"a deeper member that nobody reads", func(size int) string {
 			return `{"query":"{settings{id}}","x":` + graphtest.Nested(size/2-50, `[`, ``, `]`) + `}`
@@ -191,11 +182,6 @@ func soup(r *rand.Rand, size int) string {
 	return b.String()
 }
 
-// public is who came by the token that anyone can ask for.
-func public() *auth.Principal {
-	return &auth.Principal{ClientID: "shop front", Grant: "implicit", Scopes: []string{"catalog:read", "inventory:read"}}
-}
-
 // effort is what a request took.
 type effort struct {
 	allocated uint64
@@ -227,7 +213,7 @@ func TestWhatAStrangerSendsCostsLittle(t *testing.T) {
 	shop := graphtest.BigShop(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, shop)
-		measured(t, s, operationOf(`{products(first:100){nodes{`+everyEdge+`}}}`, "{}"), graphtest.Admin()) // what is read once
+		measured(t, s, graphtest.RequestBody(`{products(first:100){nodes{`+graphtest.ProductEdges+`}}}`, "{}"), graphtest.Admin()) // what is read once
 		for _, h := range hostiles() {
 			t.Run(h.name, func(t *testing.T) {
 				body := h.body(hostileSize)
@@ -236,10 +222,10 @@ func TestWhatAStrangerSendsCostsLittle(t *testing.T) {
 				require.Less(t, nobody.allocated, uint64(maxEffort), "bytes allocated for nobody: %.200s", nobody.answer.Body)
 				require.Less(t, nobody.answer.Body.Len(), maxAnswer)
 				requireFewErrors(t, nobody.answer)
-				anyone := measured(t, s, body, public())
+				anyone := measured(t, s, body, graphtest.PublicClient())
 				require.Less(t, anyone.allocated, uint64(2*maxEffort), "bytes allocated for anyone: %.200s", anyone.answer.Body)
 				requireFewErrors(t, anyone.answer)
-				require.LessOrEqual(t, stepsOf(schema(), queryOf(body), limits.Defaults()), maxSteps, "steps of validation")
+				require.LessOrEqual(t, stepsOf(graphtest.Schema(), queryOf(body), limits.Defaults()), maxSteps, "steps of validation")
 			})
 		}
 	})
@@ -293,26 +279,20 @@ func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
 		Operations: none, Fragments: none, Variables: none, Directives: none, Steps: none, Cost: none, AnswerBytes: none, Values: none, Nesting: none}
 	shop := graphtest.BigShop(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
-		s := bounded(graphtest.Open(t, e, shop), lifted)
+		s := graphtest.ServeWithLimits(graphtest.Open(t, e, shop), lifted)
 		for _, h := range hostiles() {
 			switch h.name {
 			case "aliases of pages":
-				require.Greater(t, measured(t, s, h.body(40<<10), public()).allocated, uint64(2*maxEffort), h.name)
+				require.Greater(t, measured(t, s, h.body(40<<10), graphtest.PublicClient()).allocated, uint64(2*maxEffort), h.name)
 			case "introspection by aliases":
-				require.Greater(t, measured(t, s, h.body(3<<10), public()).allocated, uint64(2*maxEffort), h.name)
+				require.Greater(t, measured(t, s, h.body(3<<10), graphtest.PublicClient()).allocated, uint64(2*maxEffort), h.name)
 			case "a list of ids by many aliases":
-				require.Greater(t, measured(t, s, h.body(20<<10), public()).allocated, uint64(maxEffort), h.name)
+				require.Greater(t, measured(t, s, h.body(20<<10), graphtest.PublicClient()).allocated, uint64(maxEffort), h.name)
 			case "very long aliases":
-				require.Greater(t, measured(t, s, h.body(20<<10), public()).answer.Body.Len(), 1<<20, h.name)
+				require.Greater(t, measured(t, s, h.body(20<<10), graphtest.PublicClient()).answer.Body.Len(), 1<<20, h.name)
 			case "fragments in a chain", "operations over a fragment":
-				require.Greater(t, stepsOf(schema(), queryOf(h.body(20<<10)), lifted), maxSteps/2, h.name)
+				require.Greater(t, stepsOf(graphtest.Schema(), queryOf(h.body(20<<10)), lifted), maxSteps/2, h.name)
 			}
 		}
 	})
-}
-
-// bounded serves the same store within other bounds.
-func bounded(s *graphtest.Service, bounds limits.Config) *graphtest.Service {
-	log := &storetest.LogBuffer{}
-	return &graphtest.Service{Store: s.Store, Handler: opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.NewTextHandler(log, nil)), transport.WithLimits(bounds))), Log: log}
 }

@@ -1,9 +1,10 @@
-package graph_test
+package executor_test
 
 import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func TestARefusalNamesTheListAndAPageThatFits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			refused := s.Post(t, c.query, graphtest.Variables{"n": 100})
-			require.Equal(t, unprocessable, refused.Codes())
+			require.Equal(t, []store.Code{store.Unprocessable}, refused.Codes())
 			message := refused.Errors[0].Message
 			require.Contains(t, message, c.says)
 			found := fits.FindStringSubmatch(message)
@@ -44,7 +45,7 @@ func TestARefusalNamesTheListAndAPageThatFits(t *testing.T) {
 			require.Contains(t, s.Post(t, c.query, graphtest.Variables{"n": n + 1}).Body.String(), "may cost", "%d does not", n+1)
 		})
 	}
-	aliases := s.Post(t, `query($i: [ID!]) {`+graphtest.Many(300, ` a#: products(first: 1, filter: {ids: $i}) {totalCount}`)+`}`, graphtest.Variables{"i": repeated("x", 1000)})
+	aliases := s.Post(t, `query($i: [ID!]) {`+graphtest.Many(300, ` a#: products(first: 1, filter: {ids: $i}) {totalCount}`)+`}`, graphtest.Variables{"i": slices.Repeat([]any{"x"}, 1000)})
 	require.Contains(t, aliases.Errors[0].Message, "products (300 times) costs most; the operation may cost 60,000, and could cost 15")
 	require.Contains(t, aliases.Errors[0].Message, "Select fewer fields, or send several operations.")
 }
@@ -95,7 +96,7 @@ func TestMenusPayForTheNodesThereAre(t *testing.T) {
 		} {
 			r := graphtest.NewPost(t, query, nil)
 			ctx, statements := store.CountStatements(r.Context())
-			answer := large.Send(t, graphtest.As(r.WithContext(ctx), public()))
+			answer := large.Send(t, graphtest.As(r.WithContext(ctx), graphtest.PublicClient()))
 			require.NotEmpty(t, answer.Errors, name)
 			require.Equal(t, store.Unprocessable, answer.Errors[0].Extensions.Code, name)
 			require.Contains(t, answer.Errors[0].Message, "; the operation may cost 60,000", name)
@@ -112,15 +113,15 @@ func TestAnOperationPaysForWhatItReads(t *testing.T) {
 		s := graphtest.Open(t, e, largeShop(), func(c *shop.Config) { c.NoCache = true })
 		bounds := limits.Defaults()
 		bounds.Cost = 4000
-		tight := bounded(s, bounds)
+		tight := graphtest.ServeWithLimits(s, bounds)
 		few := tight.Post(t, `{ products(first: 20, filter: {search: "thing"}) { nodes { description } } }`, nil)
 		require.Empty(t, few.Errors, "%.300s", few.Body)
 		many := tight.Post(t, `{ products(first: 100) { nodes { name } } }`, nil)
-		require.Equal(t, unprocessable, many.Codes())
+		require.Equal(t, []store.Code{store.Unprocessable}, many.Codes())
 		require.Equal(t, http.StatusOK, many.Code)
 		require.Contains(t, many.Errors[0].Message, "The operation reads too much: it may cost 4,000, and was estimated to cost 2")
 		texts := tight.Post(t, `{ products(first: 10, filter: {bounds: {id: {ge: "thing-"}}}, orderBy: {field: ID}) { nodes { translations { language } } } }`, nil)
-		require.Equal(t, unprocessable, texts.Codes()[:1], "translations are read, whatever is selected of them")
+		require.Equal(t, []store.Code{store.Unprocessable}, texts.Codes()[:1], "translations are read, whatever is selected of them")
 	})
 }
 

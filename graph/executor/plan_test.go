@@ -1,4 +1,4 @@
-package graph_test
+package executor_test
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func TestAPanicIsTheErrorOfItsField(t *testing.T) {
 			require.Equal(t, []any{"promotionCodeCheck"}, a.Errors[0].Path)
 			require.Regexp(t, `^\{"settings":\{"currency":"\w+"\},"promotionCodeCheck":null,"products":\{"totalCount":\d+\}\}$`, string(a.Data))
 			require.Equal(t, 1, strings.Count(log.String(), "a resolver failed"), "it is logged once")
-			require.Contains(t, log.String(), "planned_test.go", "with where it happened")
+			require.Contains(t, log.String(), "plan_test.go", "with where it happened")
 			require.Equal(t, map[string]int{executor: 1}, ran, "another executor does not run the query again")
 		}
 	})
@@ -70,7 +70,7 @@ func TestAConditionIsNotNull(t *testing.T) {
 				require.Empty(t, s.Post(t, query, values).Errors)
 			}
 			a := s.Post(t, query, graphtest.Variables{"c": nil})
-			require.Equal(t, invalid, a.Codes(), "%s", a.Body)
+			require.Equal(t, []store.Code{store.Invalid}, a.Codes(), "%s", a.Body)
 			require.Equal(t, "The variable $c must not be null: @skip or @include depends on it; send true or false, or leave it out.", a.Errors[0].Message)
 			require.Equal(t, []string{"c"}, a.Errors[0].Extensions.Argument)
 			a = s.Post(t, strings.Replace(query, "Boolean =", "Boolean! =", 1), graphtest.Variables{"c": nil})

@@ -11,6 +11,9 @@ import (
 	"portico/internal/heapsize"
 )
 
+// The methods of Run that generated code calls: they write fields, lists and leaves, report errors
+// and decode arguments.
+
 // Mark returns the current position in the response.
 func (r *Run) Mark() int { return len(r.out) }
 

@@ -1,4 +1,4 @@
-package graph_test
+package executor_test
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-package graph_test
+package executor_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -21,7 +20,6 @@ import (
 	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
-	"portico/internal/datagen"
 	"portico/internal/responsecache"
 	"portico/store/storetest"
 )
@@ -96,7 +94,7 @@ func (x *executors) same(t testing.TB, query string, values graphtest.Variables,
 func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
-	shops := map[string]string{"handmade": graphtest.Shop(), "generated": generatedShop(t, 300)}
+	shops := map[string]string{"handmade": graphtest.Shop(), "generated": graphtest.GeneratedShop(t, 300)}
 	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.FullTests() { // it lies beside the repository, or not
 		shops["AdventureWorks"] = string(file)
 	}
@@ -105,7 +103,7 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 			t.Parallel()
 			storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 				s := graphtest.Open(t, e, shop)
-				seedCodes(t, s)
+				graphtest.LoadCodes(t, s)
 				x := bothExecutors(t, s)
 				d := newDrawing(t, s, seed)
 				readers := []*auth.Principal{graphtest.Admin(), graphtest.Admin(), graphtest.Client("catalog:read"), graphtest.Client("catalog:read", "inventory:read"), nil}
@@ -133,18 +131,10 @@ func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
 	}
 }
 
-// generatedShop is a generated shop.
-func generatedShop(t testing.TB, products int) string {
-	t.Helper()
-	var b strings.Builder
-	require.NoError(t, datagen.WriteShop(&b, products, 7))
-	return b.String()
-}
-
 // drawing draws from what a shop has.
 func newDrawing(t testing.TB, s *graphtest.Service, seed uint64) *drawing {
 	t.Helper()
-	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 1)), schema: schema(), ids: map[string][]string{"": {"unknown", "not an id!", ""}},
+	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 1)), schema: graphtest.Schema(), ids: map[string][]string{"": {"unknown", "not an id!", ""}},
 		texts: []string{"", "a", "oak", "EUR", "USD", "card_processor", "no such text"}}
 	var found map[string]struct{ Nodes []map[string]any }
 	s.Post(t, `{ Product: products(first: 40) { nodes { id uuid sku name slug } } CatalogNode: catalogNodes(first: 40) { nodes { id uuid slug } } Hierarchy: hierarchies { nodes { id uuid } }

@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ func TestCachesChargeWhatStrangersSend(t *testing.T) { // not in parallel: other
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	graphtest.Load(t, s, generatedShop(t, 300))
+	graphtest.Load(t, s, graphtest.GeneratedShop(t, 300))
 	const byFilter = `query ($filter: ProductFilter) { products(first: 3, filter: $filter) { totalCount nodes { id } } }`
 	for name, class := range map[string]struct {
 		requests int

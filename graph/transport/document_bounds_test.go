@@ -1,4 +1,4 @@
-package graph_test
+package transport_test
 
 import (
 	"encoding/json"
@@ -34,9 +34,9 @@ func TestIntrospectionsOfToolsPass(t *testing.T) {
 	t.Parallel()
 	bounds := limits.Defaults()
 	bounds.Cost = bounds.Cost * 4 / 5 // the schema will grow
-	s := bounded(&graphtest.Service{}, bounds)
+	s := graphtest.ServeWithLimits(&graphtest.Service{}, bounds)
 	for name, query := range introspections {
-		for client, principal := range map[string]*auth.Principal{"anyone": public(), "an admin": graphtest.Admin()} {
+		for client, principal := range map[string]*auth.Principal{"anyone": graphtest.PublicClient(), "an admin": graphtest.Admin()} {
 			t.Run(name+" by "+client, func(t *testing.T) {
 				a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), principal))
 				require.Empty(t, a.Errors, "%.300s", a.Body)
@@ -48,8 +48,8 @@ func TestIntrospectionsOfToolsPass(t *testing.T) {
 		"by aliases":    `{` + graphtest.Many(300, ` a#: __schema { types { name } }`) + ` }`,
 		"of a type":     `{` + graphtest.Many(450, ` a#: __type(name: "Query") { fields { name args { name type { name } } type { name ofType { name } } } }`) + ` }`,
 	} {
-		a := graphtest.Serve(nil).Send(t, graphtest.As(graphtest.NewPost(t, query, nil), public()))
-		require.Equal(t, unprocessable, a.Codes(), "%s: %.300s", name, a.Body)
+		a := graphtest.Serve(nil).Send(t, graphtest.As(graphtest.NewPost(t, query, nil), graphtest.PublicClient()))
+		require.Equal(t, []store.Code{store.Unprocessable}, a.Codes(), "%s: %.300s", name, a.Body)
 		require.Contains(t, a.Errors[0].Message, " costs most; the operation may cost 60,000, and could cost ", name)
 	}
 }
@@ -86,13 +86,13 @@ func TestEachBoundIsHeldAsItIs(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			bounds := limits.Defaults()
 			c.bounds(&bounds)
-			s := bounded(&graphtest.Service{}, bounds)
+			s := graphtest.ServeWithLimits(&graphtest.Service{}, bounds)
 			if c.name != "fields of all operations" {
 				a := s.Post(t, c.fits, nil)
 				require.Empty(t, a.Errors, "%s", a.Body)
 			}
 			a := s.Post(t, c.over, nil)
-			require.Equal(t, unprocessable, a.Codes(), "%s", a.Body)
+			require.Equal(t, []store.Code{store.Unprocessable}, a.Codes(), "%s", a.Body)
 			require.Contains(t, a.Errors[0].Message, c.says)
 			require.Regexp(t, `^(The document .* \d+.*; at most \d+ are allowed: .*|.*; the operation may cost \d+, and could cost \d+\. .*)\.$`, a.Errors[0].Message)
 		})
@@ -141,7 +141,7 @@ func TestDeferIsNoDirective(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{`{ ... @defer { __typename } }`, `{ ...f @defer(label: "x") } fragment f on Query { __typename }`, `{ products { nodes { ... @defer { uuid } } } }`} {
 		a := graphtest.Serve(nil).Post(t, query, nil)
-		require.Equal(t, invalid, a.Codes(), "%s", a.Body)
+		require.Equal(t, []store.Code{store.Invalid}, a.Codes(), "%s", a.Body)
 		require.Contains(t, a.Errors[0].Message, `Unknown directive "@defer".`)
 	}
 	a := graphtest.Serve(nil).Post(t, `{ __schema { directives { name } } }`, nil)

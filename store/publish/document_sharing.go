@@ -12,14 +12,14 @@ import (
 	"portico/store/release/segment"
 )
 
-// keep returns the ids under which documents are kept, storing those that are
-// new.
-func (w *releaseWriter) keep(ctx context.Context, t *db.Tx, bodies [][]byte) ([]int64, error) {
+// storeDocuments stores the documents that are new, and returns the ids of all.
+// Equal documents are stored once, by hash, and releases share them.
+func (w *releaseWriter) storeDocuments(ctx context.Context, t *db.Tx, bodies [][]byte) ([]int64, error) {
 	hashes := make([][16]byte, len(bodies))
 	for i, body := range bodies {
 		hashes[i] = catalog.DocumentHash(body)
 	}
-	known, err := w.known(ctx, t, hashes)
+	known, err := w.findDocuments(ctx, t, hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (w *releaseWriter) keep(ctx context.Context, t *db.Tx, bodies [][]byte) ([]
 	return ids, nil
 }
 
-func (w *releaseWriter) known(ctx context.Context, t *db.Tx, hashes [][16]byte) (map[[16]byte]int64, error) {
+func (w *releaseWriter) findDocuments(ctx context.Context, t *db.Tx, hashes [][16]byte) (map[[16]byte]int64, error) {
 	type document struct {
 		id   int64
 		hash []byte
@@ -73,10 +73,10 @@ func (w *releaseWriter) known(ctx context.Context, t *db.Tx, hashes [][16]byte) 
 	return known, err
 }
 
-// hashes lets later releases find the documents that are new with this one,
-// in the order of the hashes, likewise. Another publication may have entered
-// the same text meanwhile; then that one is shared from here on.
-func (w *releaseWriter) hashes(ctx context.Context) error {
+// writeDocumentHashes lets later releases find the documents that are new with
+// this one. It writes in the order of the hashes, which is that of their table.
+// If another publication has stored the same text meanwhile, that one is shared.
+func (w *releaseWriter) writeDocumentHashes(ctx context.Context) error {
 	var rows [][]any
 	flush := func() error {
 		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {

@@ -1,0 +1,9 @@
+package executor_test
+
+import (
+	"testing"
+
+	"portico/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.SQLiteMain(m) }
