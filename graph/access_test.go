@@ -112,14 +112,14 @@ func rootFields() map[string]string {
 	}
 }
 
-func TestEveryRootFieldHasItsAccessTested(t *testing.T) {
+func TestEveryRootFieldHasAnAccessTest(t *testing.T) {
 	t.Parallel()
 	for _, coordinate := range rootCoordinates(graphtest.Schema()) {
 		require.Contains(t, rootFields(), coordinate)
 	}
 }
 
-func TestWhoMayAskWhat(t *testing.T) {
+func TestRootFieldsRequireTheirScope(t *testing.T) {
 	t.Parallel()
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at graphtest.Noon; get another from POST /oauth/access_token."}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -173,7 +173,7 @@ func seedJob(t *testing.T, e storetest.Backend, id string) {
 }
 
 // Nothing is read or written for those who may not.
-func TestRefusalsTouchNothing(t *testing.T) {
+func TestRefusedFieldsRunNoStatement(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -198,7 +198,7 @@ type accessCase struct {
 	path        []any // of the first error
 }
 
-func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
+func TestEdgeIntoAnotherScopeIsNull(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -250,7 +250,7 @@ func TestAnEdgeIntoAnotherScopeIsNullAndTheRestIsAnswered(t *testing.T) {
 }
 
 // Introspection needs a token, whatever its scopes; the schema's text does not.
-func TestWhoMayIntrospect(t *testing.T) {
+func TestIntrospectionNeedsAToken(t *testing.T) {
 	t.Parallel()
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at graphtest.Noon; get another."}
 	locked := graphtest.Serve(nil)

@@ -20,7 +20,7 @@ const (
 	theNode    = ` node { uuid hierarchyId parentId name slug description curatedProductIds productCount productIds updatedAt }` + mended
 )
 
-func TestCatalogsAreAuthored(t *testing.T) {
+func TestCatalogMutations(t *testing.T) {
 	t.Parallel()
 	onTheHandmadeShop(t, []scenario{
 		{name: "as imported", query: `{ catalog(id: "outlet") { uuid name hierarchyIds pricebooks { uuid priority } locale currency createdAt published } }`,
@@ -47,7 +47,7 @@ func TestCatalogsAreAuthored(t *testing.T) {
 	})
 }
 
-func TestRulesAreAuthoredAndCountAtOnce(t *testing.T) {
+func TestCatalogRuleMutationsApplyAtOnce(t *testing.T) {
 	t.Parallel()
 	web := []string{"Store-Channel", "web"}
 	onTheHandmadeShop(t, []scenario{
@@ -73,7 +73,7 @@ func TestRulesAreAuthoredAndCountAtOnce(t *testing.T) {
 	})
 }
 
-func TestNodesAreAuthored(t *testing.T) {
+func TestNodeMutations(t *testing.T) {
 	t.Parallel()
 	node := func(members string) string {
 		return `{"node":{"uuid":"shelf","hierarchyId":"attic",` + members + `,"updatedAt":"2024-05-30T12:00:00.000Z"},"userErrors":[]}`
@@ -114,7 +114,7 @@ func TestNodesAreAuthored(t *testing.T) {
 	})
 }
 
-func TestWhatIsAuthoredIsNotForShoppers(t *testing.T) {
+func TestShoppersCannotReadAuthoredRecords(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -128,7 +128,7 @@ func TestWhatIsAuthoredIsNotForShoppers(t *testing.T) {
 	})
 }
 
-func TestTheCostOfWhatIsAuthoredDoesNotDependOnThePage(t *testing.T) {
+func TestAuthoredStatementsDoNotDependOnPageSize(t *testing.T) {
 	t.Parallel()
 	var lines []string
 	for i := range 100 {

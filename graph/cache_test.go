@@ -25,7 +25,7 @@ import (
 // show what came last. That is right as long as one id never has two values.
 
 // What has an id is found by it: caches take any field of that name for one.
-func TestWhatHasAnIDImplementsNode(t *testing.T) {
+func TestTypesWithAnIDImplementNode(t *testing.T) {
 	for _, definition := range ownTypes() {
 		if definition.Kind != ast.Object && definition.Kind != ast.Interface || definition.Name == "Node" {
 			continue
@@ -295,7 +295,7 @@ const family = `
 
 // Whatever a front end asks, and however it came to a thing: under one id
 // there is one value of a field, for one shopper at one moment.
-func TestOneIDNeverHasTwoValues(t *testing.T) {
+func TestOneIDHasOneValuePerField(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_CACHE_SEED")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -355,7 +355,7 @@ func selectAll(kind string, depth int) string {
 
 // What a mutation answers with goes into the cache under its id, too: it is
 // what is found by that id right after.
-func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
+func TestMutationPayloadMatchesTheNextRead(t *testing.T) {
 	t.Parallel()
 	more := map[string]string{
 		"a product twice in one batch":   `mutation { stockTransact(input: {changes: [{productId: "brush", action: INCREMENT, quantity: 3}, {productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "brush", action: DECREMENT, quantity: 1}]}) { userErrors { message } } }`,
@@ -405,7 +405,7 @@ func TestAMutationAnswersWithWhatIsThere(t *testing.T) {
 }
 
 // What previews a thing has all its members but the id.
-func TestAPreviewIsWholeButForTheID(t *testing.T) {
+func TestPreviewHasAllFieldsButTheID(t *testing.T) {
 	t.Parallel()
 	var want, got []string
 	for _, field := range graphtest.Schema().Types["Promotion"].Fields {

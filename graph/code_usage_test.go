@@ -12,7 +12,7 @@ import (
 
 // A checkout's way with a code, from the first look to the order that is not
 // paid after all.
-func TestACheckoutUsesACode(t *testing.T) {
+func TestCheckoutRedeemsAndReleasesACode(t *testing.T) {
 	t.Parallel()
 	const (
 		check   = `query($code: String!, $user: String, $units: Int! = 1, $cartValue: MoneyInput) { promotionCodeCheck(code: $code, user: $user, units: $units, cartValue: $cartValue) { valid reasons { reason argument message } unitsApplied remainingUses promotionId } }`

@@ -59,7 +59,7 @@ func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInp
 	return model.NewCatalogResolution(x, true), nil
 }
 
-func TestTheWordsOfAnExplanation(t *testing.T) {
+func TestCatalogResolutionEnumsRoundTrip(t *testing.T) {
 	t.Parallel()
 	var data struct {
 		CatalogResolution struct {
@@ -150,7 +150,7 @@ func TestStockActionsRoundTrip(t *testing.T) {
 	}
 }
 
-func TestOrdersArriveAsTheStoreKnowsThem(t *testing.T) {
+func TestListOrdersMapToTheStore(t *testing.T) {
 	t.Parallel()
 	fields := map[string]store.SortBy{"ID": store.SortID, "CREATED_AT": store.SortCreatedAt, "UPDATED_AT": store.SortUpdatedAt}
 	require.ElementsMatch(t, valuesOf("ListOrderField"), []string{"ID", "CREATED_AT", "UPDATED_AT"})
@@ -181,7 +181,7 @@ func TestOrdersArriveAsTheStoreKnowsThem(t *testing.T) {
 	})
 }
 
-func TestErrorCodesAnswerInUpperCase(t *testing.T) {
+func TestErrorCodesAreInUpperCase(t *testing.T) {
 	t.Parallel()
 	m := &mirror{Resolver: graph.NewResolver(nil)}
 	var data struct {
@@ -196,7 +196,7 @@ func TestErrorCodesAnswerInUpperCase(t *testing.T) {
 }
 
 // The enums' words for the order and the action hold on the real thing, too.
-func TestAnUnknownEnumValueIsInvalid(t *testing.T) {
+func TestUnknownEnumValueIsInvalid(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)
 	for name, r := range map[string]*http.Request{

@@ -36,7 +36,7 @@ func requireFailure(t *testing.T, a *graphtest.Response, query string, code stor
 	}
 }
 
-func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
+func TestDamagedDatabaseIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -68,7 +68,7 @@ func TestADamagedDatabaseIsOurOwnAffair(t *testing.T) {
 
 // A document that does not decode panics where it is read: in a field, and in
 // a batch that fetches for all siblings.
-func TestAPanicIsOurOwnAffair(t *testing.T) {
+func TestPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	elsewhere := &storetest.LogBuffer{}
 	log.SetOutput(elsewhere)
@@ -109,7 +109,7 @@ func TestEveryRootFieldSurvivesAPanic(t *testing.T) {
 	}
 }
 
-func TestAServerThatShutsDownSaysSo(t *testing.T) {
+func TestClosedStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -142,7 +142,7 @@ func postInTime(t *testing.T, s *graphtest.Service, query string) *graphtest.Res
 	}
 }
 
-func TestErrorsOfFieldsSayWhere(t *testing.T) {
+func TestFieldErrorsHaveAPath(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

@@ -131,7 +131,7 @@ type counted struct {
 }
 
 // A facet's filters are sent back as they came.
-func TestAFacetsFiltersAreReady(t *testing.T) {
+func TestFacetFiltersCanBeSentBack(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

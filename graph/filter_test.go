@@ -11,7 +11,7 @@ import (
 
 // A text condition takes its value by a variable that may be null, as generated
 // clients declare it, and by one that may not.
-func TestATextConditionTakesEitherVariable(t *testing.T) {
+func TestTextFilterTakesNullableVariables(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

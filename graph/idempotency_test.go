@@ -27,7 +27,7 @@ func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
 
 // Every mutation is sent twice under one key: made again, most of them would
 // answer otherwise, or not at all.
-func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
+func TestEveryMutationReplaysItsIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -51,7 +51,7 @@ func TestEveryMutationHeedsItsIdempotencyKey(t *testing.T) {
 	})
 }
 
-func TestACanceledJobIsAnsweredAgain(t *testing.T) {
+func TestCancelingAJobTwice(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

@@ -16,7 +16,7 @@ import (
 
 // What has an id is one thing, that node finds again by it; what is part of
 // something else has none. Caches of clients rely on that.
-func TestWhatHasAnIDIsANode(t *testing.T) {
+func TestOnlyNodesHaveAnID(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
 		if definition.Kind != ast.Object {
@@ -36,7 +36,7 @@ func isOneThing(definition *ast.Definition) bool {
 
 // Types and enum values are named as GraphQL's own are, and members like
 // variables.
-func TestNamesAreWrittenOneWay(t *testing.T) {
+func TestSchemaNamesFollowConventions(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
 		assert.Regexp(t, `^[A-Z][A-Za-z0-9]*$`, definition.Name)
@@ -59,7 +59,7 @@ func TestNamesAreWrittenOneWay(t *testing.T) {
 }
 
 // Edges and pages are as Relay has them.
-func TestEdgesAreRelays(t *testing.T) {
+func TestEdgesAndPagesFollowRelay(t *testing.T) {
 	t.Parallel()
 	page := graphtest.Schema().Types["PageInfo"]
 	for name, kind := range map[string]string{"hasNextPage": "Boolean!", "hasPreviousPage": "Boolean!", "startCursor": "String", "endCursor": "String"} {
@@ -84,7 +84,7 @@ var withoutGlobalID = []string{"accountId", "accountIds", "accountTags", "accoun
 
 // An id is sent as it is answered, global or the service's own, and whoever
 // reads of one is told.
-func TestIDArgumentsSayThatTheyTakeBothForms(t *testing.T) {
+func TestIDArgumentsDescribeBothForms(t *testing.T) {
 	t.Parallel()
 	says := func(coordinate, name, description string, of *ast.Type) {
 		if of.Name() == "ID" && !slices.Contains(withoutGlobalID, name) {
@@ -137,7 +137,7 @@ func TestClosedSetsAreEnums(t *testing.T) {
 var amounts = map[ast.DefinitionKind][]string{ast.Object: {"Money", "Price"}, ast.InputObject: {"MoneyInput"}}
 
 // An amount has a currency beside it, in the types for that.
-func TestMoneyIsWrittenOneWay(t *testing.T) {
+func TestAmountsHaveACurrency(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
 		amount, currency := definition.Fields.ForName("amount"), definition.Fields.ForName("currency")
@@ -153,7 +153,7 @@ func TestMoneyIsWrittenOneWay(t *testing.T) {
 
 // id is a global id and uuid the service's own; any other id that is answered
 // says which of the two it is.
-func TestIDsThatAreAnsweredSayWhichTheyAre(t *testing.T) {
+func TestIDFieldsDescribeTheirForm(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
 		if definition.Kind != ast.Object {

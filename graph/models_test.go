@@ -12,7 +12,7 @@ import (
 
 // A type of ours that gqlgen.yml does not find, because its room is not in
 // autobind, gqlgen makes a second time without a word.
-func TestOnlyInputsAndPayloadsAreMade(t *testing.T) {
+func TestOnlyInputsAndPayloadsAreGenerated(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "generated/models.go", nil, 0)
 	require.NoError(t, err)

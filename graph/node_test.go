@@ -122,7 +122,7 @@ func anythingByID() []scenario {
 
 // Whatever has an id is found again by it, as what it was: clients keep rows
 // under their ids.
-func TestEveryIDLeadsBack(t *testing.T) {
+func TestNodeFindsEveryID(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -166,7 +166,7 @@ func innermost(t *testing.T, a *graphtest.Response) map[string]any {
 	}
 }
 
-func TestWithoutACatalogNothingIsFound(t *testing.T) {
+func TestNothingIsFoundWithoutACatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, "")

@@ -26,10 +26,10 @@ var updates = map[string]struct{ key, values, read string }{
 	"nodeUpdate":        {`id: "tools"`, `slug: "a", description: "b"`, `authoredNode(id: "tools") { name slug description }`},
 }
 
-// TestNullInEveryUpdate: an absent member keeps its value, null clears an
+// TestUpdatesClearMembersWithNull: an absent member keeps its value, null clears an
 // optional one and is UNPROCESSABLE for a required one, which the description
 // of each member says.
-func TestNullInEveryUpdate(t *testing.T) {
+func TestUpdatesClearMembersWithNull(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		schema := generated.NewExecutableSchema(generated.Config{}).Schema()
@@ -101,8 +101,8 @@ func nullsOf(t *testing.T, s *graphtest.Service, mutation, key, values, read str
 	}
 }
 
-// TestNullOfAVariableIsNull, as the whole input and as one of its members.
-func TestNullOfAVariableIsNull(t *testing.T) {
+// TestNullVariablesAreNull, as the whole input and as one of its members.
+func TestNullVariablesAreNull(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		storetest.FullTestsOnlyOnPostgres(t, e)

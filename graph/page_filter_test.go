@@ -35,9 +35,9 @@ var filterSamples = map[string]string{
 	"ListBounds.id":            `{gt: "0"}`, "ListBounds.createdAt": `{gt: "2020-01-01"}`, "ListBounds.updatedAt": `{gt: "2020-01-01"}`,
 }
 
-// TestEveryListIsPagedWithEveryFilter: the cursor of a page is taken by the next
+// TestEveryListPagesWithEveryFilter: the cursor of a page is taken by the next
 // request of the same list, however much later that comes.
-func TestEveryListIsPagedWithEveryFilter(t *testing.T) {
+func TestEveryListPagesWithEveryFilter(t *testing.T) {
 	t.Parallel()
 	arguments := map[string]string{"promotionCodes": `promotionId: "ten-off",`, "promotionCodeUsages": `promotionId: "ten-off",`, "stockTransactions": `productId: "anvil",`}
 	without := map[string]bool{"promotionCodeUsages ListBounds.updatedAt": true, "stockTransactions ListBounds.updatedAt": true, "hierarchies CatalogNodeFilter.parentId": true} // which those have none of

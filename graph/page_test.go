@@ -75,7 +75,7 @@ func (l list) ask(t *testing.T, s *graphtest.Service, format string, arguments .
 	return s.Post(t, query+strings.Repeat(" }", strings.Count(query, "{")-strings.Count(query, "}")), nil)
 }
 
-func TestEveryListIsRead(t *testing.T) {
+func TestEveryListPages(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -173,7 +173,7 @@ func readFromTheMiddle(t *testing.T, s *graphtest.Service, l list, whole []strin
 	}
 }
 
-func TestPagesOutOfBoundsAreRefused(t *testing.T) {
+func TestPageSizesOutOfRangeAreInvalid(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -215,7 +215,7 @@ func TestPagesOutOfBoundsAreRefused(t *testing.T) {
 }
 
 // A cursor belongs to a list, its order and its filter.
-func TestACursorOfAnotherListIsAMismatch(t *testing.T) {
+func TestCursorOfAnotherListIsAMismatch(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

@@ -179,7 +179,7 @@ func productLists() []scenario {
 }
 
 // Text that no database keeps finds nothing; it is not our failure.
-func TestTextThatCannotBeKeptIsNobodysName(t *testing.T) {
+func TestTextThatCannotBeStoredFindsNothing(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

@@ -94,7 +94,7 @@ func TestPublishing(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBePublished(t *testing.T) {
+func TestPublishErrors(t *testing.T) {
 	t.Parallel()
 	onTheHandmadeShop(t, []scenario{
 		{name: "an unknown catalog", query: `mutation { catalogPublish(input: {catalogId: "none"}) { job { id } userErrors { field code message } } }`,

@@ -27,7 +27,7 @@ func offers() string {
 // storefront is a shopper's token.
 func storefront() *auth.Principal { return graphtest.Client("catalog:read", "inventory:read") }
 
-func TestWhoIsShownWhichCatalog(t *testing.T) {
+func TestCatalogResolutionByShopper(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, offers())
@@ -70,7 +70,7 @@ func TestWhoIsShownWhichCatalog(t *testing.T) {
 }
 
 // A storefront offers the languages and channels of its shopper's catalog.
-func TestWhatAStorefrontOffersOfItsCatalog(t *testing.T) {
+func TestStorefrontSettingsFollowTheCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, offers())
@@ -104,7 +104,7 @@ func numbered(n int) string {
 }
 
 // What a token was minted with decides: account, account tags and customer.
-func TestTheShopperOfAToken(t *testing.T) {
+func TestTokenDecidesTheShopper(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, offers())
@@ -134,7 +134,7 @@ func TestTheShopperOfAToken(t *testing.T) {
 const everyVerdict = `{ at validUntil reason catalogId catalogName releaseId publishedAt ruleId ruleName tieBreak
 	candidates { ruleId ruleName catalogId default score missed schedule account accountTag customer channel tag dropped } }`
 
-func TestTheExplanation(t *testing.T) {
+func TestCatalogResolutionExplainsItself(t *testing.T) {
 	t.Parallel()
 	onTheShopOfOffers := func(run func(*testing.T, *graphtest.Service)) {
 		storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { run(t, graphtest.Open(t, e, offers())) })
@@ -169,7 +169,7 @@ func TestTheExplanation(t *testing.T) {
 }
 
 // A shopper learns why they see what they see, and nothing of others.
-func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
+func TestExplanationHidesRulesOfOthers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, offers())
@@ -199,7 +199,7 @@ func TestAnExplanationNamesNobodyElsesRules(t *testing.T) {
 	})
 }
 
-func TestAnExplanationWhereNothingIsPublished(t *testing.T) {
+func TestExplanationWithoutAPublishedCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, "")

@@ -64,7 +64,7 @@ func TestEverythingInTheSchemaIsDescribed(t *testing.T) {
 	}
 }
 
-func TestTheSchemaHasNoGeneratorDirectives(t *testing.T) {
+func TestSchemaHasNoGeneratorDirectives(t *testing.T) {
 	t.Parallel()
 	require.NotRegexp(t, `@go\w+`, written(t))
 	for name := range graphtest.Schema().Directives {
@@ -72,7 +72,7 @@ func TestTheSchemaHasNoGeneratorDirectives(t *testing.T) {
 	}
 }
 
-func TestCustomScalarsSayWhatSpecifiesThem(t *testing.T) {
+func TestCustomScalarsHaveASpecification(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
 		if definition.Kind == ast.Scalar {
@@ -82,7 +82,7 @@ func TestCustomScalarsSayWhatSpecifiesThem(t *testing.T) {
 }
 
 // The generator ran on the schema as it is written; CI runs it again.
-func TestTheGeneratedCodeServesTheWrittenSchema(t *testing.T) {
+func TestGeneratedCodeMatchesTheSchema(t *testing.T) {
 	t.Parallel()
 	parsed, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: written(t)})
 	require.NoError(t, err)
@@ -125,7 +125,7 @@ func withoutScope(s *ast.Schema) (forgotten []string) {
 
 // What the schema does not have yet is held too: a new field meets this test
 // before it meets a shopper.
-func TestAFieldOfAnyRootThatHasNoScopeIsNamed(t *testing.T) {
+func TestFieldsWithoutAScopeAreFound(t *testing.T) {
 	t.Parallel()
 	grown, err := gqlparser.LoadSchema(&ast.Source{Name: "grown.graphqls", Input: written(t) + `
 		extend type Subscription { whispers: String }
@@ -194,7 +194,7 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 
 // What can be refused is null by itself, with its error, and takes nothing
 // else of the answer with it.
-func TestWhatCanBeRefusedIsNullable(t *testing.T) {
+func TestFieldsThatCanBeRefusedAreNullable(t *testing.T) {
 	for _, coordinate := range rootCoordinates(graphtest.Schema()) {
 		kind, name, _ := strings.Cut(coordinate, ".")
 		of := graphtest.Schema().Types[kind].Fields.ForName(name).Type
@@ -210,7 +210,7 @@ func TestWhatCanBeRefusedIsNullable(t *testing.T) {
 
 // Every nullable field says what null means, except those that are null only
 // with an error: the schema's own description says that once for all of them.
-func TestWhatCanBeNullSaysWhatThatMeans(t *testing.T) {
+func TestNullableFieldsDescribeNull(t *testing.T) {
 	require.Regexp(t, `A root field is null when its request is refused or fails`, graphtest.Schema().Description)
 	for _, definition := range ownTypes() {
 		if definition.Kind != ast.Object && definition.Kind != ast.Interface {
@@ -278,7 +278,7 @@ func TestConnectionsHaveOneShape(t *testing.T) {
 	require.GreaterOrEqual(t, lists, 8)
 }
 
-func TestEveryCodeIsInTheSchema(t *testing.T) {
+func TestEveryErrorCodeIsInTheSchema(t *testing.T) {
 	t.Parallel()
 	var values []string
 	for _, value := range graphtest.Schema().Types["ErrorCode"].EnumValues {

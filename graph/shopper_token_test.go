@@ -83,7 +83,7 @@ func TestShopperTokensRefuse(t *testing.T) {
 }
 
 // Each try at a code counts, however many a document makes.
-func TestTriesAtCodesAreLimited(t *testing.T) {
+func TestCodeChecksAreRateLimited(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

@@ -41,7 +41,7 @@ func isKept(query string) bool {
 	return regexp.MustCompile(`FROM (settings|catalog|catalog_rule|release)\s`).MatchString(query)
 }
 
-func TestTheCostOfAQueryDoesNotDependOnThePage(t *testing.T) {
+func TestStatementsDoNotDependOnPageSize(t *testing.T) {
 	t.Parallel()
 	lines := graphtest.BigShop(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -123,7 +123,7 @@ func requireWholes(t *testing.T, s *graphtest.Service) {
 }
 
 // A total is counted only where it is shown.
-func TestATotalThatNobodyAsksForCostsNothing(t *testing.T) {
+func TestTotalIsCountedOnlyWhenSelected(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop(), func(c *shop.Config) { c.NoCache = true })

@@ -11,7 +11,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestWhatStorefrontsAskFor(t *testing.T) {
+func TestStorefrontQueries(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -45,7 +45,7 @@ func TestWhatStorefrontsAskFor(t *testing.T) {
 }
 
 // A file that no product of the release shows is for who may write the catalog.
-func TestFilesThatAreNotShown(t *testing.T) {
+func TestFilesWithoutAProductAreHidden(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop()+"\n"+`{"type":"file","id":"spare","file_name":"spare.jpg","link":{"href":"https://cdn.example/spare.jpg"},"meta":{"timestamps":{}}}`+"\n")
@@ -57,7 +57,7 @@ func TestFilesThatAreNotShown(t *testing.T) {
 }
 
 // What a shop front really asks for is allowed.
-func TestLegitimatePagesPass(t *testing.T) {
+func TestLargeStorefrontPagesPass(t *testing.T) {
 	t.Parallel()
 	shop := graphtest.BigShop(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -52,7 +52,7 @@ const secretFiles = `
 // Whatever is found by a global id is found by the rule of its own field, for
 // every token: none, a storefront's, one with every scope but the one, and one
 // with that scope.
-func TestNodeShowsWhatTheFieldOfTheTypeShows(t *testing.T) {
+func TestNodeFollowsTheAccessRuleOfTheType(t *testing.T) {
 	t.Parallel()
 	for _, definition := range graphtest.Schema().GetPossibleTypes(graphtest.Schema().Types["Node"]) {
 		require.Contains(t, reaches(), definition.Name, "say how a %s is found by its id", definition.Name)

@@ -14,8 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-// documentedOperations are the coordinates of REST in the table of scopes. One that is
-// added to the table is held here without another word.
+// documentedOperations lists the routes of REST in the table of scopes.
 func documentedOperations() (coordinates []string) {
 	for _, coordinate := range auth.Coordinates() {
 		if _, path, _ := strings.Cut(coordinate, " "); strings.HasPrefix(path, "/catalog") || strings.HasPrefix(path, "/v2/") {
@@ -25,10 +24,11 @@ func documentedOperations() (coordinates []string) {
 	return coordinates
 }
 
-// requestOf is what a coordinate is asked by.
-func requestOf(coordinate string) (method, path string) {
+// exampleRequest returns a request to a route.
+func exampleRequest(coordinate string) (method, path string) {
 	method, path, _ = strings.Cut(coordinate, " ")
-	return method, strings.NewReplacer("hierarchies/:id", "hierarchies/workshop", "products/:id", "products/anvil", "inventories/:id", "inventories/anvil",
+	return method, strings.NewReplacer("hierarchies/:id", "hierarchies/workshop", "products/:id", "products/anvil", "inventories/:id",
+		"inventories/anvil",
 		"files/:id", "files/photo-1", "currencies/:id", "currencies/USD",
 		":transaction", "ledger-5", ":id", "tools", ":slug", "manual").Replace(path)
 }
@@ -40,25 +40,26 @@ func TestScopesOfRoutes(t *testing.T) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, coordinate := range documentedOperations() {
 			t.Run(coordinate, func(t *testing.T) {
-				method, path := requestOf(coordinate)
+				method, path := exampleRequest(coordinate)
 				needed, _ := auth.Scope(coordinate)
 				require.NotEmpty(t, needed, "no documented operation is public")
-				t.Run("nobody may without a token", func(t *testing.T) {
-					requireRefused(t, s.as(nil), method, path, http.StatusUnauthorized, "Authorization: Bearer <token>")
+				t.Run("without a token", func(t *testing.T) {
+					requireRejected(t, s.as(nil), method, path, http.StatusUnauthorized, "Authorization: Bearer <token>")
 				})
-				t.Run("a bad token is told what is wrong with it", func(t *testing.T) {
-					requireRefused(t, failingHandler(s, "The token expired at noon; get another."), method, path, http.StatusUnauthorized, "The token expired at noon; get another.")
+				t.Run("an invalid token gets the reason", func(t *testing.T) {
+					requireRejected(t, failingHandler(s, "The token expired at noon; get another."), method, path, http.StatusUnauthorized,
+						"The token expired at noon; get another.")
 				})
 				if needed == auth.AnyScope {
-					require.Equal(t, http.StatusOK, sendRequest(s.as(&auth.Principal{ClientID: "c"}), method, path).Code, "any good token may")
+					require.Equal(t, http.StatusOK, sendRequest(s.as(&auth.Principal{ClientID: "c"}), method, path).Code, "any valid token is enough")
 					return
 				}
-				t.Run("every scope but the one is not enough", func(t *testing.T) {
+				t.Run("all scopes but the required one", func(t *testing.T) {
 					others := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return scope == needed })
-					requireRefused(t, s.as(&auth.Principal{ClientID: "c", Scopes: others}), method, path, http.StatusForbidden, "needs the scope "+needed)
-					requireRefused(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "no scope at all")
+					requireRejected(t, s.as(&auth.Principal{ClientID: "c", Scopes: others}), method, path, http.StatusForbidden, "needs the scope "+needed)
+					requireRejected(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "no scope at all")
 				})
-				t.Run("the scope alone is enough", func(t *testing.T) {
+				t.Run("only the required scope", func(t *testing.T) {
 					w := sendRequest(s.as(&auth.Principal{ClientID: "c", Scopes: []string{needed}}), method, path)
 					require.NotContains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, w.Code, "%.300s", w.Body)
 				})
@@ -73,13 +74,13 @@ func TestScopesOfStorefrontTokens(t *testing.T) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		storefront := s.as(&auth.Principal{ClientID: "c", Grant: auth.GrantImplicit, Scopes: []string{"catalog:read", "inventory:read"}})
 		for _, coordinate := range documentedOperations() {
-			method, path := requestOf(coordinate)
+			method, path := exampleRequest(coordinate)
 			want := http.StatusForbidden
 			if scope, _ := auth.Scope(coordinate); scope == "catalog:read" || scope == "inventory:read" || scope == auth.AnyScope {
 				want = http.StatusOK
 			}
 			if method == http.MethodPost && want == http.StatusOK {
-				want = http.StatusBadRequest // it may, but a body is missing
+				want = http.StatusBadRequest // permitted, but the body is missing
 			}
 			w := sendRequest(storefront, method, path)
 			require.Equal(t, want, w.Code, "%s: %.300s", coordinate, w.Body)
@@ -87,25 +88,27 @@ func TestScopesOfStorefrontTokens(t *testing.T) {
 	})
 }
 
-// Whoever may not ask learns nothing of what they asked for.
+// TestTokenIsCheckedFirst requires that a client without the scope learns nothing about the object.
 func TestTokenIsCheckedFirst(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		for _, path := range []string{productsOf("nowhere"), productsOf("tools") + "?page[limit]=0", "/v2/inventories?filter=%zz", "/v2/settings"} {
+		for _, path := range []string{productsOf("nowhere"), productsOf("tools") + "?page[limit]=0", "/v2/inventories?filter=%zz",
+			"/v2/settings"} {
 			method := http.MethodGet
 			if path == "/v2/settings" {
 				method = http.MethodPut // without a body
 			}
-			requireRefused(t, s.as(nil), method, path, http.StatusUnauthorized, "")
-			requireRefused(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "")
+			requireRejected(t, s.as(nil), method, path, http.StatusUnauthorized, "")
+			requireRejected(t, s.as(&auth.Principal{ClientID: "c"}), method, path, http.StatusForbidden, "")
 		}
-		require.Equal(t, http.StatusNotFound, sendRequest(s.as(nil), http.MethodGet, "/v2/nowhere").Code, "a path that is not there needs no token")
-		require.Equal(t, http.StatusMethodNotAllowed, sendRequest(s.as(nil), http.MethodDelete, "/v2/settings").Code, "nor a method that is not")
+		require.Equal(t, http.StatusNotFound, sendRequest(s.as(nil), http.MethodGet, "/v2/nowhere").Code,
+			"an unknown path needs no token")
+		require.Equal(t, http.StatusMethodNotAllowed, sendRequest(s.as(nil), http.MethodDelete, "/v2/settings").Code, "an unsupported method needs no token")
 	})
 }
 
-// failingHandler makes the surfaces believe in a token that is no good.
+// failingHandler returns the handler for a request whose token is invalid.
 func failingHandler(s *testServer, why string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := auth.WithTokenError(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: why})
@@ -113,7 +116,7 @@ func failingHandler(s *testServer, why string) http.Handler {
 	})
 }
 
-func requireRefused(t *testing.T, handler http.Handler, method, path string, status int, words string) {
+func requireRejected(t *testing.T, handler http.Handler, method, path string, status int, words string) {
 	t.Helper()
 	w := sendRequest(handler, method, path)
 	require.Equal(t, status, w.Code, "%s %s: %.300s", method, path, w.Body)

@@ -46,7 +46,8 @@ func TestAdventureWorks(t *testing.T) {
 			require.Len(t, want, 25)
 			pages, got := w.forwards(t, want)
 			require.Equal(t, want, got)
-			require.Equal(t, []string{"04726d71-68be-5641-b09e-fe662bf16728", "089407b1-b07a-5b43-81f3-10a2765876e4"}, got[:2], "the third curated one is a draft")
+			require.Equal(t, []string{"04726d71-68be-5641-b09e-fe662bf16728", "089407b1-b07a-5b43-81f3-10a2765876e4"}, got[:2],
+				"the third curated one is a draft")
 			for i, product := range pages[0].Data {
 				require.Equal(t, i < 2, product.Attributes.Curated != nil, "curated_product of %s", product.ID)
 			}
@@ -75,15 +76,22 @@ func TestAdventureWorks(t *testing.T) {
 func roadBikeScenarios(m *model) []scenario {
 	of := func(filters ...modelFilter) []string { return modelQuery{filters: filters}.of(m.listed[roadBikes]) }
 	return []scenario{
-		{name: "in of skus, one of them a draft's", path: bikes("filter=in(sku,BK-R19B-44,M-25,BK-R93R-62)"), ids: of(oneOf("in", "sku", "BK-R19B-44", "M-25"))},
-		{name: "in of skus, encoded", path: bikes("filter=in%28sku%2CBK-R19B-44%2CM-25%29"), ids: []string{"04726d71-68be-5641-b09e-fe662bf16728", "fbe525d0-c8fe-5e9d-a85d-9e146d5d8056"}},
+		{name: "in of skus, one of them a draft's", path: bikes("filter=in(sku,BK-R19B-44,M-25,BK-R93R-62)"),
+			ids: of(oneOf("in", "sku", "BK-R19B-44", "M-25"))},
+		{name: "in of skus, encoded", path: bikes("filter=in%28sku%2CBK-R19B-44%2CM-25%29"),
+			ids: []string{"04726d71-68be-5641-b09e-fe662bf16728", "fbe525d0-c8fe-5e9d-a85d-9e146d5d8056"}},
 		{name: "eq of a tag", path: bikes("filter=eq(tags,yellow)"), ids: of(oneOf("eq", "tags", "yellow"))},
 		{name: "two tags", path: bikes("filter=eq(tags,black):eq(tags,l)"), ids: of(oneOf("eq", "tags", "black"), oneOf("eq", "tags", "l"))},
-		{name: "a name with a space and a comma", path: bikes(`filter=eq(name,%22Road-250+Black,+44%22)`), ids: []string{"f6044e94-5cea-50fd-8fe1-591adf95c911"}},
-		{name: "in French", path: bikes("filter=eq(sku,BK-R89R-58)"), headers: []string{"Accept-Language", "fr"}, holds: []string{`"language":"fr"`, "Cadre en alliage d'aluminium"}},
-		{name: "in English otherwise", path: bikes("filter=eq(sku,BK-R89R-58)"), headers: []string{"Accept-Language", "*"}, holds: []string{`"language":"en"`}, lacks: []string{"Cadre"}},
-		{name: "a node's id in upper case", path: productsOf(strings.ToUpper(roadBikes)) + "?page[limit]=1", ids: []string{"04726d71-68be-5641-b09e-fe662bf16728"}},
-		{name: "ids in upper case", path: bikes("filter=in(id,04726D71-68BE-5641-B09E-FE662BF16728)"), ids: []string{"04726d71-68be-5641-b09e-fe662bf16728"}},
+		{name: "a name with a space and a comma", path: bikes(`filter=eq(name,%22Road-250+Black,+44%22)`),
+			ids: []string{"f6044e94-5cea-50fd-8fe1-591adf95c911"}},
+		{name: "in French", path: bikes("filter=eq(sku,BK-R89R-58)"), headers: []string{"Accept-Language", "fr"},
+			holds: []string{`"language":"fr"`, "Cadre en alliage d'aluminium"}},
+		{name: "in English otherwise", path: bikes("filter=eq(sku,BK-R89R-58)"), headers: []string{"Accept-Language", "*"},
+			holds: []string{`"language":"en"`}, lacks: []string{"Cadre"}},
+		{name: "a node's id in upper case", path: productsOf(strings.ToUpper(roadBikes)) + "?page[limit]=1",
+			ids: []string{"04726d71-68be-5641-b09e-fe662bf16728"}},
+		{name: "ids in upper case", path: bikes("filter=in(id,04726D71-68BE-5641-B09E-FE662BF16728)"),
+			ids: []string{"04726d71-68be-5641-b09e-fe662bf16728"}},
 		{name: "included resources", path: bikes("include=" + allIncludes), holds: []string{`"included":{"main_images":[{"type":"file"`}},
 	}
 }
@@ -102,7 +110,8 @@ func requireOffers(t *testing.T, s *testServer) {
 		matched            []string
 		offers, everything int // the status of the offers' hierarchy, and of Road Bikes
 	}{
-		{[]string{"EP-Channel", "mobile", "EP-Context-Tag", "clearance"}, offersCatalog, "0e04a498-aee9-50a7-9ecb-8d3762bbcef7", []string{"channel", "tag"}, 200, 404},
+		{[]string{"EP-Channel", "mobile", "EP-Context-Tag", "clearance"}, offersCatalog, "0e04a498-aee9-50a7-9ecb-8d3762bbcef7",
+			[]string{"channel", "tag"}, 200, 404},
 		{[]string{"Store-Channel", "mobile"}, offersCatalog, "0e04a498-aee9-50a7-9ecb-8d3762bbcef7", []string{"channel"}, 200, 404},
 		{[]string{"Store-Channel", "web", "Store-Context-Tag", "new"}, wholeCatalog, "a5530f57-4e63-5bf2-9271-e3c3d148e645", nil, 200, 200},
 		{nil, wholeCatalog, "a5530f57-4e63-5bf2-9271-e3c3d148e645", nil, 200, 200},

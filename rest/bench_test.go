@@ -23,17 +23,15 @@ import (
 	"portico/store/shop"
 )
 
-// The benchmarks read pages through a real loopback listener, and beside each
-// a bare net/http handler that writes the same bytes: the floor. Compare the
-// two of one run.
+// These benchmarks read pages through a loopback listener. Next to each runs the baseline: a bare
+// net/http handler that writes the same bytes. Compare the two of one run.
 //
 //	go test -run - -bench . ./rest
 //
-// PORTICO_BENCH_PRODUCTS is the size of the shop, 1000 unless set.
-// PORTICO_BENCH_DATABASE keeps the shop in a file, so that a large one is
-// imported once.
+// PORTICO_BENCH_PRODUCTS is the number of products; the default is 1000.
+// PORTICO_BENCH_DATABASE is a file that keeps the shop for later runs.
 
-// benchShop opens the shop, importing it where the database is new.
+// benchShop opens the shop. It imports the shop if the database is new.
 func benchShop(b *testing.B) *testServer {
 	b.Helper()
 	products := 1000
@@ -89,7 +87,7 @@ func listen(b *testing.B, handler http.Handler) (url string) {
 	return "http://" + listener.Addr().String()
 }
 
-// benchRequest is what a benchmark asks.
+// benchRequest is the request of a benchmark.
 type benchRequest struct{ method, path, body string }
 
 func (q benchRequest) do(b *testing.B, client *http.Client, url string) []byte {
@@ -106,8 +104,8 @@ func (q benchRequest) do(b *testing.B, client *http.Client, url string) []byte {
 	return body
 }
 
-// measure times a request, and the floor: the same bytes written bare. Allocations are the
-// server's and the client's together; the client's are the floor's.
+// measure times a request and its baseline. Allocations include the client's, which equal the
+// baseline's.
 func measure(b *testing.B, s *testServer, q benchRequest) {
 	url := listen(b, s.as(admin()))
 	body := q.do(b, http.DefaultClient, url)
@@ -132,7 +130,7 @@ const everyEdge = `{ id uuid sku name slug description price { amount currency }
 	tags productTypes createdAt updatedAt mainImage { href fileName } files { file { href fileName } } componentProducts { uuid sku name slug }
 	nodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated } }`
 
-// bigNode is the node with the longest list.
+// bigNode returns the node with the longest list.
 func bigNode(b *testing.B, s *testServer) string {
 	b.Helper()
 	v, err := s.store.View(b.Context(), release.ShopperContext{})
@@ -186,12 +184,13 @@ func BenchmarkStocks(b *testing.B) {
 			measure(b, s, benchRequest{"GET", fmt.Sprintf("/v2/inventories?page[limit]=%d", limit), ""})
 		})
 		b.Run(fmt.Sprintf("graphql/%d", limit), func(b *testing.B) {
-			measure(b, s, benchRequest{"POST", "/graphql", fmt.Sprintf(`{"query":"{ stocks(first: %d) { totalCount nodes { uuid total available allocated } } }"}`, limit)})
+			measure(b, s, benchRequest{"POST", "/graphql",
+				fmt.Sprintf(`{"query":"{ stocks(first: %d) { totalCount nodes { uuid total available allocated } } }"}`, limit)})
 		})
 	}
 }
 
-// BenchmarkEvery is what every request pays.
+// BenchmarkEvery measures the fixed cost of a request.
 func BenchmarkEvery(b *testing.B) {
 	s := benchShop(b)
 	b.Run("settings", func(b *testing.B) { measure(b, s, benchRequest{"GET", "/v2/settings", ""}) })

@@ -9,12 +9,13 @@ import (
 	"portico/store/storetest"
 )
 
-// A body that says that it is no JSON is refused; what says nothing is read.
-func TestTypesOfBodies(t *testing.T) {
+// TestContentTypes accepts bodies that are JSON or have no Content-Type.
+func TestContentTypes(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		typed := func(kind string, status int) scenario {
-			sc := scenario{name: kind, method: "PUT", path: "/v2/settings", body: `{"data":{"page_length":30}}`, headers: []string{"Content-Type", kind}, status: status}
+			sc := scenario{name: kind, method: "PUT", path: "/v2/settings", body: `{"data":{"page_length":30}}`,
+				headers: []string{"Content-Type", kind}, status: status}
 			if status == 415 {
 				sc.holds = []string{"Unsupported Media Type", "Content-Type: application/json"}
 			}
@@ -24,13 +25,14 @@ func TestTypesOfBodies(t *testing.T) {
 			typed("application/json", 200), typed("Application/JSON; charset=utf-8", 200), typed("application/vnd.api+json", 200), typed("", 200),
 			typed("text/plain", 415), typed("application/x-www-form-urlencoded", 415), typed("multipart/form-data; boundary=x", 415),
 			typed("application/xml", 415), typed("text/json", 415), typed("application/jsonx", 415), typed(";", 415), typed("text/plain+json", 415),
-			{name: "a body that nobody reads", method: "DELETE", path: "/v2/promotions/ten-off/codes/NONE", body: "x", headers: []string{"Content-Type", "text/plain"}, status: 404},
+			{name: "a body that the route ignores", method: "DELETE", path: "/v2/promotions/ten-off/codes/NONE", body: "x",
+				headers: []string{"Content-Type", "text/plain"}, status: 404},
 			{name: "on GET", path: "/v2/settings", headers: []string{"Content-Type", "text/plain"}},
 		})
 	})
 }
 
-// A whole number is one however JSON has it; every integer member reads alike.
+// TestWholeNumbers requires that each integer member accepts every JSON spelling of an integer.
 func TestWholeNumbers(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
@@ -39,9 +41,12 @@ func TestWholeNumbers(t *testing.T) {
 			{"quantity", "POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"increment","quantity":#}}`, "quantity", `"quantity":60,`},
 			{"page_length", "PUT", "/v2/settings", `{"data":{"page_length":#}}`, "page_length", `"page_length":60,`},
 			{"expires_in", "POST", "/v2/shopper-tokens", `{"data":{"account_id":"a","expires_in":#}}`, "expires_in", ``},
-			{"amount", "PUT", "/v2/promotions/ten-off", `{"data":{"min_cart_value":[{"currency":"USD","amount":#}]}}`, "min_cart_value.amount", `"amount":60}`},
-			{"max_applications_per_cart", "PUT", "/v2/promotions/ten-off", `{"data":{"max_applications_per_cart":#}}`, "max_applications_per_cart", `"max_applications_per_cart":60,`},
-			{"schema", "PUT", "/v2/promotions/ten-off", `{"data":{"schema":{"currencies":[{"currency":"USD","amount":#}]}}}`, "schema.currencies.0.amount", ``},
+			{"amount", "PUT", "/v2/promotions/ten-off", `{"data":{"min_cart_value":[{"currency":"USD","amount":#}]}}`,
+				"min_cart_value.amount", `"amount":60}`},
+			{"max_applications_per_cart", "PUT", "/v2/promotions/ten-off", `{"data":{"max_applications_per_cart":#}}`,
+				"max_applications_per_cart", `"max_applications_per_cart":60,`},
+			{"schema", "PUT", "/v2/promotions/ten-off", `{"data":{"schema":{"currencies":[{"currency":"USD","amount":#}]}}}`,
+				"schema.currencies.0.amount", ``},
 		} {
 			for _, number := range []string{"60", "60.0", "6e1", "600e-1"} {
 				body := strings.ReplaceAll(member.body, "#", number)
@@ -60,8 +65,9 @@ func TestWholeNumbers(t *testing.T) {
 	})
 }
 
-// Text that would not be kept as it was sent is refused, by its member.
-func TestTextThatIsNoneIsRefused(t *testing.T) {
+// TestInvalidTextIsRejected requires an error with the member for text that cannot be stored
+// unchanged.
+func TestInvalidTextIsRejected(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		sent := func(method, path, body string, holds ...string) scenario {
@@ -83,9 +89,10 @@ func TestTextThatIsNoneIsRefused(t *testing.T) {
 			sent("POST", "/v2/inventories/multiple", `{"data":[{}]}`, "data.0.id must be a string"),
 			{name: "in a filter", path: "/catalog/products?filter=eq(name,%ff)", status: 400, holds: []string{"is not valid UTF-8"}},
 			{name: "in a path", path: "/v2/promotions/%ff", status: 400, holds: []string{"path is not valid UTF-8"}},
-			{name: "in a header that is read", path: "/catalog/nodes", headers: []string{"EP-Channel", "\xff"}, status: 400, holds: []string{"header EP-Channel"}},
-			{name: "in a header that is not", path: "/catalog/nodes", headers: []string{"X-City", "M\xfcnchen"}},
-			{name: "a whole pair", method: "PUT", path: "/v2/gateways/manual", body: `{"data":{"name":"\ud83d\ude00"}}`, holds: []string{"😀"}},
+			{name: "in a header that the API uses", path: "/catalog/nodes", headers: []string{"EP-Channel", "\xff"}, status: 400,
+				holds: []string{"header EP-Channel"}},
+			{name: "in another header", path: "/catalog/nodes", headers: []string{"X-City", "M\xfcnchen"}},
+			{name: "a complete surrogate pair", method: "PUT", path: "/v2/gateways/manual", body: `{"data":{"name":"\ud83d\ude00"}}`, holds: []string{"😀"}},
 		})
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"portico/store/storetest"
 )
 
-// Whoever shows another server the token of a write is shown that write by it,
-// whichever API wrote.
+// TestConsistencyToken requires that another server shows a write to a client that sends the token
+// of the write, whichever API wrote.
 func TestConsistencyToken(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -34,15 +34,17 @@ func TestConsistencyToken(t *testing.T) {
 			t.Helper()
 			named, err := store.ParseConsistencyToken([]string{token})
 			require.NoError(t, err)
-			require.NotEmpty(t, named, "the token names what was written")
+			require.NotEmpty(t, named, "the token contains what was written")
 			require.NoError(t, both.other.store.Await(t.Context(), named))
 			require.Contains(t, both.other.page(admin(), path).Body.String(), want)
 		}
 		graphql := func(mutation string) string { return fmt.Sprintf(`{"query":%q}`, "mutation { "+mutation+" }") }
 		const settings, stock = "/v2/settings", "/v2/inventories/tea"
 		for n := 1; n < storetest.QuickOrFull(5, 30); n++ {
-			shown(write("PUT", settings, fmt.Sprintf(`{"data":{"type":"settings","page_length":%d}}`, 2*n)), settings, fmt.Sprintf(`"page_length":%d`, 2*n))
-			shown(write("POST", "/graphql", graphql(fmt.Sprintf(`settingsUpdate(input: {pageLength: %d}) { settings { pageLength } }`, 2*n+1))), settings, fmt.Sprintf(`"page_length":%d`, 2*n+1))
+			shown(write("PUT", settings, fmt.Sprintf(`{"data":{"type":"settings","page_length":%d}}`, 2*n)), settings,
+				fmt.Sprintf(`"page_length":%d`, 2*n))
+			shown(write("POST", "/graphql", graphql(fmt.Sprintf(`settingsUpdate(input: {pageLength: %d}) { settings { pageLength } }`,
+				2*n+1))), settings, fmt.Sprintf(`"page_length":%d`, 2*n+1))
 		}
 		shown(write("POST", "/v2/inventories", `{"data":{"type":"stock","id":"tea","quantity":3}}`), stock, `"available":3`)
 		key := []string{"Idempotency-Key", "once"}
@@ -55,7 +57,7 @@ func TestConsistencyToken(t *testing.T) {
 		token := write("POST", "/graphql", first)
 		shown(token, stock, second)
 		shown(token, settings, `"page_length":3`)
-		require.Equal(t, "0", write("PUT", "/v2/gateways/manual", `{"data":{"enabled":true}}`), "which servers read from the database each time")
+		require.Equal(t, "0", write("PUT", "/v2/gateways/manual", `{"data":{"enabled":true}}`), "servers do not cache gateways")
 		require.Empty(t, both.writer.page(admin(), settings).Header().Get(store.ConsistencyHeader), "a read")
 	})
 }

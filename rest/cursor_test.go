@@ -14,7 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-// firstCursor is the page[after] of a sorted list's second row.
+// firstCursor returns the page[after] that leads to the second row of a sorted list.
 func firstCursor(t *testing.T, s *testServer, path, sort string) string {
 	t.Helper()
 	w := pageWalk{s: s, path: path, query: modelQuery{sort: sort}, limit: 1}
@@ -41,28 +41,29 @@ func TestCursorsOfOtherLists(t *testing.T) {
 			mismatch("of products, for stock", "/v2/inventories?"+ofTools+"&sort=id"),
 			mismatch("of stock, sorted otherwise", "/v2/inventories?"+ofStock+"&sort=updated_at"),
 			mismatch("of stock, bounded otherwise", "/v2/inventories?"+ofStock+"&sort=id&filter=gt(id,a)"),
-			{name: "with an offset too", path: "/v2/inventories?" + ofStock + "&sort=id&page[offset]=1", status: 400, holds: []string{"page[offset] cannot be combined with a cursor"}},
-			{name: "with a limit of its own", path: "/v2/inventories?" + ofStock + "&sort=id&page[limit]=2", ids: []string{"brush", "chalk"}},
-			{name: "without its position, which is for counting only", path: "/v2/inventories?" + strings.TrimSuffix(ofStock, ".1") + "&sort=id", ids: stockedProducts[1:]},
+			{name: "with an offset too", path: "/v2/inventories?" + ofStock + "&sort=id&page[offset]=1", status: 400,
+				holds: []string{"page[offset] cannot be combined with a cursor"}},
+			{name: "with another limit", path: "/v2/inventories?" + ofStock + "&sort=id&page[limit]=2", ids: []string{"brush", "chalk"}},
+			{name: "without its position, which only page numbers use",
+				path: "/v2/inventories?" + strings.TrimSuffix(ofStock, ".1") + "&sort=id", ids: stockedProducts[1:]},
 		})
 	})
 }
 
-// What a client makes up is refused, or is a page; it is never the server's
-// fault.
+// TestForgedCursors requires 400 or a page, never a server error.
 func TestForgedCursors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, forged := range []struct{ name, path, sort, real string }{
 			{"of products", productsOf("tools"), "id", firstCursor(t, s, productsOf("tools"), "id")},
-			{"of products that are not sorted", productsOf("tools"), "", curatedCursor(t, s)},
+			{"of products in their own order", productsOf("tools"), "", defaultOrderCursor(t, s)},
 			{"of stock", "/v2/inventories", "id", firstCursor(t, s, "/v2/inventories", "id")},
 			{"of stock by time", "/v2/inventories", "updated_at", firstCursor(t, s, "/v2/inventories", "updated_at")},
 		} {
 			t.Run(forged.name, func(t *testing.T) {
 				w := pageWalk{s: s, path: forged.path, query: modelQuery{sort: forged.sort}, limit: 1}
-				require.Len(t, w.get(t, w.at("page[after]="+forged.real)).Data, 1, "the real one")
+				require.Len(t, w.get(t, w.at("page[after]="+forged.real)).Data, 1, "the real cursor")
 				for _, text := range forgeries(t, forged.real) {
 					for _, parameter := range []string{"page[after]=", "page[before]="} {
 						address := w.at(parameter + text)
@@ -78,9 +79,9 @@ func TestForgedCursors(t *testing.T) {
 	})
 }
 
-// curatedCursor is a cursor in a list's own order, which REST links to only
-// beyond offset 10,000.
-func curatedCursor(t *testing.T, s *testServer) string {
+// defaultOrderCursor returns a cursor in a list's own order. REST links to it only above offset
+// 10,000.
+func defaultOrderCursor(t *testing.T, s *testServer) string {
 	t.Helper()
 	var answer struct {
 		Data struct {
@@ -93,13 +94,14 @@ func curatedCursor(t *testing.T, s *testServer) string {
 			} `json:"catalogNode"`
 		} `json:"data"`
 	}
-	w := s.send(t, http.MethodPost, "/graphql", fmt.Sprintf(`{"query":%q}`, `{ catalogNode(id: "tools") { products(first: 1) { pageInfo { endCursor } } } }`))
+	w := s.send(t, http.MethodPost, "/graphql", fmt.Sprintf(`{"query":%q}`,
+		`{ catalogNode(id: "tools") { products(first: 1) { pageInfo { endCursor } } } }`))
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), "%s", w.Body)
 	return answer.Data.CatalogNode.Products.PageInfo.EndCursor
 }
 
-// forgeries are a real cursor with its members changed: l is the list, r the
-// release, p the position and k the key.
+// forgeries returns a real cursor with changed members: l is the list, r the release, p the
+// position and k the key.
 func forgeries(t *testing.T, real string) (cursors []string) {
 	real, _, _ = strings.Cut(real, ".")
 	raw, err := base64.RawURLEncoding.DecodeString(real)
@@ -124,5 +126,6 @@ func forgeries(t *testing.T, real string) (cursors []string) {
 	for _, position := range []string{".-1", ".9223372036854775807", ".99999999999999999999", ".x", "."} {
 		cursors = append(cursors, real+position)
 	}
-	return append(cursors, base64.RawURLEncoding.EncodeToString([]byte(`{"l":`)), base64.RawURLEncoding.EncodeToString([]byte("null")), real+"A", "%00", "%ff", "=")
+	return append(cursors, base64.RawURLEncoding.EncodeToString([]byte(`{"l":`)), base64.RawURLEncoding.EncodeToString([]byte("null")),
+		real+"A", "%00", "%ff", "=")
 }

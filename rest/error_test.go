@@ -24,10 +24,10 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 		require.GreaterOrEqual(t, m.status, 400, "%s", code)
 		require.NotEmpty(t, m.title, "%s", code)
 	}
-	require.Len(t, httpErrors, len(store.Codes()), "and for nothing else")
+	require.Len(t, httpErrors, len(store.Codes()), "no other entries")
 }
 
-// errorResponse is what WriteError writes for a path.
+// errorResponse is the output of WriteError.
 type errorResponse struct {
 	*httptest.ResponseRecorder
 	errors []errorBody
@@ -65,7 +65,6 @@ func TestEveryCodeInBothErrorFormats(t *testing.T) {
 	}
 }
 
-// The titles that the contract and the clients show.
 func TestDocumentedTitles(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -86,8 +85,7 @@ func TestDocumentedTitles(t *testing.T) {
 	}
 }
 
-// A member is spelled as it is, which is REST's way; parameters have names of
-// their own.
+// TestMembersInDetails requires member names as REST spells them, and the names of parameters.
 func TestMembersInDetails(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -101,7 +99,7 @@ func TestMembersInDetails(t *testing.T) {
 		{[]string{"after"}, "page[after] It is so."},
 		{[]string{"before"}, "page[before] It is so."},
 		{[]string{"page_length"}, "page_length It is so."},
-		{[]string{"data", "fooBar"}, "data.fooBar It is so."}, // as it was sent
+		{[]string{"data", "fooBar"}, "data.fooBar It is so."}, // as sent
 		{[]string{"changes", "0", "expected_available"}, "changes.0.expected_available It is so."},
 		{[]string{"filter"}, "Could not parse the supplied filter: it It is so."},
 	} {
@@ -123,7 +121,7 @@ func TestSeveralErrorsInOneResponse(t *testing.T) {
 	}, got.errors)
 }
 
-// 405, 413 and the like have no code of their own.
+// TestStatusWithoutACode covers statuses without an error code, such as 405 and 413.
 func TestStatusWithoutACode(t *testing.T) {
 	t.Parallel()
 	err := &auth.StatusError{Status: http.StatusRequestEntityTooLarge, Err: &store.Error{Code: store.Invalid, Detail: "It is too large."}}
@@ -133,7 +131,7 @@ func TestStatusWithoutACode(t *testing.T) {
 	require.Equal(t, []errorBody{{"413", "Request Entity Too Large", "It is too large."}}, got.errors)
 }
 
-// What is unexpected is logged, and not shown.
+// TestInternalErrorsAreHidden requires that internal errors are logged but not returned.
 func TestInternalErrorsAreHidden(t *testing.T) {
 	t.Parallel()
 	secret := errors.New("SELECT password FROM /var/lib/secret")
@@ -144,13 +142,15 @@ func TestInternalErrorsAreHidden(t *testing.T) {
 		require.NotContains(t, got.Body.String(), "SELECT")
 		require.Contains(t, got.log, secret.Error())
 	}
-	require.Empty(t, writeTestError(t, "/v2/x", &store.Error{Code: store.NotFound, Detail: "It is not there."}).log, "what the caller can mend is not logged")
+	require.Empty(t, writeTestError(t, "/v2/x", &store.Error{Code: store.NotFound, Detail: "It is not there."}).log,
+		"client errors are not logged")
 }
 
 func TestRetryAfterIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	w := httptest.NewRecorder()
 	w.Header().Set("Retry-After", "30")
-	New(nil, slog.New(slog.DiscardHandler)).WriteError(w, httptest.NewRequest(http.MethodGet, "/v2/x", nil), &store.Error{Code: store.RateLimited, Detail: "Later."})
+	New(nil, slog.New(slog.DiscardHandler)).WriteError(w, httptest.NewRequest(http.MethodGet, "/v2/x", nil),
+		&store.Error{Code: store.RateLimited, Detail: "Later."})
 	require.Equal(t, "30", w.Header().Get("Retry-After"))
 }

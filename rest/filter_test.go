@@ -24,14 +24,18 @@ func TestParseFilter(t *testing.T) {
 		{"a condition", `eq(sku,A1)`, one("eq", "sku", "A1")},
 		{"several values", `in(sku,A1,B2,C3)`, one("in", "sku", "A1", "B2", "C3")},
 		{"an attribute with dots, dashes and digits", `eq(extensions.x-1.y_2,A)`, one("eq", "extensions.x-1.y_2", "A")},
-		{"what only looks at the grammar", `NE(Colour,red)`, one("NE", "Colour", "red")},
+		{"an operator and attribute that do not exist", `NE(Colour,red)`, one("NE", "Colour", "red")},
 		{"two conditions", `eq(sku,A):in(tags,b,c)`, []condition{{"eq", "sku", []string{"A"}}, {"in", "tags", []string{"b", "c"}}}},
-		{"two conditions joined by a comma", `eq(name,Classic Vest),eq(sku,M-1)`, []condition{{"eq", "name", []string{"Classic Vest"}}, {"eq", "sku", []string{"M-1"}}}},
-		{"a comma, a colon and a comma", `in(tags,b,c) , eq(sku,A):eq(name,"a,b"),eq(slug,d)`, []condition{{"in", "tags", []string{"b", "c"}}, {"eq", "sku", []string{"A"}}, {"eq", "name", []string{"a,b"}}, {"eq", "slug", []string{"d"}}}},
-		{"space around the parts", " eq ( sku\t, A 1 , B ) : eq(tags,c) ", []condition{{"eq", "sku", []string{"A 1 ", "B "}}, {"eq", "tags", []string{"c"}}}},
+		{"two conditions joined by a comma", `eq(name,Classic Vest),eq(sku,M-1)`,
+			[]condition{{"eq", "name", []string{"Classic Vest"}}, {"eq", "sku", []string{"M-1"}}}},
+		{"a comma, a colon and a comma", `in(tags,b,c) , eq(sku,A):eq(name,"a,b"),eq(slug,d)`,
+			[]condition{{"in", "tags", []string{"b", "c"}}, {"eq", "sku", []string{"A"}}, {"eq", "name", []string{"a,b"}},
+				{"eq", "slug", []string{"d"}}}},
+		{"space around the parts", " eq ( sku\t, A 1 , B ) : eq(tags,c) ",
+			[]condition{{"eq", "sku", []string{"A 1 ", "B "}}, {"eq", "tags", []string{"c"}}}},
 		{"space within a value", `eq(name,Classic  Vest)`, one("eq", "name", "Classic  Vest")},
-		{"space at its end", "in(name,Classic Vest ,b\t)", one("in", "name", "Classic Vest ", "b\t")},
-		{"space behind commas", `in(sku, a,  b)`, one("in", "sku", "a", "b")},
+		{"space at the end of a value", "in(name,Classic Vest ,b\t)", one("in", "name", "Classic Vest ", "b\t")},
+		{"space after commas", `in(sku, a,  b)`, one("in", "sku", "a", "b")},
 		{"space around quotes", `in(name, " a" , "b " )`, one("in", "name", " a", "b ")},
 		{"colons in a value", `gt(updated_at,2024-01-01T12:34:56.789)`, one("gt", "updated_at", "2024-01-01T12:34:56.789")},
 		{"a colon and a parenthesis in a value", `eq(name,"a):eq(b,c")`, one("eq", "name", "a):eq(b,c")},
@@ -39,12 +43,12 @@ func TestParseFilter(t *testing.T) {
 		{"quoted space is kept", `eq(name," a ")`, one("eq", "name", " a ")},
 		{"an empty text", `eq(name,"")`, one("eq", "name", "")},
 		{"escaped quotes and backslashes", `eq(name,"a \"b\" \\ c")`, one("eq", "name", `a "b" \ c`)},
-		{"another character escaped", `eq(name,"\a")`, one("eq", "name", "a")},
+		{"another escaped character", `eq(name,"\a")`, one("eq", "name", "a")},
 		{"a backslash outside of quotes", `eq(name,a\b)`, one("eq", "name", `a\b`)},
-		{"letters of the world", `eq(name,筆刷 é 🔨)`, one("eq", "name", "筆刷 é 🔨")},
+		{"non-ASCII letters", `eq(name,筆刷 é 🔨)`, one("eq", "name", "筆刷 é 🔨")},
 		{"a star", `like(sku,*A*)`, one("like", "sku", "*A*")},
 		{"a line break", "eq(name,a\nb)", one("eq", "name", "a\nb")},
-		{"bytes that are no text", "eq(name,\xff\x00)", one("eq", "name", "\xff\x00")},
+		{"bytes that are not text", "eq(name,\xff\x00)", one("eq", "name", "\xff\x00")},
 		{"the same condition twice", `eq(sku,A):eq(sku,A)`, []condition{{"eq", "sku", []string{"A"}}, {"eq", "sku", []string{"A"}}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -73,12 +77,14 @@ func TestParseFilterErrors(t *testing.T) {
 		{"an empty value", `eq(sku,)`, `has no value at byte 7; write "" for an empty one`},
 		{"an empty value between others", `in(sku,A,,B)`, `has no value at byte 9; write "" for an empty one`},
 		{"an empty value at the end", `in(sku,A,)`, `has no value at byte 9; write "" for an empty one`},
-		{"a value of space", `eq(sku,  )`, `has no value at byte 9; write "" for an empty one`},
+		{"a value of spaces", `eq(sku,  )`, `has no value at byte 9; write "" for an empty one`},
 		{"no closing parenthesis", `eq(sku,A`, `ends where ',' is expected after sku or one of its values, or the closing ')'`},
 		{"a parenthesis too many", `eq(sku,A))`, `has ')' at byte 9, where ':' is expected between two conditions, or the filter's end`},
-		{"a parenthesis in a value", `eq(sku,A(B))`, `has '(' at byte 8, where ',' is expected after sku or one of its values, or the closing ')'`},
+		{"a parenthesis in a value", `eq(sku,A(B))`,
+			`has '(' at byte 8, where ',' is expected after sku or one of its values, or the closing ')'`},
 		{"a quote in a value", `eq(sku,A"B")`, `has '"' at byte 8, where ',' is expected after sku or one of its values, or the closing ')'`},
-		{"more after a quoted value", `eq(sku,"A"B)`, `has 'B' at byte 10, where ',' is expected after sku or one of its values, or the closing ')'`},
+		{"more after a quoted value", `eq(sku,"A"B)`,
+			`has 'B' at byte 10, where ',' is expected after sku or one of its values, or the closing ')'`},
 		{"a quote that is never closed", `eq(sku,"A)`, `has an unclosed quote at byte 7`},
 		{"a quote closed by an escaped one", `eq(sku,"A\")`, `has an unclosed quote at byte 7`},
 		{"a quote that ends in a backslash", `eq(sku,"A\`, `has an unclosed quote at byte 7`},
@@ -86,7 +92,8 @@ func TestParseFilterErrors(t *testing.T) {
 		{"two colons", `eq(sku,A)::eq(sku,B)`, `has nothing at byte 10, where an operator such as eq or in is expected`},
 		{"nothing after a comma", `eq(sku,A),`, `has nothing at byte 10, where an operator such as eq or in is expected`},
 		{"a comma and a colon", `eq(sku,A),:eq(sku,B)`, `has nothing at byte 10, where an operator such as eq or in is expected`},
-		{"a condition within another", `in(sku,A,eq(sku,B))`, `has '(' at byte 11, where ',' is expected after sku or one of its values, or the closing ')'`},
+		{"a condition within another", `in(sku,A,eq(sku,B))`,
+			`has '(' at byte 11, where ',' is expected after sku or one of its values, or the closing ')'`},
 		{"eleven conditions joined by commas", strings.Repeat("eq(sku,A),", 10) + "eq(sku,A)", `has more than 10 conditions`},
 		{"eleven conditions", strings.Repeat("eq(sku,A):", 10) + "eq(sku,A)", `has more than 10 conditions`},
 		{"too long", strings.Repeat("x", maxFilterBytes+1), `has 65537 bytes, at most 65536 are allowed`},
@@ -99,23 +106,25 @@ func TestParseFilterErrors(t *testing.T) {
 	}
 }
 
-// What the grammar takes need not mean anything.
+// TestProductFilters covers filters that parse but are invalid for products.
 func TestProductFilters(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
 		{"eq", `eq(sku,A)`, ""},
 		{"in", `in(id,A,B)`, ""},
 		{"bounds", `gt(id,A):le(updated_at,2024-01-01)`, ""},
-		{"space at the end of what holds none", `gt(id,A ):le(updated_at, 2024-01-01 )`, ""},
+		{"space at the end of an id and a time", `gt(id,A ):le(updated_at, 2024-01-01 )`, ""},
 		{"an unknown operator", `like(sku,*A*)`, `has the unknown operator "like"; use one of eq, in, gt, ge, lt, le`},
 		{"an operator in capitals", `EQ(sku,A)`, `has the unknown operator "EQ"; use one of eq, in, gt, ge, lt, le`},
 		{"an unknown attribute", `eq(price,1)`, `has the unknown attribute "price"; use one of id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
-		{"a sort key that eq does not know", `eq(updated_at,2024-01-01)`, `has the unknown attribute "updated_at"; use one of id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
+		{"a sort key that eq does not know", `eq(updated_at,2024-01-01)`,
+			`has the unknown attribute "updated_at"; use one of id, name, sku, slug, manufacturer_part_num, upc_ean, product_types, tags`},
 		{"eq with id", `eq(id,A)`, `compares id with eq; use in(id,…)`},
 		{"eq with two values", `eq(sku,A,B)`, `has eq(sku,…) with 2 values; use one, or in(sku,…) for several`},
 		{"a bound with two values", `gt(id,A,B)`, `has gt(id,…) with 2 values; use one`},
-		{"a bound on what does not sort", `gt(sku,A)`, `compares "sku" with gt, which supports only id, created_at and updated_at`},
-		{"a time that is none", `ge(created_at,2024-13-01)`, `compares created_at with "2024-13-01", which is not a time; use the form 2012-05-30T00:00:00.000Z`},
+		{"a bound on an attribute that is not a sort key", `gt(sku,A)`, `compares "sku" with gt, which supports only id, created_at and updated_at`},
+		{"an invalid time", `ge(created_at,2024-13-01)`,
+			`compares created_at with "2024-13-01", which is not a time; use the form 2012-05-30T00:00:00.000Z`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			filter, err := productFilter(test.text)
@@ -149,7 +158,7 @@ func TestEveryFilterAttributeIsDocumented(t *testing.T) {
 	}
 }
 
-// Every type of promotion stands in the document, in the store's order.
+// TestEveryPromotionTypeIsDocumented requires the types in openapi.yaml in the store's order.
 func TestEveryPromotionTypeIsDocumented(t *testing.T) {
 	t.Parallel()
 	_, documented, found := strings.Cut(string(openAPI), "    DiscountType:\n      type: string\n      enum: [")

@@ -29,25 +29,25 @@ import (
 
 func TestMain(m *testing.M) { storetest.SQLiteMain(m) }
 
-// testServer is both surfaces over one store, asked as a client with every scope.
+// testServer serves both APIs over one store. Its default client has every scope.
 type testServer struct {
 	store   *shop.Store
 	handler http.Handler
 }
 
-// openShop imports and publishes a shop, and mounts both surfaces over it.
+// openShop imports and publishes a shop and serves both APIs.
 func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*shop.Config)) *testServer {
 	t.Helper()
-	if os.Getenv("PORTICO_STOCK") != "off" { // as the long form of the tests is run with as well
+	if os.Getenv("PORTICO_STOCK") != "off" { // the full tests also run without it
 		e = e.WithStockCache()
 	}
 	s := e.Open(t, options...)
 	importLines(t, s, lines)
-	require.NoError(t, s.WarmStock(t.Context())) // no later than after the import
+	require.NoError(t, s.WarmStock(t.Context())) // before the first request
 	return serveStore(t, s)
 }
 
-// serveStore mounts both surfaces over a store.
+// serveStore serves both APIs over a store.
 func serveStore(t testing.TB, s *shop.Store) *testServer {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -57,7 +57,7 @@ func serveStore(t testing.TB, s *shop.Store) *testServer {
 	require.NoError(t, err)
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
-	room := responsecache.NewCache(keptBytes())
+	room := responsecache.NewCache(responseCacheBytes())
 	mux.Handle("/graphql", transport.NewHandler(resolver, log, transport.WithResponseCache(room)))
 	api := rest.New(resolver, log, rest.WithResponseCache(room))
 	mux.Handle("/", api.Handler())
@@ -68,10 +68,9 @@ func serveStore(t testing.TB, s *shop.Store) *testServer {
 	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(mux))}
 }
 
-// keptBytes is how many bytes of answers are kept, so that every test of this
-// package sees kept answers; none with PORTICO_ANSWERS=off, which the long form
-// of the tests is run with as well.
-func keptBytes() uint64 {
+// responseCacheBytes is the size of the response cache. PORTICO_ANSWERS=off, which the full
+// tests also run with, turns the cache off.
+func responseCacheBytes() uint64 {
 	if os.Getenv("PORTICO_ANSWERS") == "off" {
 		return 0
 	}
@@ -92,12 +91,12 @@ func importLines(t testing.TB, s *shop.Store, lines string) {
 	}
 }
 
-// admin is a client that may do everything.
+// admin returns a client with every scope.
 func admin() *auth.Principal {
 	return &auth.Principal{ClientID: "admin", Grant: "client_credentials", Scopes: access.Scopes()}
 }
 
-// as makes the surfaces believe in a principal; nil is no token.
+// as returns the handler for requests of a principal. nil means without a token.
 func (s *testServer) as(p *auth.Principal) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p != nil {
@@ -107,7 +106,7 @@ func (s *testServer) as(p *auth.Principal) http.Handler {
 	})
 }
 
-// send sends a request as an admin; headers come in pairs.
+// send sends a request as an admin. headers are alternating names and values.
 func (s *testServer) send(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))

@@ -12,8 +12,8 @@ import (
 	"portico/store/storetest"
 )
 
-// A client reads a gateway, changes one member and sends the object back
-// whole: nothing else is changed by that, the password least of all.
+// TestGatewayRoundTrip requires that a client can change one member of a gateway and send all of it
+// back. Nothing else changes, the password least of all.
 func TestGatewayRoundTrip(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -47,9 +47,11 @@ func TestGatewayRoundTrip(t *testing.T) {
 		require.Equal(t, []any{before.Fingerprint, "u", true}, []any{after.Fingerprint, after.Login, after.Enabled})
 
 		w := s.send(t, "PUT", card, `{"data":{"password":"`+gateway.SecretMask+`"}}`, "Prefer", "graphql", "Idempotency-Key", "kept")
-		require.Contains(t, w.Header().Get("Graphql-Request"), `"password":"`+gateway.SecretMask+`"`, "not a placeholder, which would become the password")
+		require.Contains(t, w.Header().Get("Graphql-Request"), `"password":"`+gateway.SecretMask+`"`,
+			"a placeholder would become the password")
 		w = s.send(t, "PUT", card, `{"data":{}}`, "Idempotency-Key", "kept")
-		require.Equal(t, []any{http.StatusOK, "true"}, []any{w.Code, w.Header().Get("Idempotent-Replay")}, "the mask is the same as nothing: %s", w.Body)
+		require.Equal(t, []any{http.StatusOK, "true"}, []any{w.Code, w.Header().Get("Idempotent-Replay")},
+			"the mask is the same as nothing: %s", w.Body)
 		a := good("GET", card, "")
 		require.Equal(t, gateway.SecretMask, a["password"])
 
@@ -63,9 +65,9 @@ func TestGatewayRoundTrip(t *testing.T) {
 	})
 }
 
-// What is wrong with a body about a gateway is told by the members that there
-// are: anything else may be the password, in the wrong place.
-func TestGatewayErrorsQuoteNothing(t *testing.T) {
+// TestGatewayErrorsQuoteNoBody requires that errors name only known members. Other text of the body
+// may be a password in the wrong place.
+func TestGatewayErrorsQuoteNoBody(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))

@@ -15,20 +15,20 @@ import (
 	"portico/store/storetest"
 )
 
-// Clients that are generated from the document compile a call of every
-// operation, with its examples, under strict TypeScript.
+// TestGeneratedClientsCallEveryOperation compiles a call of every operation, with its examples,
+// under strict TypeScript, with clients that are generated from openapi.yaml.
 func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 	if raceDetector {
-		t.Skip("nothing in it is concurrent")
+		t.Skip("it has no concurrency")
 	}
-	storetest.FullTestsOnly(t, "compiling TypeScript takes as long as all else here")
+	storetest.FullTestsOnly(t, "compiling TypeScript takes as long as all other tests here")
 	t.Parallel()
 	if _, err := exec.LookPath("node"); err != nil {
-		storetest.SkipMissing(t, "node", "Node 18 or newer runs the generators of clients")
+		storetest.SkipMissing(t, "node", "the client generators need Node 18 or newer")
 	}
 	const folder = "../tools/openapi"
 	if _, err := os.Stat(folder + "/node_modules/.bin/openapi-typescript"); err != nil {
-		storetest.SkipMissing(t, "node", "the generators of clients are not installed; run: npm ci --prefix tools/openapi")
+		storetest.SkipMissing(t, "node", "the client generators are not installed; run: npm ci --prefix tools/openapi")
 	}
 	out, err := exec.CommandContext(t.Context(), "node", folder+"/calls.js", "openapi.yaml", t.TempDir()).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -43,17 +43,17 @@ func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 			}
 			segments = append(segments, segment)
 		}
-		require.Contains(t, string(out), strings.Join(segments, "/")+"\n", "an operation that is not called")
+		require.Contains(t, string(out), strings.Join(segments, "/")+"\n", "no call of this operation")
 	}
 }
 
-// oapi-codegen reads the document, and the Go client that it generates compiles,
-// reads and writes.
+// TestGeneratedGoClient generates a Go client with oapi-codegen, compiles it, and reads and writes
+// with it.
 func TestGeneratedGoClient(t *testing.T) {
 	if raceDetector {
-		t.Skip("nothing in it is concurrent")
+		t.Skip("it has no concurrency")
 	}
-	storetest.FullTestsOnly(t, "generating and compiling 28,000 lines takes some seconds")
+	storetest.FullTestsOnly(t, "generating and compiling 28,000 lines takes seconds")
 	t.Parallel()
 	const module = "../tools/openapi/goclient"
 	folder := t.TempDir()
@@ -65,13 +65,14 @@ func TestGeneratedGoClient(t *testing.T) {
 		return tool
 	}
 	if out, err := command(folder, "mod", "download").CombinedOutput(); err != nil {
-		storetest.SkipMissing(t, "modules", "the modules of the generated client are not there; run: go mod download -C "+module+"\n"+string(out))
+		storetest.SkipMissing(t, "modules", "the modules of the generated client are missing; run: go mod download -C "+module+"\n"+string(out))
 	}
 	document, err := filepath.Abs("openapi.yaml")
 	require.NoError(t, err)
 	tools, err := filepath.Abs("../tools/go.mod")
 	require.NoError(t, err)
-	generate := command("..", "tool", "-modfile="+tools, "oapi-codegen", "-config", filepath.Join(folder, "oapi-codegen.yaml"), "-o", filepath.Join(folder, "client.go"), document)
+	generate := command("..", "tool", "-modfile="+tools, "oapi-codegen", "-config", filepath.Join(folder, "oapi-codegen.yaml"), "-o",
+		filepath.Join(folder, "client.go"), document)
 	out, err := generate.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
@@ -89,9 +90,8 @@ func TestGeneratedGoClient(t *testing.T) {
 	})
 }
 
-// A generator takes a member with a default for one that is always there, so
-// that a body without it would not compile; and what clients send as a
-// resource's type would not, either, where the body does not know it.
+// TestBodiesAreDocumentedAsClientsSendThem requires that request bodies have no defaults, because
+// generators make such members mandatory, and have the member type, which clients send.
 func TestBodiesAreDocumentedAsClientsSendThem(t *testing.T) {
 	t.Parallel()
 	c, err := resttest.LoadContract()
@@ -104,7 +104,7 @@ func TestBodiesAreDocumentedAsClientsSendThem(t *testing.T) {
 		for _, content := range operation.RequestBody.Value.Content {
 			noDefaults(t, coordinate, content.Schema)
 			if strings.HasPrefix(coordinate, "POST /v2/inventories/multiple") || strings.HasPrefix(coordinate, "POST /oauth") {
-				continue // a list, and a form
+				continue // a list and a form
 			}
 			bare := content.Schema.Value.AnyOf[1].Value.AllOf[0].Value
 			require.Contains(t, bare.Properties, "type", coordinate)
@@ -122,7 +122,8 @@ func noDefaults(t *testing.T, at string, schema *openapi3.SchemaRef) {
 	for name, property := range schema.Value.Properties {
 		noDefaults(t, at+"."+name, property)
 	}
-	for _, part := range append(append(append(openapi3.SchemaRefs{schema.Value.Items}, schema.Value.AllOf...), schema.Value.AnyOf...), schema.Value.OneOf...) {
+	for _, part := range append(append(append(openapi3.SchemaRefs{schema.Value.Items}, schema.Value.AllOf...), schema.Value.AnyOf...),
+		schema.Value.OneOf...) {
 		noDefaults(t, at, part)
 	}
 }

@@ -17,13 +17,13 @@ import (
 	"portico/store/storetest"
 )
 
-var updateGolden = flag.Bool("update", false, "rewrite testdata/*.golden.json with what is answered")
+var updateGolden = flag.Bool("update", false, "rewrite testdata/*.golden.json with the responses")
 
-// goldenCase is a documented example: its answer is testdata/name.golden.json,
-// byte for byte but for the indentation.
+// goldenCase is a documented example. testdata/name.golden.json is its response, byte for byte
+// except for the indentation.
 type goldenCase struct {
 	name, method, path, body string
-	headers                  []string // in pairs
+	headers                  []string // alternating names and values
 	status                   int
 }
 
@@ -46,8 +46,8 @@ func requireGolden(t *testing.T, name string, body []byte) {
 		require.NoError(t, os.WriteFile(path, indented.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run the test with -update to make it")
-	require.Equal(t, string(want), indented.String(), "run the test with -update if this is how it should be")
+	require.NoError(t, err, "run the test with -update to create it")
+	require.Equal(t, string(want), indented.String(), "run the test with -update if the change is intended")
 }
 
 const allIncludes = "component_products,main_image,files"
@@ -75,8 +75,10 @@ func TestDocumentedExamples(t *testing.T) {
 			{"settings", "GET", "/v2/settings", "", nil, 200},
 			{"gateways", "GET", "/v2/gateways", "", nil, 200},
 			{"gateway", "GET", "/v2/gateways/manual", "", nil, 200},
-			{"gateway_put", "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"p","test":true}}`, nil, 200},
-			{"gateway_put_partial", "PUT", "/v2/gateways/card_processor", `{"data":{"type":"gateway","name":"","slug":"","enabled":false}}`, nil, 200},
+			{"gateway_put", "PUT", "/v2/gateways/card_processor",
+				`{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"p","test":true}}`, nil, 200},
+			{"gateway_put_partial", "PUT", "/v2/gateways/card_processor", `{"data":{"type":"gateway","name":"","slug":"","enabled":false}}`,
+				nil, 200},
 			{"settings_put", "PUT", "/v2/settings", `{"data":{"type":"settings","page_length":70}}`, nil, 200},
 		} {
 			g.run(t, s)
@@ -111,7 +113,8 @@ func TestUnknownCatalogPaths(t *testing.T) {
 			{"error_catalog_400_nodes_sort", "GET", "/catalog/nodes?sort=created_at", "", nil, 400},
 			{"error_catalog_404_hierarchy", "GET", "/catalog/hierarchies/tools", "", nil, 404},
 			{"error_catalog_404_product", "GET", "/catalog/products/drill-draft", "", nil, 404},
-			{"product_configured", "POST", "/catalog/products/kit/configure?include=component_products", `{"data":{"selected_options":{"wood":{"frame":3}}}}`, nil, 200},
+			{"product_configured", "POST", "/catalog/products/kit/configure?include=component_products",
+				`{"data":{"selected_options":{"wood":{"frame":3}}}}`, nil, 200},
 			{"files", "GET", "/v2/files?page[limit]=1", "", nil, 200},
 			{"files_by_id", "GET", "/v2/files?filter=in(id,photo-2,nobody,photo-1)", "", nil, 200},
 			{"files_none", "GET", "/v2/files?filter=in(id,nobody)", "", nil, 200},
@@ -124,7 +127,8 @@ func TestUnknownCatalogPaths(t *testing.T) {
 			{"error_404_currency", "GET", "/v2/currencies/usd", "", nil, 404},
 			{"error_catalog_422_configure_none", "POST", "/catalog/products/kit/configure", `{"data":{}}`, nil, 422},
 			{"error_catalog_404_configure", "POST", "/catalog/products/nobody/configure", `{"data":{"selected_options":{}}}`, nil, 404},
-			{"error_catalog_422_configure", "POST", "/catalog/products/kit/configure", `{"data":{"selected_options":{"wood":{"anvil":1},"metal":{}}}}`, nil, 422},
+			{"error_catalog_422_configure", "POST", "/catalog/products/kit/configure",
+				`{"data":{"selected_options":{"wood":{"anvil":1},"metal":{}}}}`, nil, 422},
 			{"error_catalog_405_products", "DELETE", "/catalog/products/kit", "", nil, 405},
 			{"error_catalog_422_nodes", "GET", "/catalog/nodes?page[limit]=0", "", nil, 422},
 		} {
@@ -145,13 +149,16 @@ func TestUnknownStockPaths(t *testing.T) {
 			{"stocks_locations", "GET", "/v2/inventories?page[limit]=2", "", locations, 200},
 			{"locations", "GET", "/v2/inventories/locations", "", nil, 200},
 			{"error_404_post_to_a_name", "POST", "/v2/inventories/transactions", `{"data":{"quantity":1}}`, nil, 404},
-			{"error_405_locations", "POST", "/v2/inventories/locations", `{"data":{"type":"inventory_location","attributes":{"name":"Berlin"}}}`, nil, 405},
+			{"error_405_locations", "POST", "/v2/inventories/locations",
+				`{"data":{"type":"inventory_location","attributes":{"name":"Berlin"}}}`, nil, 405},
 			{"error_422_stock_of_a_name", "POST", "/v2/inventories", `{"data":{"id":"locations","quantity":1}}`, nil, 422},
-			{"stocks_multiple", "POST", "/v2/inventories/multiple", `{"data":[{"id":"chalk"},{"id":"nobody"},{"id":"anvil"},{"id":"chalk"}]}`, nil, 200},
+			{"stocks_multiple", "POST", "/v2/inventories/multiple",
+				`{"data":[{"id":"chalk"},{"id":"nobody"},{"id":"anvil"},{"id":"chalk"}]}`, nil, 200},
 			{"stocks_multiple_locations", "POST", "/v2/inventories/multiple", `{"data":[{"id":"brush"}]}`, locations, 200},
 			{"stocks_multiple_none", "POST", "/v2/inventories/multiple", `{"data":[]}`, nil, 200},
 			{"stock_post", "POST", "/v2/inventories/glue", `{"data":{"quantity":10}}`, nil, 201},
-			{"stock_post_locations", "POST", "/v2/inventories", `{"data":{"type":"stock","id":"nails","attributes":{"locations":{"default":{"available":10}}}}}`, locations, 201},
+			{"stock_post_locations", "POST", "/v2/inventories",
+				`{"data":{"type":"stock","id":"nails","attributes":{"locations":{"default":{"available":10}}}}}`, locations, 201},
 			{"stock_transactions", "GET", anvil + "/transactions?page[limit]=2", "", nil, 200},
 			{"stock_transactions_locations", "GET", anvil + "/transactions?page[limit]=1&sort=created_at", "", locations, 200},
 			{"stock_transactions_none", "GET", "/v2/inventories/chalk/transactions?filter=gt(created_at,2100-01-01)", "", nil, 200},
@@ -166,36 +173,44 @@ func TestUnknownStockPaths(t *testing.T) {
 			{"error_405_stock", "PUT", anvil, "", nil, 405},
 			{"error_409_stock", "POST", anvil, `{"data":{"quantity":10}}`, nil, 409},
 			{"error_422_stock", "POST", "/v2/inventories/screws", `{"data":{"quantity":-1}}`, nil, 422},
-			{"error_422_transaction", "POST", anvil + "/transactions", `{"data":{"type":"stock-transaction","action":"decrement","quantity":1000}}`, nil, 422},
-			{"error_422_transaction_location", "POST", anvil + "/transactions", `{"data":{"attributes":{"action":"increment","quantity":1,"location":"attic"}}}`, locations, 422},
-			{"error_422_multiple", "POST", "/v2/inventories/multiple", `{"data":[` + strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, 101), ",") + `]}`, nil, 422},
+			{"error_422_transaction", "POST", anvil + "/transactions",
+				`{"data":{"type":"stock-transaction","action":"decrement","quantity":1000}}`, nil, 422},
+			{"error_422_transaction_location", "POST", anvil + "/transactions",
+				`{"data":{"attributes":{"action":"increment","quantity":1,"location":"attic"}}}`, locations, 422},
+			{"error_422_multiple", "POST", "/v2/inventories/multiple",
+				`{"data":[` + strings.TrimSuffix(strings.Repeat(`{"id":"a"},`, 101), ",") + `]}`, nil, 422},
 		} {
 			g.run(t, s)
 		}
 	})
 }
 
-// A transaction's id is made up, so that its answer is held by its members.
+// TestStockTransactionResponses compares members, because the ids are random.
 func TestStockTransactionResponses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		var plain, located struct{ Data map[string]any }
-		w := s.send(t, "POST", "/v2/inventories/anvil/transactions", `{"data":{"type":"stock-transaction","action":"allocate","quantity":5,"reference":"order-1"}}`)
+		w := s.send(t, "POST", "/v2/inventories/anvil/transactions",
+			`{"data":{"type":"stock-transaction","action":"allocate","quantity":5,"reference":"order-1"}}`)
 		require.Equal(t, 201, w.Code, "%s", w.Body)
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &plain))
 		require.NotEmpty(t, plain.Data["id"])
 		delete(plain.Data, "id")
-		require.Equal(t, map[string]any{"type": "stock-transaction", "action": "allocate", "product_id": "anvil", "quantity": 5.0, "reason": "", "reference": "order-1",
+		require.Equal(t, map[string]any{"type": "stock-transaction", "action": "allocate", "product_id": "anvil", "quantity": 5.0,
+			"reason": "", "reference": "order-1",
 			"timestamps": map[string]any{"created_at": "2024-05-30T12:00:00.000Z"}}, plain.Data)
 
-		w = s.send(t, "POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"type":"stock-transaction","action":"set","quantity":0,"product_id":"anvil","location":"default"}}}`,
+		w = s.send(t, "POST", "/v2/inventories/anvil/transactions",
+			`{"data":{"attributes":{"type":"stock-transaction","action":"set","quantity":0,"product_id":"anvil","location":"default"}}}`,
 			"EP-Inventories-Multi-Location", "true")
 		require.Equal(t, 201, w.Code, "%s", w.Body)
 		require.Contains(t, w.Header().Values("Vary"), "EP-Inventories-Multi-Location")
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &located))
 		delete(located.Data, "id")
-		require.Equal(t, map[string]any{"type": "stock-transaction", "attributes": map[string]any{"action": "set", "product_id": "anvil", "quantity": 0.0, "reason": "", "reference": "", "location": "default"},
+		require.Equal(t, map[string]any{"type": "stock-transaction",
+			"attributes": map[string]any{"action": "set", "product_id": "anvil", "quantity": 0.0, "reason": "", "reference": "",
+				"location": "default"},
 			"meta": map[string]any{"timestamps": map[string]any{"created_at": "2024-05-30T12:00:00.000Z"}}}, located.Data)
 		stock, err := s.store.Stock(t.Context(), "anvil")
 		require.NoError(t, err)
@@ -235,7 +250,8 @@ func TestClientErrors(t *testing.T) {
 			{"error_413", "PUT", "/v2/settings", strings.Repeat(" ", 4<<20) + "{}", nil, 413},
 			{"error_422_limit", "GET", "/v2/inventories?page[limit]=101", "", nil, 422},
 			{"error_422_offset", "GET", "/v2/inventories?page[offset]=10001", "", nil, 422},
-			{"error_422_shopper_token", "POST", "/v2/shopper-tokens", `{"data":{"type":"shopper_token","account_tags":["a","\u0000"],"expires_in":86401}}`, nil, 422},
+			{"error_422_shopper_token", "POST", "/v2/shopper-tokens",
+				`{"data":{"type":"shopper_token","account_tags":["a","\u0000"],"expires_in":86401}}`, nil, 422},
 			{"error_422_settings", "PUT", "/v2/settings", `{"data":{"page_length":0,"currency":"dollars","locale":"!"}}`, nil, 422},
 		} {
 			g.run(t, s)
@@ -261,18 +277,18 @@ func TestClientErrors(t *testing.T) {
 	})
 }
 
-// What the caller cannot mend says nothing of the inside.
+// TestServerErrors requires that errors of the server reveal nothing about its internals.
 func TestServerErrors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a damaged database", func(t *testing.T) {
-			asked := func(c *shop.Config) { c.StockBytes = 0 } // each time, for nothing is in memory
+			asked := func(c *shop.Config) { c.StockBytes = 0 } // so that each request reads the database
 			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), asked)
 			for table, column := range map[string]string{"release_list": "total", "stock_transaction": "action", "stock": "available"} {
 				_, err := e.SQL(t).Exec("ALTER TABLE " + table + " RENAME COLUMN " + column + " TO damaged")
 				require.NoError(t, err)
 			}
-			if e.Name == "postgres" { // where a restore may be under way
+			if e.Name == "postgres" { // it may be in a restore
 				for _, path := range []string{productsOf("tools"), "/v2/inventories"} {
 					w := s.send(t, "GET", path, "")
 					require.Equal(t, 503, w.Code, "%s", w.Body)
@@ -289,7 +305,7 @@ func TestServerErrors(t *testing.T) {
 			goldenCase{"error_catalog_503", "GET", productsOf("tools"), "", nil, 503}.run(t, s)
 			goldenCase{"error_503", "GET", "/v2/inventories", "", nil, 503}.run(t, s)
 			w := s.send(t, http.MethodGet, "/v2/inventories", "")
-			require.NotEmpty(t, w.Header().Get("Retry-After"), "when to try again")
+			require.NotEmpty(t, w.Header().Get("Retry-After"), "retry time")
 		})
 	})
 }

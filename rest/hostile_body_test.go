@@ -20,7 +20,7 @@ import (
 	"portico/store/storetest"
 )
 
-// hostileBodies are bodies of 64 kB that ask much of whoever reads JSON.
+// hostileBodies are bodies of 64 kB that are expensive for JSON parsers.
 func hostileBodies() map[string]string {
 	const size = 64 << 10
 	fill := func(before, text, after string) string {
@@ -51,9 +51,8 @@ func hostileBodies() map[string]string {
 	}
 }
 
-// A body of 64 kB costs little to refuse, whatever it holds, and is answered
-// in the documented shape. Work is counted in bytes: this test is not run side
-// by side with others.
+// TestHostileBodiesCostLittle requires that a body of 64 kB is cheap to reject, with a documented
+// error. It measures allocated bytes, so it is not parallel.
 func TestHostileBodiesCostLittle(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		s := e.Open(t)

@@ -20,16 +20,16 @@ import (
 	"portico/store/storetest"
 )
 
-// hostileSegments are segments that would name something else to whoever cleans a path,
-// decodes it twice, or decodes it before it is split.
+// hostileSegments are path segments that change their meaning if a server cleans the path,
+// decodes it twice, or decodes it before splitting it.
 var hostileSegments = []string{
-	"..", ".", "%2e%2e", "%2E.", "%2e", "..%2f..", "..%2F..%2Ften-off", "%2F", "a%2F", "%2Fa", "%5c", "..%5c..", "%00", "ten-off%00", ";", "a;b=c",
+	"..", ".", "%2e%2e", "%2E.", "%2e", "..%2f..", "..%2F..%2Ften-off", "%2F", "a%2F", "%2Fa", "%5c", "..%5c..", "%00", "ten-off%00",
+	";", "a;b=c",
 	"", "%252f", "..%252f..", "%252e%252e", "%c0%ae%c0%ae", "%ff", "*", "~", "{id}", "..;", "%20", "%0a", "%23", "%3f", "%0d%0aX:y",
 }
 
-// What a path asks for is what its segments say, each for itself: the route
-// that answers has as many, its words stand where they were sent, and its
-// parameters are what was sent there. Whatever it is, nothing changes.
+// TestHostilePathSegments requires that the route has as many segments as the path, with its
+// constant segments and parameters as sent, and that no request changes anything.
 func TestHostilePathSegments(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
@@ -37,7 +37,8 @@ func TestHostilePathSegments(t *testing.T) {
 		mux := api.Handler()
 		var pattern string
 		var values func(string) string
-		handler := middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler := middleware.NormalizePath(api.WriteError,
+			opctx.TextHeaders()...)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			mux.ServeHTTP(w, r)
 			pattern, values = r.Pattern, r.PathValue
 		}))
@@ -52,12 +53,13 @@ func TestHostilePathSegments(t *testing.T) {
 			for i := range segments {
 				for _, bad := range hostileSegments {
 					if bad == "" && i == len(segments)-1 {
-						continue // that is a path that ends in a slash
+						continue // a path that ends in a slash
 					}
 					sent := existingPath(segments)
 					sent[i] = bad
 					target := "/" + strings.Join(sent, "/")
-					r := httptest.NewRequestWithContext(auth.WithPrincipal(t.Context(), admin()), method, target, strings.NewReader(`{"data":{"codes":["HI"],"quantity":1}}`))
+					r := httptest.NewRequestWithContext(auth.WithPrincipal(t.Context(), admin()), method, target,
+						strings.NewReader(`{"data":{"codes":["HI"],"quantity":1}}`))
 					if method != http.MethodGet {
 						r.Header.Set("Content-Type", "application/json")
 					}
@@ -75,11 +77,11 @@ func TestHostilePathSegments(t *testing.T) {
 			}
 		}
 		require.Greater(t, asked, 1000)
-		require.True(t, before == exportShop(t, s), "nothing was changed")
+		require.True(t, before == exportShop(t, s), "nothing changed")
 	})
 }
 
-// existingPath is a route's path with parameters that there are.
+// existingPath returns a route's path with parameters that exist.
 func existingPath(segments []string) []string {
 	sent := make([]string, len(segments))
 	for i, segment := range segments {

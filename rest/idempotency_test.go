@@ -14,9 +14,8 @@ import (
 	"portico/store/storetest"
 )
 
-// writeCase is a request to REST that writes, another one that is just as good,
-// and the mutation that asks the same as the first; empty where its input has
-// members that REST says otherwise.
+// writeCase is a write, another valid one, and the mutation that equals the first. The mutation is
+// empty if its input has members that differ from REST's.
 type writeCase struct {
 	path, body           string
 	otherPath, otherBody string
@@ -27,32 +26,39 @@ type writeCase struct {
 func writeCases() map[string]writeCase {
 	const promotions, spring = "/v2/promotions", "/v2/promotions/spring"
 	create := func(name string) string {
-		return `{"data":{"type":"promotion","name":"` + name + `","description":"","promotion_type":"fixed_discount","enabled":true,"automatic":false,"start":"2024-01-01","end":"2100-01-01",` +
+		return `{"data":{"type":"promotion","name":"` + name +
+			`","description":"","promotion_type":"fixed_discount","enabled":true,"automatic":false,"start":"2024-01-01","end":"2100-01-01",` +
 			`"schema":{"currencies":[{"currency":"USD","amount":100}]},"max_applications_per_cart":3}}`
 	}
 	codes := func(code string) string {
 		return `{"data":{"type":"promotion_codes","codes":[{"code":"` + code + `","uses":2,"user":["u1","u2"]},{"user":"u1"}]}}`
 	}
 	return map[string]writeCase{
-		"POST /v2/inventories": {"/v2/inventories", `{"data":{"type":"stock","id":"new","attributes":{"available":5}}}`, "/v2/inventories", `{"data":{"id":"newer","attributes":{"available":5}}}`,
+		"POST /v2/inventories": {"/v2/inventories", `{"data":{"type":"stock","id":"new","attributes":{"available":5}}}`,
+			"/v2/inventories", `{"data":{"id":"newer","attributes":{"available":5}}}`,
 			`mutation { stockCreate(input: {productId: "new", quantity: 5}) { stock { total } userErrors { message } } }`},
 		"POST /v2/inventories/:id": {"/v2/inventories/new", `{"data":{"quantity":5}}`, "/v2/inventories/new", `{"data":{"quantity":6}}`,
 			`mutation { stockCreate(input: {productId: "new", quantity: 5}) { stock { total } userErrors { message } } }`},
 		"DELETE /v2/inventories/:id": {"/v2/inventories/chalk", "", "/v2/inventories/drill-draft", "",
 			`mutation { stockDelete(input: {productId: "chalk"}) { deletedId userErrors { message } } }`},
-		"POST /v2/inventories/:id/transactions": {"/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":5}}`, "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1}}`,
+		"POST /v2/inventories/:id/transactions": {"/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":5}}`,
+			"/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1}}`,
 			`mutation { stockTransact(input: {changes: [{productId: "anvil", action: DECREMENT, quantity: 5}]}) { transactions { uuid } userErrors { message } } }`},
 		"PUT /v2/settings": {"/v2/settings", `{"data":{"page_length":7}}`, "/v2/settings", `{"data":{"page_length":8}}`,
 			`mutation { settingsUpdate(input: {pageLength: 7}) { settings { pageLength } userErrors { message } } }`},
-		"POST /v2/shopper-tokens": {"/v2/shopper-tokens", `{"data":{"type":"shopper_token","customer_id":"u1"}}`, "/v2/shopper-tokens", `{"data":{"customer_id":"u2"}}`,
+		"POST /v2/shopper-tokens": {"/v2/shopper-tokens", `{"data":{"type":"shopper_token","customer_id":"u1"}}`, "/v2/shopper-tokens",
+			`{"data":{"customer_id":"u2"}}`,
 			`mutation { shopperTokenCreate(input: {customerId: "u1"}) { token expiresAt scopes userErrors { message } } }`},
-		"PUT /v2/gateways/:slug": {"/v2/gateways/card_processor", `{"data":{"password":"one"}}`, "/v2/gateways/card_processor", `{"data":{"password":"two"}}`,
+		"PUT /v2/gateways/:slug": {"/v2/gateways/card_processor", `{"data":{"password":"one"}}`, "/v2/gateways/card_processor",
+			`{"data":{"password":"two"}}`,
 			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, password: "one"}) { gateway { passwordSet } userErrors { message } } }`},
-		"POST /v2/promotions":             {promotions, create("A"), promotions, create("B"), ""},
-		"PUT /v2/promotions/:id":          {spring, `{"data":{"name":"A"}}`, spring, `{"data":{"name":"B"}}`, ""},
-		"DELETE /v2/promotions/:id":       {spring, "", "/v2/promotions/none", "", `mutation { promotionDelete(input: {id: "spring"}) { deletedId userErrors { message } } }`},
-		"POST /v2/promotions/:id/codes":   {spring + "/codes", codes("NEW"), spring + "/codes", codes("NEWER"), ""},
-		"DELETE /v2/promotions/:id/codes": {spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"HI"}]}}`, spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"A+B ü"}]}}`, ""},
+		"POST /v2/promotions":    {promotions, create("A"), promotions, create("B"), ""},
+		"PUT /v2/promotions/:id": {spring, `{"data":{"name":"A"}}`, spring, `{"data":{"name":"B"}}`, ""},
+		"DELETE /v2/promotions/:id": {spring, "", "/v2/promotions/none", "",
+			`mutation { promotionDelete(input: {id: "spring"}) { deletedId userErrors { message } } }`},
+		"POST /v2/promotions/:id/codes": {spring + "/codes", codes("NEW"), spring + "/codes", codes("NEWER"), ""},
+		"DELETE /v2/promotions/:id/codes": {spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"HI"}]}}`,
+			spring + "/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"A+B ü"}]}}`, ""},
 		"DELETE /v2/promotions/:id/codes/:code": {spring + "/codes/HI", "", spring + "/codes/NONE", "",
 			`mutation { promotionCodesDelete(input: {promotionId: "spring", codes: ["HI"]}) { deleted userErrors { message } } }`},
 	}
@@ -75,7 +81,7 @@ func TestEveryWriteTakesAnIdempotencyKey(t *testing.T) {
 				first := s.send(t, method, w.path, w.body, "Idempotency-Key", key)
 				require.Less(t, first.Code, 300, "%s", first.Body)
 				require.Empty(t, first.Header().Get(header))
-				oneMore := 50 // another write comes between
+				oneMore := 50 // another write happens in between
 				_, err := s.store.UpdateSettings(t.Context(), "test", settings.SettingsChange{PageLength: &oneMore})
 				require.NoError(t, err)
 

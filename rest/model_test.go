@@ -14,25 +14,25 @@ import (
 	"portico/internal/datagen"
 )
 
-// productRow is a product or a stock record as the import file has it. Times are in
-// their canonical form, so that they compare as text.
+// productRow is a product or stock record of the import file. Times are in canonical form, so they
+// compare as text.
 type productRow struct {
 	id, sku, created, updated string
 	tags, types               []string
 }
 
-// model is a shop read from its import file by other means than the store's:
-// what a list must hold, and in which order.
+// model is a shop, read from its import file independently of the store: the expected rows of each
+// list, in order.
 type model struct {
 	listed  map[string][]productRow // the live products of each node and hierarchy, in its own order
 	curated map[string][]string
 	stock   []productRow // by id
 
 	hierarchies []string
-	all         []productRow // the live products of all nodes, and all that they are related to, by last update
+	all         []productRow // the live products of all nodes and their related products, by last update
 }
 
-// importLine is as much of a line of the file as the model wants.
+// importLine is the part of an import line that the model uses.
 type importLine struct {
 	Type       string `json:"type"`
 	ID         string `json:"id"`
@@ -74,7 +74,7 @@ type importLine struct {
 func newModel(t require.TestingT, shop string) *model {
 	m := &model{listed: map[string][]productRow{}, curated: map[string][]string{}}
 	live, ties := map[string]productRow{}, map[string][]string{} // ties are parents, children and components
-	attached := map[[2]string]bool{}                             // of list and product
+	attached := map[[2]string]bool{}                             // pairs of list and product
 	attach := func(list string, r productRow) {
 		if at := [2]string{list, r.id}; !attached[at] {
 			attached[at] = true
@@ -120,7 +120,7 @@ func newModel(t require.TestingT, shop string) *model {
 			m.all = append(m.all, m.listed[hierarchy]...)
 		}
 	}
-	delete(ties, "") // the children of nobody
+	delete(ties, "") // products without a parent
 	seen := map[string]bool{}
 	for at := 0; at < len(m.all); at++ {
 		for _, id := range ties[m.all[at].id] {
@@ -150,23 +150,23 @@ func (m *model) rank(list, id string) int {
 
 func byID(a, b productRow) int { return cmp.Compare(a.id, b.id) }
 
-// byUpdate is the order of a list that nobody curates.
+// byUpdate compares rows of a list without curated products: newest first.
 func byUpdate(a, b productRow) int { return cmp.Or(cmp.Compare(b.updated, a.updated), byID(a, b)) }
 
-// modelQuery is what a list is asked for.
+// modelQuery is the order and filters of a list.
 type modelQuery struct {
 	sort    string
 	filters []modelFilter
 }
 
-// modelFilter is a condition in the words of REST, and what it means.
+// modelFilter is a condition as REST spells it, and its meaning.
 type modelFilter struct {
 	text  string
 	keep  func(productRow) bool
-	byIDs bool // names ids, whose order is by last update
+	byIDs bool // selects ids; the order is by last update
 }
 
-// of is what the query leaves of a list's rows, in order.
+// of returns the ids of the rows that match the query, in order.
 func (q modelQuery) of(rows []productRow) (ids []string) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r productRow) bool {
 		return slices.ContainsFunc(q.filters, func(f modelFilter) bool { return !f.keep(r) })
@@ -190,7 +190,7 @@ func (r productRow) key(name string) string {
 	return map[string]string{"id": r.id, "created_at": r.created, "updated_at": r.updated}[name]
 }
 
-// compare is a filter such as gt(updated_at,…).
+// compare returns a filter such as gt(updated_at,…).
 func compare(operator, key, value string) modelFilter {
 	return modelFilter{text: operator + "(" + key + "," + value + ")", keep: func(r productRow) bool {
 		order := cmp.Compare(r.key(key), value)
@@ -198,30 +198,31 @@ func compare(operator, key, value string) modelFilter {
 	}}
 }
 
-// oneOf is a filter such as in(tags,…), or eq of one value.
+// oneOf returns a filter such as in(tags,…), or eq for one value.
 func oneOf(operator, attribute string, values ...string) modelFilter {
-	return modelFilter{text: operator + "(" + attribute + "," + strings.Join(values, ",") + ")", byIDs: attribute == "id", keep: func(r productRow) bool {
-		have := map[string][]string{"id": {r.id}, "sku": {r.sku}, "tags": r.tags, "product_types": r.types}[attribute]
-		return slices.ContainsFunc(have, func(value string) bool { return slices.Contains(values, value) })
-	}}
+	return modelFilter{text: operator + "(" + attribute + "," + strings.Join(values, ",") + ")", byIDs: attribute == "id",
+		keep: func(r productRow) bool {
+			have := map[string][]string{"id": {r.id}, "sku": {r.sku}, "tags": r.tags, "product_types": r.types}[attribute]
+			return slices.ContainsFunc(have, func(value string) bool { return slices.Contains(values, value) })
+		}}
 }
 
-// generated are shops of Generate's, each made once.
-var generated sync.Map
+// generatedShops caches the shops of generateShop by size.
+var generatedShops sync.Map
 
-// generateShop is a shop of so many products.
+// generateShop returns an import file with a number of products.
 func generateShop(t testing.TB, products int) string {
 	t.Helper()
-	if shop, ok := generated.Load(products); ok {
+	if shop, ok := generatedShops.Load(products); ok {
 		return shop.(string)
 	}
 	var file strings.Builder
 	require.NoError(t, datagen.WriteShop(&file, products, 1))
-	generated.Store(products, file.String())
+	generatedShops.Store(products, file.String())
 	return file.String()
 }
 
-// biggest is the node or hierarchy with the longest list.
+// biggest returns the node or hierarchy with the longest list.
 func (m *model) biggest() (list string) {
 	for _, name := range slices.Sorted(maps.Keys(m.listed)) {
 		if len(m.listed[name]) > len(m.listed[list]) {

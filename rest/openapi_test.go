@@ -23,12 +23,11 @@ import (
 	"portico/store/storetest"
 )
 
-// otherOperations are the operations that other packages answer, which the document
-// has after those of the routes.
+// otherOperations are documented operations that other packages serve. They follow the routes in
+// openapi.yaml.
 var otherOperations = []string{"POST /oauth/access_token", "GET /.well-known/jwks.json", "GET /healthz", "GET /readyz"}
 
-// TestRestPageHasEveryRoute in the table of docs/rest.md. A row may continue its
-// first path with … in place of what is repeated.
+// TestRestPageHasEveryRoute checks the table of docs/rest.md. In a row, … repeats the first path.
 func TestRestPageHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/rest.md")
@@ -64,8 +63,7 @@ func TestRestPageHasEveryRoute(t *testing.T) {
 	}
 }
 
-// operationsInOrder lists the document's operations in the order in which it has
-// them, as coordinates.
+// operationsInOrder returns the operations of openapi.yaml and their routes, in order.
 func operationsInOrder(c *resttest.Contract) (coordinates []string, operations map[string]*openapi3.Operation) {
 	operations = map[string]*openapi3.Operation{}
 	address := ""
@@ -90,7 +88,7 @@ func TestOpenAPIHasEveryRouteInOrder(t *testing.T) {
 	c, err := resttest.LoadContract()
 	require.NoError(t, err)
 	coordinates, operations := operationsInOrder(c)
-	var paths []string // the document has the methods of a path together
+	var paths []string // openapi.yaml groups methods by path
 	for _, coordinate := range slices.Concat(rest.Routes, otherOperations) {
 		_, address, _ := strings.Cut(coordinate, " ")
 		if !slices.Contains(paths, address) {
@@ -138,8 +136,8 @@ func TestOpenAPIHasEveryScope(t *testing.T) {
 	}
 }
 
-// The operations and fragments that are shown are those that Prefer: graphql
-// tells.
+// TestOpenAPIShowsGraphQLOperations requires the operations and fragments that Prefer: graphql
+// returns.
 func TestOpenAPIShowsGraphQLOperations(t *testing.T) {
 	t.Parallel()
 	c, err := resttest.LoadContract()
@@ -154,7 +152,7 @@ func TestOpenAPIShowsGraphQLOperations(t *testing.T) {
 		return inside
 	}
 	shown := blocks(c.Document.Info.Description)
-	require.Len(t, shown, 1, "the fragments")
+	require.Len(t, shown, 1, "one block of fragments")
 	for _, fragment := range strings.Split(shown[0], "\n\n") {
 		require.Contains(t, rest.OperationsText, "\n"+fragment+"\n")
 	}
@@ -176,15 +174,16 @@ func TestOpenAPIShowsGraphQLOperations(t *testing.T) {
 	}
 }
 
-// free are members below which the contract promises nothing, and those that
-// an answer may leave out; the rest is held to the letter.
+// unspecified are members whose content openapi.yaml does not define, optionalMembers those that a
+// response may leave out.
 var (
 	unspecified     = regexp.MustCompile(`\.(shopper_attributes|custom_inputs|extensions|selected_options|variation_matrix|schema|conditions)\.|\.meta\.component_products\.|\.(conditions|user)$`) // and what is of several types
-	optionalMembers = regexp.MustCompile(`\.(curated_product|dimensions|included)$|\.currencies\.\d+\.(amount|percentage)$` +                                                                       // by name, or absent
-		`|\.attributes\.(components|base_product_id)$|\.(price|original_price|tiers|bread_crumbs|components|currencies|price_modifiers)\.[^.]+$`) // by a key of their own
+	optionalMembers = regexp.MustCompile(`\.(curated_product|dimensions|included)$|\.currencies\.\d+\.(amount|percentage)$` +
+		// by name, or absent
+		`|\.attributes\.(components|base_product_id)$|\.(price|original_price|tiers|bread_crumbs|components|currencies|price_modifiers)\.[^.]+$`) // maps by key
 )
 
-// mutations are answers that differ from a good one by one thing, each named.
+// mutations yields copies of a response that differ from it in one place, with a description.
 func mutations(at string, value any, yield func(name string, mutated any)) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -215,14 +214,14 @@ func mutations(at string, value any, yield func(name string, mutated any)) {
 	}
 }
 
-// What is wrong with an answer is seen: a member too few or too many, another
-// type, another status.
+// TestOpenAPIRejectsOtherResponses requires that validation rejects a missing or additional member,
+// another type and another status.
 func TestOpenAPIRejectsOtherResponses(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, refuseOthers)
+	storetest.EachBackend(t, rejectOtherResponses)
 }
 
-func refuseOthers(t *testing.T, e storetest.Backend) {
+func rejectOtherResponses(t *testing.T, e storetest.Backend) {
 	s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
 	redeemCode(t, s)
 	c, err := resttest.LoadContract()
@@ -291,8 +290,8 @@ func refuseOthers(t *testing.T, e storetest.Backend) {
 	t.Logf("%d wrong answers were refused", tried)
 }
 
-// The operations that other packages answer are held against the document,
-// like all others, by the surface.
+// TestTokenAndHealthRoutes sends requests to the operations of other packages. The test server
+// validates them against openapi.yaml.
 func TestTokenAndHealthRoutes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -324,7 +323,6 @@ func TestTokenAndHealthRoutes(t *testing.T) {
 	})
 }
 
-// What is told of GraphQL has no secret.
 func TestGraphQLHintHasNoSecret(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, hintHasNoSecret)
@@ -340,7 +338,7 @@ func hintHasNoSecret(t *testing.T, e storetest.Backend) {
 	require.Contains(t, w.Header().Get("Graphql-Request"), `"variables":{"input":{"password":"<PASSWORD>","slug":"CARD_PROCESSOR"}}`)
 }
 
-// A header is ASCII of a bounded length, whatever is asked.
+// TestGraphQLHintIsShort requires an ASCII header of limited length.
 func TestGraphQLHintIsShort(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, hintIsShort)
@@ -353,7 +351,7 @@ func hintIsShort(t *testing.T, e storetest.Backend) {
 	ids := strings.TrimSuffix(strings.Repeat(`{"id":"`+strings.Repeat("x", 100)+`"},`, 90), ",")
 	w = s.send(t, "POST", "/v2/inventories/multiple", `{"data":[`+ids+`]}`, "Prefer", "graphql")
 	require.Equal(t, 200, w.Code, "%s", w.Body)
-	require.Empty(t, w.Header().Get("Graphql-Request"), "too long for a header")
+	require.Empty(t, w.Header().Get("Graphql-Request"), "the body is too long for a header")
 	require.Empty(t, w.Header().Get("Preference-Applied"))
 	w = s.send(t, "GET", "/catalog/nodes/tools", "", "Prefer", "explain, graphql")
 	require.Equal(t, "explain, graphql", w.Header().Get("Preference-Applied"))
@@ -373,8 +371,7 @@ func TestOpenAPIIsServed(t *testing.T) {
 	require.Equal(t, http.StatusNotModified, again.Code)
 }
 
-// The page needs nothing from elsewhere.
-func TestDocsNeedNothingFromElsewhere(t *testing.T) {
+func TestDocsLoadNothingExternal(t *testing.T) {
 	t.Parallel()
 	served := func(path string) string {
 		w := sendRequest(rest.Docs(rest.New(nil, slog.New(slog.DiscardHandler)).WriteError), http.MethodGet, path)
@@ -396,5 +393,5 @@ func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 	require.GreaterOrEqual(t, parts, 3)
 	script := served(rest.DocsPath + "/docs.js")
 	require.Contains(t, script, `url: "`+rest.OpenAPIPath+`"`)
-	require.Contains(t, script, "validatorUrl: null", "or a validator elsewhere would be asked")
+	require.Contains(t, script, "validatorUrl: null", "no request to an external validator")
 }

@@ -14,37 +14,40 @@ import (
 	"portico/store/storetest"
 )
 
-// deepShop is a generated shop whose biggest list goes on beyond the bound of
-// offsets. Files, prices and stock are left out, for time's sake.
+// deepShop is a generated shop whose longest list exceeds the highest offset. It has no files,
+// prices or stock, to save time.
 func deepShop(t *testing.T) string {
 	var kept strings.Builder
 	for text := range strings.Lines(generateShop(t, 11_600)) {
-		if !strings.HasPrefix(text, `{"type":"file"`) && !strings.HasPrefix(text, `{"type":"product-price"`) && !strings.HasPrefix(text, `{"type":"stock"`) {
+		if !strings.HasPrefix(text, `{"type":"file"`) && !strings.HasPrefix(text, `{"type":"product-price"`) &&
+			!strings.HasPrefix(text, `{"type":"stock"`) {
 			kept.WriteString(text)
 		}
 	}
 	return kept.String()
 }
 
-// Beyond offset 10,000 links.next goes over to page[after], and every list can
-// be read to its end.
+// TestLinksPassTheOffsetLimit requires that links.next uses page[after] above offset 10,000, so
+// that clients can read every list to its end.
 func TestLinksPassTheOffsetLimit(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "a shop of 10,000 products takes seconds to import")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
-			t.Skip("the offsets are the same on both engines; one import is enough")
+			t.Skip("offsets do not depend on the database")
 		}
 		file := deepShop(t)
 		m := newModel(t, file)
 		node := m.biggest()
 		s := openShop(t, e, file)
 		seedDeepStock(t, e, m.listed[node])
-		require.NoError(t, s.store.WarmStock(t.Context())) // which was written past the service
-		deep := map[string][]productRow{productsOf(node): m.listed[node], "/catalog/products": m.all, "/v2/inventories": slices.SortedFunc(slices.Values(m.listed[node]), byID)}
+		require.NoError(t, s.store.WarmStock(t.Context())) // written without the service
+		deep := map[string][]productRow{productsOf(node): m.listed[node], "/catalog/products": m.all,
+			"/v2/inventories": slices.SortedFunc(slices.Values(m.listed[node]), byID)}
 		for _, path := range slices.Sorted(maps.Keys(deep)) {
 			require.Greater(t, len(deep[path]), store.MaxOffset+300)
-			for _, q := range []modelQuery{{}, {sort: "-updated_at"}, {filters: []modelFilter{compare("gt", "created_at", "2018-01-01T12:00:00.000Z")}}} {
+			for _, q := range []modelQuery{{}, {sort: "-updated_at"},
+				{filters: []modelFilter{compare("gt", "created_at", "2018-01-01T12:00:00.000Z")}}} {
 				w := pageWalk{s: s, path: path, query: q, limit: 100}
 				t.Run(w.at(""), func(t *testing.T) { readToTheEnd(t, w, q.of(deep[path])) })
 			}
@@ -55,25 +58,26 @@ func TestLinksPassTheOffsetLimit(t *testing.T) {
 func readToTheEnd(t *testing.T, w pageWalk, want []string) {
 	require.Greater(t, len(want), store.MaxOffset+2*w.limit)
 	pages, got := w.forwards(t, want)
-	require.Equal(t, want, got, "following next")
-	require.Equal(t, want, w.backwards(t, pages[len(pages)-1]), "following prev back")
+	require.Equal(t, want, got, "by next")
+	require.Equal(t, want, w.backwards(t, pages[len(pages)-1]), "back by prev")
 	for _, page := range pages {
 		next, sorted := page.link("next"), w.query.sort != ""
 		offset := page.Meta.Page.Offset + w.limit
 		if next != "" {
-			require.Equal(t, sorted || offset > store.MaxOffset, strings.Contains(next, "page[after]="), "next of %d: %s", page.Meta.Page.Offset, next)
+			require.Equal(t, sorted || offset > store.MaxOffset, strings.Contains(next, "page[after]="), "next of %d: %s",
+				page.Meta.Page.Offset, next)
 		}
 		require.Nil(t, page.Links["last"], "last of %d", page.Meta.Page.Offset)
 	}
 	beyond := w.get(t, w.at("page[offset]="+strconv.Itoa(store.MaxOffset)))
-	require.Equal(t, w.rows(want, store.MaxOffset), beyond.ids(), "the greatest offset")
-	w.limit = 7 // a page need not end at the bound
+	require.Equal(t, w.rows(want, store.MaxOffset), beyond.ids(), "the highest offset")
+	w.limit = 7 // the page need not end at the limit
 	around := w.get(t, w.at("page[offset]="+strconv.Itoa(store.MaxOffset-3)))
 	w.describes(t, around, store.MaxOffset-3, want)
 	w.describes(t, w.get(t, around.link("next")), store.MaxOffset+4, want)
 }
 
-// seedDeepStock gives the products stock, with their times.
+// seedDeepStock inserts stock for the products, with their times.
 func seedDeepStock(t *testing.T, e storetest.Backend, products []productRow) {
 	stored := make([]stock.Stock, len(products))
 	for i, p := range products {

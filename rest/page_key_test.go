@@ -12,14 +12,15 @@ import (
 	"portico/store/storetest"
 )
 
-// The contract pages large lists by sort and filter=ge(attribute,last value).
-// A client does as it says: rows that it has seen it passes over, and where a
-// page begins and ends with one value it reads that value's rows on.
+// TestOffsetPagingReachesEveryRow pages large lists by sort and filter=ge(attribute,last
+// value), as docs/rest.md says. The client skips rows it has seen, and pages on through rows
+// with an equal value.
 func TestOffsetPagingReachesEveryRow(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
-		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(l.paths)), func(path string) bool { return path == "/v2/inventories" }) // which shows no times
+		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(l.paths)),
+			func(path string) bool { return path == "/v2/inventories" }) // its rows have no times
 		rapid.Check(t, func(t *rapid.T) {
 			path := rapid.SampledFrom(paths).Draw(t, "path")
 			w := pageWalk{s: l.testServer, path: path, query: modelQuery{sort: "updated_at"}, limit: rapid.IntRange(1, 12).Draw(t, "limit")}
@@ -46,7 +47,7 @@ func TestOffsetPagingReachesEveryRow(t *testing.T) {
 	})
 }
 
-// By id no two rows tie, so gt is enough.
+// TestPagingByIDReachesEveryRow uses gt, because ids are unique.
 func TestPagingByIDReachesEveryRow(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -73,7 +74,6 @@ func TestPagingByIDReachesEveryRow(t *testing.T) {
 	})
 }
 
-// The times that products show are the ones that filters take.
 func TestReturnedTimesWorkInFilters(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -18,9 +18,8 @@ import (
 	"portico/store/storetest"
 )
 
-// Lists are paged while every second stock record is written. A row that stays
-// where it is in the order comes exactly once; one that moves with its
-// updated_at may be met at both places or at none.
+// TestLinksDuringWrites pages lists while a writer changes every second stock record. An
+// unchanged row occurs exactly once. A row that moves may occur twice or not at all.
 func TestLinksDuringWrites(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -40,28 +39,29 @@ func TestLinksDuringWrites(t *testing.T) {
 			still := func(ids []string) []string {
 				return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return w.moves && slices.Contains(hot, id) })
 			}
-			for before := writes.Load(); writes.Load() == before; { // so that each walk sees writes
+			for before := writes.Load(); writes.Load() == before; { // so that writes happen during each walk
 				time.Sleep(time.Millisecond)
 			}
 			want := still(w.query.of(l.paths[w.path]))
 			pages, got := w.forwards(t, want)
 			require.Equal(t, want, still(got), "following next from %s", w.at("page[offset]=0"))
-			require.Equal(t, want, still(w.backwards(t, pages[len(pages)-1])), "following prev back")
+			require.Equal(t, want, still(w.backwards(t, pages[len(pages)-1])), "back by prev")
 		})
 	})
 }
 
-// keepWriting has a writer change stock until the test ends.
+// keepWriting changes stock until the test ends.
 func keepWriting(t *testing.T, s *shop.Store, hot []string) (writes *atomic.Int64) {
 	writes = &atomic.Int64{}
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			_, err := s.TransactStock(context.Background(), "test", []stock.StockChange{{ProductID: hot[i%len(hot)], Action: stock.StockIncrement, Quantity: 1}})
+			_, err := s.TransactStock(context.Background(), "test",
+				[]stock.StockChange{{ProductID: hot[i%len(hot)], Action: stock.StockIncrement, Quantity: 1}})
 			if err != nil {
 				t.Errorf("the writer failed: %v", err)
-				writes.Add(1 << 32) // nobody waits for a writer that has failed
+				writes.Add(1 << 32) // ends the wait for a failed writer
 				return
 			}
 			writes.Add(1)
@@ -74,7 +74,7 @@ func keepWriting(t *testing.T, s *shop.Store, hot []string) (writes *atomic.Int6
 	return writes
 }
 
-// Whoever pages by key reads on in the release they began in.
+// TestLinksDuringPublication requires that cursors continue in the release they were created in.
 func TestLinksDuringPublication(t *testing.T) {
 	t.Parallel()
 	const hammer = `{"type":"product","id":"hammer","attributes":{"name":"Hammer","sku":"HAMMER","slug":"hammer","status":"live",` +
@@ -87,22 +87,23 @@ func TestLinksDuringPublication(t *testing.T) {
 		require.Equal(t, []string{"anvil", "brush"}, first.ids())
 
 		more := strings.Replace(shopFile(), `{"type":"product","id":"jar"}]`, `{"type":"product","id":"hammer"}]`, 1) + "\n" + hammer
-		require.NotEqual(t, shopFile()+"\n"+hammer, more, "the shop has the jar in tools no more")
+		require.NotEqual(t, shopFile()+"\n"+hammer, more, "the jar is still in tools")
 		importLines(t, s.store, more)
 
 		second := w.get(t, first.link("next"))
-		require.Equal(t, []string{"chalk", "jar"}, second.ids(), "from the release that the page before was of")
+		require.Equal(t, []string{"chalk", "jar"}, second.ids(), "from the release of the previous page")
 		third := w.get(t, second.link("next"))
 		require.Equal(t, []string{"kit"}, third.ids())
 		require.Empty(t, third.link("next"))
 		_, now := w.forwards(t, []string{"anvil", "brush", "chalk", "hammer", "kit"})
 		require.Equal(t, []string{"anvil", "brush", "chalk", "hammer", "kit"}, now, "from the new release")
 
-		for i := range 4 { // the newest three releases are kept
+		for i := range 4 { // the store keeps three releases
 			clock.Advance(2 * time.Hour)
 			importLines(t, s.store, strings.Replace(more, `"name":"Hammer"`, `"name":"Hammer `+strconv.Itoa(i)+`"`, 1))
 		}
 		require.NoError(t, s.store.Sweep(t.Context()))
-		runScenarios(t, s, []scenario{{name: "a cursor into a release that is gone", path: first.link("next"), status: 410, holds: []string{"page[after] points into a release", "Start again without a cursor"}}})
+		runScenarios(t, s, []scenario{{name: "a cursor into a deleted release", path: first.link("next"), status: 410,
+			holds: []string{"page[after] points into a release", "Start again without a cursor"}}})
 	})
 }

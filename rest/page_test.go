@@ -16,8 +16,8 @@ import (
 // sorts are all the orders of a list.
 var sorts = []string{"", "id", "-id", "created_at", "-created_at", "updated_at", "-updated_at"}
 
-// lists are what paging is tried on: the products of a curated node, of a
-// hierarchy and of a node of a few, and stock.
+// lists are the lists under test: products of a curated node, a hierarchy and a small node, and
+// stock.
 type lists struct {
 	*testServer
 	model *model
@@ -37,7 +37,7 @@ func openLists(t *testing.T, e storetest.Backend) *lists {
 	return l
 }
 
-// draw chooses a list, and how to ask for it.
+// draw chooses a list, an order, filters and a limit.
 func (l *lists) draw(t *rapid.T) pageWalk {
 	paths := slices.Sorted(maps.Keys(l.paths))
 	path := rapid.SampledFrom(paths).Draw(t, "path")
@@ -49,7 +49,7 @@ func (l *lists) draw(t *rapid.T) pageWalk {
 		}}
 }
 
-// filters are conditions that a list takes, on values that it has.
+// filters draws a condition on a value that the list has.
 func (l *lists) filters(path string) *rapid.Generator[modelFilter] {
 	rows := rapid.SampledFrom(l.paths[path])
 	bounds := rapid.Custom(func(t *rapid.T) modelFilter {
@@ -81,12 +81,12 @@ func TestLinksReachEveryRow(t *testing.T) {
 			want := w.query.of(l.paths[w.path])
 			pages, got := w.forwards(t, want)
 			require.Equal(t, want, got, "following next from %s", w.at("page[offset]=0"))
-			require.Equal(t, want, w.backwards(t, pages[len(pages)-1]), "following prev back")
+			require.Equal(t, want, w.backwards(t, pages[len(pages)-1]), "back by prev")
 		})
 	})
 }
 
-// An offset need not be the start of a page.
+// TestLinksFromAnyOffset starts at offsets that are not multiples of the limit.
 func TestLinksFromAnyOffset(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -109,7 +109,7 @@ func TestLinksFromAnyOffset(t *testing.T) {
 	})
 }
 
-// Past the end there are no rows, and what is said of the page is still true.
+// TestPagePastTheEnd requires no rows and correct meta.
 func TestPagePastTheEnd(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -126,7 +126,7 @@ func TestPagePastTheEnd(t *testing.T) {
 						require.Empty(t, page.link("next"))
 						require.Equal(t, offset, page.Meta.Page.Offset, "meta.page.offset")
 						require.Equal(t, len(want), page.Meta.Results.Total, "meta.results.total")
-						require.GreaterOrEqual(t, page.Meta.Page.Current, page.Meta.Page.Total, "where iterators stop")
+						require.GreaterOrEqual(t, page.Meta.Page.Current, page.Meta.Page.Total, "the end for iterators")
 						w.leads(t, page, want)
 						if prev := page.link("prev"); prev != "" {
 							w.get(t, prev)
@@ -138,8 +138,8 @@ func TestPagePastTheEnd(t *testing.T) {
 	})
 }
 
-// The iterators of the clients count: the next offset, until the current page
-// is the last one.
+// TestCountingIteratorsReachEveryRow reads as clients' iterators do: by offset, until meta says
+// that the current page is the last one.
 func TestCountingIteratorsReachEveryRow(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -151,7 +151,7 @@ func TestCountingIteratorsReachEveryRow(t *testing.T) {
 				page := w.get(t, w.at("page[offset]="+strconv.Itoa(offset)))
 				got = append(got, page.ids()...)
 				done = page.Meta.Page.Current >= page.Meta.Page.Total
-				require.Less(t, offset, 1000, "never done")
+				require.Less(t, offset, 1000, "the iterator does not stop")
 			}
 			require.Equal(t, w.query.of(l.paths[w.path]), got)
 		})

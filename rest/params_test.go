@@ -7,7 +7,7 @@ import (
 	"portico/store/storetest"
 )
 
-// Every list reads its parameters alike.
+// TestListParameters requires that every list parses its parameters alike.
 func TestListParameters(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -17,7 +17,7 @@ func TestListParameters(t *testing.T) {
 	})
 }
 
-// listParameters are of a list at that path, of those rows.
+// listParameters are the scenarios for the list at a path, which has rows.
 func listParameters(path string, rows []string) []scenario {
 	some := func(name, query string, ids ...string) scenario {
 		return scenario{name: name, path: path + "?" + query, ids: append([]string{}, ids...)}
@@ -25,7 +25,8 @@ func listParameters(path string, rows []string) []scenario {
 	bad := func(name, query string, status int, holds ...string) scenario {
 		return scenario{name: name, path: path + "?" + query, status: status, holds: holds}
 	}
-	const limit, offset, number = "page[limit] must be between 1 and 100, got ", "page[offset] must be between 0 and 10000, got ", "must be a whole number, got "
+	const limit, offset, number = "page[limit] must be between 1 and 100, got ", "page[offset] must be between 0 and 10000, got ",
+		"must be a whole number, got "
 	return []scenario{
 		some("raw brackets", "page[limit]=2&page[offset]=1", rows[1:3]...),
 		some("encoded brackets", "page%5Blimit%5D=2&page%5Boffset%5D=1", rows[1:3]...),
@@ -40,9 +41,11 @@ func listParameters(path string, rows []string) []scenario {
 		bad("a limit with an underscore", "page[limit]=1_0", 400, "page[limit] "+number),
 		some("several filters hold together", "filter=gt(id,a)&filter=lt(id,b)&sort=id", "anvil"),
 		some("empty filters beside one", "filter=&filter=lt(id,b)&filter=&sort=id", "anvil"),
-		bad("several filters, one of which does not parse", "filter=gt(id,a&filter=lt(id,b)", 400, "Could not parse the supplied filter", "ends where"),
+		bad("several filters, one of which does not parse", "filter=gt(id,a&filter=lt(id,b)", 400, "Could not parse the supplied filter",
+			"ends where"),
 		bad("halves of a filter", `filter=gt(id,"a&filter=b")`, 400, "Could not parse the supplied filter", "unclosed quote"),
-		bad("more conditions than ten in several filters", strings.Repeat("filter=gt(id,a)&", 6)+strings.Repeat("filter=lt(id,b)&", 6), 400, "more than 10 conditions"),
+		bad("more conditions than ten in several filters", strings.Repeat("filter=gt(id,a)&", 6)+strings.Repeat("filter=lt(id,b)&", 6),
+			400, "more than 10 conditions"),
 		some("empty ones that are no numbers", "filter=&sort=&include=&page[after]=&page[before]=", rows...),
 		some("the least limit", "page[limit]=1", rows[0]),
 		some("the greatest limit", "page[limit]=100", rows...),

@@ -8,21 +8,22 @@ import (
 	"portico/store"
 )
 
-// drawnRequest is a list request in the making, in both languages.
+// drawnRequest is a list request under construction, for both APIs.
 type drawnRequest struct {
 	*dice
 	coordinate string
 	query      url.Values     // REST's parameters
-	arguments  []string       // GraphQL's, as literals or variables
+	arguments  []string       // GraphQL's arguments, literals or variables
 	declared   []string       // variables of the document
 	variables  map[string]any // and their values
-	where      string         // names the list, its order and filter: whom a cursor belongs to
+	where      string         // the list, order and filter that a cursor belongs to
 	orderKind  string         // GraphQL's type of orders
 	keys       []string       // what it can be sorted by
 }
 
 func (d *dice) list(coordinate string) *drawnRequest {
-	return &drawnRequest{dice: d, coordinate: coordinate, query: url.Values{}, variables: map[string]any{}, orderKind: "ListOrder", keys: []string{"id", "created_at", "updated_at"}}
+	return &drawnRequest{dice: d, coordinate: coordinate, query: url.Values{}, variables: map[string]any{}, orderKind: "ListOrder",
+		keys: []string{"id", "created_at", "updated_at"}}
 }
 
 // argument adds an argument, as a variable or as a literal.
@@ -36,14 +37,14 @@ func (l *drawnRequest) argument(name, kind, literal string, value any) {
 	l.variables[name] = value
 }
 
-// number adds a whole number to both.
+// number adds an integer parameter to both requests.
 func (l *drawnRequest) number(parameter, argument string, n int) {
 	l.query.Set(parameter, fmt.Sprint(n))
 	l.argument(argument, "Int", fmt.Sprint(n), n)
 }
 
-// document puts the arguments into a document, in place of %s; the first %s
-// takes the variables.
+// document returns text with the variables in place of the first %s and the arguments in place
+// of the second.
 func (l *drawnRequest) document(format string) string {
 	head, list := "", ""
 	if len(l.declared) > 0 {
@@ -55,7 +56,7 @@ func (l *drawnRequest) document(format string) string {
 	return fmt.Sprintf(format, head, list)
 }
 
-// address spells the parameters, with more or less of them escaped.
+// address returns the URL, with a random part of the parameters escaped.
 func (l *drawnRequest) address(path string) string {
 	text := l.query.Encode()
 	for _, escaped := range []string{"%5B[", "%5D]", "%28(", "%29)", "%2C,", "%3A:", "%2F/"} {
@@ -72,13 +73,13 @@ func (l *drawnRequest) address(path string) string {
 	return path + "?" + text
 }
 
-// pageChoice is where an answer stopped: a cursor, and the list it belongs to.
+// pageChoice is a cursor of an earlier response, and the list it belongs to.
 type pageChoice struct {
 	where, parameter, cursor string // parameter is the cursor as REST's links have it
 	repeat                   func(*drawnRequest)
 }
 
-// keep remembers places of an answer for later requests.
+// keep stores the cursors of a response for later requests.
 func (l *drawnRequest) keep(repeat func(*drawnRequest), places ...pageChoice) {
 	for _, p := range places {
 		p.where, p.repeat = l.where, repeat
@@ -91,7 +92,7 @@ func (l *drawnRequest) keep(repeat func(*drawnRequest), places ...pageChoice) {
 	}
 }
 
-// kept draws a place, in this list or in another one.
+// kept draws a cursor, of this list or of another one.
 func (l *drawnRequest) kept(here bool) (pageChoice, bool) {
 	for range 20 {
 		if places := l.cursors[l.coordinate]; len(places) > 0 {
@@ -137,7 +138,7 @@ func (l *drawnRequest) page(resume *pageChoice) {
 	}
 }
 
-// badPage draws a page that is refused.
+// badPage draws an invalid page.
 func (l *drawnRequest) badPage() {
 	bad := func(parameter, value, argument string) {
 		l.query.Set(parameter, value)
@@ -182,12 +183,12 @@ func (l *drawnRequest) order() {
 	key, direction := pick(l.dice, l.keys...), pick(l.dice, "ASC", "DESC")
 	l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
 	field := strings.ToUpper(key)
-	l.argument("orderBy", l.orderKind, fmt.Sprintf("{field: %s, direction: %s}", field, direction), map[string]any{"field": field, "direction": direction})
+	l.argument("orderBy", l.orderKind, fmt.Sprintf("{field: %s, direction: %s}", field, direction),
+		map[string]any{"field": field, "direction": direction})
 	l.where += " by " + direction + key
 }
 
-// bound draws a bound on a sort key: as a condition of REST's filter, and as
-// the member of a GraphQL input.
+// bound draws a bound on a sort key: a condition of REST's filter and a member of a GraphQL input.
 func (l *drawnRequest) bound() (condition string, key, operator, value string) {
 	attribute := pick(l.dice, "id", "created_at", "updated_at")
 	operator, value = pick(l.dice, "gt", "ge", "lt", "le"), l.time()
@@ -198,7 +199,7 @@ func (l *drawnRequest) bound() (condition string, key, operator, value string) {
 	return operator + "(" + attribute + "," + l.quote(value) + ")", key, operator, value
 }
 
-// quote writes a filter's value, bare where that can be.
+// quote returns a filter's value, unquoted where possible.
 func (l *drawnRequest) quote(value string) string {
 	bare := value != "" && !strings.ContainsAny(value, `,()":|\`) && strings.TrimSpace(value) == value
 	if bare && l.chance(70) {
@@ -207,10 +208,11 @@ func (l *drawnRequest) quote(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// shopper draws the headers by which answers differ.
+// shopper draws the headers on which responses depend.
 func (l *drawnRequest) shopper() (headers []string) {
 	if l.chance(40) {
-		headers = append(headers, "Accept-Language", pick(l.dice, "fr", "de", "fr-CA, en;q=0.3", "*", "en-GB", "zh-Hant-TW, pt", "nonsense;;", "pt-BR"))
+		headers = append(headers, "Accept-Language",
+			pick(l.dice, "fr", "de", "fr-CA, en;q=0.3", "*", "en-GB", "zh-Hant-TW, pt", "nonsense;;", "pt-BR"))
 	}
 	if l.chance(40) {
 		headers = append(headers, "X-Moltin-Currency", pick(l.dice, "EUR", "USD", "JPY", "eur", "CHF", "XYZ"))
@@ -218,8 +220,8 @@ func (l *drawnRequest) shopper() (headers []string) {
 	return headers
 }
 
-// catalog draws the headers by which another catalog is shown, where the node
-// may not be: that alone is wrong with the request then.
+// catalog draws headers that select another catalog, which may lack the node. The request then
+// has no other error.
 func (d *dice) catalog() (headers []string) {
 	if d.chance(15) {
 		headers = append(headers, pick(d, "Store-Channel", "EP-Channel"), pick(d, "mobile", "web", ""))
@@ -230,11 +232,12 @@ func (d *dice) catalog() (headers []string) {
 	return headers
 }
 
-// stranger draws who asks where that is what is wrong with the request.
+// stranger draws a client that may not send the request.
 func (d *dice) stranger() askingClient { return pick(d, asNobody, asFailure, asPoor) }
 
 // unknownNode is an id that no node of the catalog has.
 func (d *dice) unknownNode() string {
-	return pick(d, "nowhere", "box", "attic", "00000000-0000-4000-8000-000000000000", "a b", "é", "a/b", "\x00", "*", "%", strings.Repeat("x", 65),
+	return pick(d, "nowhere", "box", "attic", "00000000-0000-4000-8000-000000000000", "a b", "é", "a/b", "\x00", "*", "%",
+		strings.Repeat("x", 65),
 		store.GlobalID(store.TypeCatalogNode, "nowhere"), store.GlobalID(store.TypeProduct, "anvil"), pick(d, d.known.products...))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// Routes are the coordinates of all routes there are.
+// Routes returns the coordinates of all routes.
 var Routes = func() (coordinates []string) {
 	for _, r := range routes() {
 		coordinates = append(coordinates, r.coordinate())
@@ -18,7 +18,7 @@ var Routes = func() (coordinates []string) {
 	return coordinates
 }()
 
-// OperationOf is the name of a route's operation.
+// OperationOf returns the name of a route's operation.
 func OperationOf(coordinate string) string {
 	for _, r := range routes() {
 		if r.coordinate() == coordinate {
@@ -28,8 +28,7 @@ func OperationOf(coordinate string) string {
 	return ""
 }
 
-// Operations are the documents of operations.graphql by name, with their
-// fragments.
+// Operations returns the documents of operations.graphql by name, with their fragments.
 func Operations() map[string]string { return operations() }
 
 // OperationsText is operations.graphql, and OpenAPIText openapi.yaml.
@@ -48,8 +47,7 @@ var fragments = sync.OnceValue(func() ast.FragmentDefinitionList {
 
 var spreads = regexp.MustCompile(`\.\.\.\s*(\w+)`)
 
-// WithFragments adds the fragments of operations.graphql that a document
-// spreads.
+// WithFragments adds the fragments of operations.graphql that a document uses.
 func WithFragments(document string) string {
 	used := map[string]bool{}
 	for left := []string{document}; len(left) > 0; left = left[1:] {

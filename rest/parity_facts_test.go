@@ -12,7 +12,7 @@ import (
 	"portico/store/release"
 )
 
-// shopFacts is what a shop's file holds, for requests that find something.
+// shopFacts are ids and values of a shop's file, for requests that find something.
 type shopFacts struct {
 	nodes, products []string
 	files           []string
@@ -72,8 +72,9 @@ func newShopFacts(t *testing.T, shop string) shopFacts {
 					k.components[resource.ID][key] = append(k.components[resource.ID][key], option.ID)
 				}
 			}
-			for attribute, values := range map[string][]string{"name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug}, "manufacturer_part_num": {a.ManufacturerPartNum},
-				"upc_ean": {a.UPCEAN}, "product_types": a.ProductTypes, "tags": a.Tags, "id": {resource.ID}} {
+			for attribute, values := range map[string][]string{"name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug},
+				"manufacturer_part_num": {a.ManufacturerPartNum},
+				"upc_ean":               {a.UPCEAN}, "product_types": a.ProductTypes, "tags": a.Tags, "id": {resource.ID}} {
 				k.values[attribute] = append(k.values[attribute], values...)
 			}
 		}
@@ -95,8 +96,8 @@ func newShopFacts(t *testing.T, shop string) shopFacts {
 	return k
 }
 
-// liveProducts are the products of the shop that everyone sees, those with children
-// or components several times, so that they are drawn more often.
+// liveProducts returns the products that everyone sees. Those with children or components occur
+// several times, so that they are drawn more often.
 func liveProducts(t *testing.T, s *testServer, k shopFacts) (live []string) {
 	v, err := s.store.View(t.Context(), release.ShopperContext{})
 	require.NoError(t, err)
@@ -113,7 +114,7 @@ func liveProducts(t *testing.T, s *testServer, k shopFacts) (live []string) {
 	return live
 }
 
-// id spells an id in one of the ways that are taken.
+// id returns one of the valid forms of an id.
 func (d *dice) id(kind, id string) string {
 	switch d.IntN(4) {
 	case 0:
@@ -126,7 +127,7 @@ func (d *dice) id(kind, id string) string {
 	return id
 }
 
-// product draws a product's id, of which a few are nobody's.
+// product draws a product's id, sometimes an unknown one.
 func (d *dice) product() string {
 	if d.chance(10) {
 		return pick(d, "nobody", "00000000-0000-4000-8000-000000000000", "", "a b", "zzz")
@@ -134,7 +135,7 @@ func (d *dice) product() string {
 	return d.id(store.TypeProduct, pick(d, d.known.products...))
 }
 
-// time draws a time, mostly one that a product has.
+// time draws a time, mostly one of a product.
 func (d *dice) time() string {
 	at := pick(d, d.known.times...)
 	switch d.IntN(6) {
@@ -148,14 +149,15 @@ func (d *dice) time() string {
 	return at
 }
 
-// value draws a value of an attribute, of which a few are nobody's.
+// value draws a value of an attribute, sometimes one that no product has.
 func (d *dice) value(attribute string) string {
 	values := d.known.values[attribute]
 	if attribute == "id" {
 		return d.product()
 	}
 	if d.chance(15) || len(values) == 0 {
-		return pick(d, "nobody", "", " padded ", `"quoted"`, `back\slash`, "a,b", "(c)", "d:e", "f|g", "é🔨", "100%", "1+1", "null", "*", "anvil", strings.Repeat("x", 300))
+		return pick(d, "nobody", "", " padded ", `"quoted"`, `back\slash`, "a,b", "(c)", "d:e", "f|g", "é🔨", "100%", "1+1", "null", "*",
+			"anvil", strings.Repeat("x", 300))
 	}
 	return pick(d, values...)
 }

@@ -11,13 +11,14 @@ import (
 
 const gatewayMembers = `{ ...gateway }`
 
-// wireGateway is a gateway of GraphQL in REST's shape.
+// wireGateway converts a gateway of GraphQL to REST's shape.
 func wireGateway(g map[string]any) any {
 	mask := ""
 	if g["passwordSet"] == true {
 		mask = gateway.SecretMask
 	}
-	return map[string]any{"type": "gateway", "slug": strings.ToLower(g["slug"].(string)), "name": g["name"], "enabled": g["enabled"], "test": g["test"],
+	return map[string]any{"type": "gateway", "slug": strings.ToLower(g["slug"].(string)), "name": g["name"], "enabled": g["enabled"],
+		"test":        g["test"],
 		"merchant_id": g["merchantId"], "login": g["login"], "password": mask, "signature": ""}
 }
 
@@ -27,14 +28,15 @@ func drawGateways(d *dice) *parityCase {
 		q.who = d.stranger()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		require.Equal(t, each(data["gateways"], wireGateway), rest["data"])
+		require.Equal(t, mapList(data["gateways"], wireGateway), rest["data"])
 	}
 	return q
 }
 
 func drawGateway(d *dice) *parityCase {
-	slug := pick(d, "card_processor", "manual") // GraphQL has no others
-	q := &parityCase{method: "GET", target: "/v2/gateways/" + slug, document: `query($slug: GatewaySlug!) { gateway(slug: $slug) ` + gatewayMembers + ` }`,
+	slug := pick(d, "card_processor", "manual") // the only values in GraphQL
+	q := &parityCase{method: "GET", target: "/v2/gateways/" + slug,
+		document:  `query($slug: GatewaySlug!) { gateway(slug: $slug) ` + gatewayMembers + ` }`,
 		variables: map[string]any{"slug": strings.ToUpper(slug)}}
 	if d.chance(20) {
 		q.who = d.stranger()
@@ -45,7 +47,7 @@ func drawGateway(d *dice) *parityCase {
 	return q
 }
 
-// drawGatewayUpdate changes some members, to good values or bad ones.
+// drawGatewayUpdate changes some members to valid or invalid values.
 func drawGatewayUpdate(d *dice) *parityCase {
 	slug := pick(d, "card_processor", "card_processor", "manual")
 	q := &parityCase{method: "PUT", target: "/v2/gateways/" + slug}
@@ -67,7 +69,8 @@ func drawGatewayUpdate(d *dice) *parityCase {
 	}
 	text, _ := json.Marshal(map[string]any{"data": data}) // plain values
 	q.body, q.variables = string(text), map[string]any{"input": input}
-	q.document = `mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { gateway ` + gatewayMembers + ` userErrors { field code message } } }`
+	q.document = `mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { gateway ` + gatewayMembers +
+		` userErrors { field code message } } }`
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, wireGateway(data["gatewayUpdate"].(map[string]any)["gateway"].(map[string]any)), rest["data"])
 	}

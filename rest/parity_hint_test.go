@@ -14,7 +14,7 @@ import (
 	"portico/store"
 )
 
-// writes tells whether the request to REST changes something.
+// writes reports whether the REST request changes something.
 func (q *parityCase) writes() bool {
 	return q.method != http.MethodGet && !strings.HasPrefix(q.target, "/v2/inventories/multiple") && !strings.Contains(q.target, "/configure")
 }
@@ -24,18 +24,19 @@ var (
 	operationName = regexp.MustCompile(`^{"query":"\w+ (\w+)`)
 )
 
-// newKey is an idempotency key that was not used yet.
+// newKey returns an unused idempotency key.
 func newKey() string { return fmt.Sprint("told-", keys.Add(1)) }
 
-// requireGraphQLHint sends GraphQL what REST's answer w says that its request r is
-// there, and holds the two answers against each other; it returns the name of
-// the operation, empty where REST says none. A write is sent under
-// the key that REST had, so that it must be the same to the letter of its
-// input, and is answered as REST was.
-func requireGraphQLHint(t *testing.T, s *testServer, q *parityCase, r *http.Request, w *httptest.ResponseRecorder, name string) (operation string) {
+// requireGraphQLHint sends the request of REST's header Graphql-Request to GraphQL and compares
+// the two responses. It returns the operation's name, or nothing without the header. A write
+// has the idempotency key of the REST request, so GraphQL must accept its input as the same and
+// replay it.
+func requireGraphQLHint(t *testing.T, s *testServer, q *parityCase, r *http.Request, w *httptest.ResponseRecorder,
+	name string) (operation string) {
 	t.Helper()
 	told := w.Header().Get("Graphql-Request")
-	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\nand says it is %s", name, q.method, q.target, q.body, q.headers, w.Code, w.Body, told)
+	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\nand says it is %s", name, q.method, q.target, q.body, q.headers,
+		w.Code, w.Body, told)
 	if told == "" {
 		require.GreaterOrEqual(t, w.Code, 400, "what is answered can be said in GraphQL\n%s", both)
 		require.Empty(t, w.Header().Get("Preference-Applied"))
@@ -87,7 +88,7 @@ func requireGraphQLHint(t *testing.T, s *testServer, q *parityCase, r *http.Requ
 	return operation
 }
 
-// sameWrite holds the two answers to one write against each other.
+// sameWrite compares the two responses to one write.
 func sameWrite(t require.TestingT, q *parityCase, rest, data map[string]any) {
 	for mutation, answer := range data {
 		payload := answer.(map[string]any)
@@ -96,7 +97,7 @@ func sameWrite(t require.TestingT, q *parityCase, rest, data map[string]any) {
 		case "stockCreate":
 			require.Equal(t, wireStockAs(q.headers)(object("stock")), rest["data"])
 		case "stockTransact":
-			require.Equal(t, wireLineAs(q.headers)(payload["transactions"].([]any)[0].(map[string]any)), rest["data"])
+			require.Equal(t, wireTransactionAs(q.headers)(payload["transactions"].([]any)[0].(map[string]any)), rest["data"])
 		case "promotionCreate":
 			require.Equal(t, wirePromotion(object("promotion")), rest["data"])
 		case "promotionUpdate":
@@ -104,7 +105,7 @@ func sameWrite(t require.TestingT, q *parityCase, rest, data map[string]any) {
 			require.Equal(t, payload["codesDeleted"], rest["meta"].(map[string]any)["codes_deleted"])
 		case "promotionCodesCreate":
 			want := wirePromotion(object("promotion")).(map[string]any)
-			want["codes"] = each(payload["codes"], wireCode)
+			want["codes"] = mapList(payload["codes"], wireCode)
 			listUsers(rest["data"].(map[string]any)["codes"])
 			require.Equal(t, want, rest["data"])
 		case "promotionDelete", "promotionCodesDelete", "stockDelete":

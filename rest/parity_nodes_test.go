@@ -28,7 +28,7 @@ func nodeSources() []source {
 	}
 }
 
-// drawNodes makes up a request for a list of nodes.
+// drawNodes draws a request for a list of nodes.
 func drawNodes(of source) func(*dice) *parityCase {
 	members, wire := nodeMembers, wireNode
 	if of.edge == "hierarchies" {
@@ -85,7 +85,7 @@ func drawNodes(of source) func(*dice) *parityCase {
 		q.same = func(t require.TestingT, rest, data map[string]any) {
 			list := of.list(data)
 			l.samePage(t, rest, list, again)
-			require.Equal(t, each(list["nodes"], wire), rest["data"])
+			require.Equal(t, mapList(list["nodes"], wire), rest["data"])
 		}
 		return q
 	}
@@ -112,7 +112,8 @@ func (l *drawnRequest) nodeFilter() {
 		if l.chance(50) {
 			conditions, filter[attribute] = append(conditions, "eq("+attribute+","+l.quote(value)+")"), map[string]any{"eq": value}
 		} else {
-			conditions, filter[attribute] = append(conditions, "in("+attribute+","+l.quote(value)+","+l.quote(other)+")"), map[string]any{"in": []any{value, other}}
+			conditions, filter[attribute] = append(conditions, "in("+attribute+","+l.quote(value)+","+l.quote(other)+")"),
+				map[string]any{"in": []any{value, other}}
 		}
 	}
 	if l.chance(25) {
@@ -121,7 +122,8 @@ func (l *drawnRequest) nodeFilter() {
 		if l.chance(50) {
 			attribute, key, value = "id", "id", l.id(store.TypeCatalogNode, pick(l.dice, l.known.nodes...))
 		}
-		conditions, filter["bounds"] = append(conditions, operator+"("+attribute+","+l.quote(value)+")"), map[string]any{key: map[string]any{operator: value}}
+		conditions, filter["bounds"] = append(conditions, operator+"("+attribute+","+l.quote(value)+")"),
+			map[string]any{key: map[string]any{operator: value}}
 	}
 	if len(conditions) == 0 {
 		return
@@ -131,7 +133,7 @@ func (l *drawnRequest) nodeFilter() {
 	l.where += " where " + fmt.Sprint(conditions)
 }
 
-// badNodeFilter draws a filter that is refused.
+// badNodeFilter draws an invalid filter.
 func (l *drawnRequest) badNodeFilter() {
 	bad := pick(l.dice,
 		[2]string{"eq(name", `{name: {eq: }}`},
@@ -149,12 +151,12 @@ func (l *drawnRequest) badNodeFilter() {
 	l.arguments = append(l.arguments, "filter: "+bad[1])
 }
 
-// drawNode makes up a request for one node, or for a hierarchy as a node.
+// drawNode draws a request for a node, or for a hierarchy as a node.
 func drawNode(d *dice) *parityCase {
 	return d.one("/catalog/nodes/", store.TypeCatalogNode, d.known.nodes, "catalogNode", nodeMembers, wireNode)
 }
 
-// drawHierarchy makes up a request for one hierarchy.
+// drawHierarchy draws a request for a hierarchy.
 func drawHierarchy(d *dice) *parityCase {
 	return d.one("/catalog/hierarchies/", store.TypeHierarchy, d.known.hierarchies, "hierarchy", hierarchyMembers, wireHierarchy)
 }
@@ -177,7 +179,7 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 	return q
 }
 
-// drawCatalog asks what the shopper's catalog is.
+// drawCatalog draws a request for the shopper's catalog.
 func drawCatalog(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
 		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
@@ -192,8 +194,9 @@ func drawCatalog(d *dice) *parityCase {
 			number = resolution["releaseId"].(string)
 		}
 		require.Equal(t, number, release["id"])
-		require.Equal(t, map[string]any{"name": resolution["catalogName"], "description": "", "catalog_id": resolution["catalogId"], "published_at": stripped(resolution["publishedAt"]),
-			"hierarchies": each(hierarchies, func(h map[string]any) any {
+		require.Equal(t, map[string]any{"name": resolution["catalogName"], "description": "", "catalog_id": resolution["catalogId"],
+			"published_at": withoutZone(resolution["publishedAt"]),
+			"hierarchies": mapList(hierarchies, func(h map[string]any) any {
 				return map[string]any{"id": h["uuid"], "name": h["name"], "label": h["name"]}
 			})}, release["attributes"])
 		meta := release["meta"].(map[string]any)
@@ -204,19 +207,21 @@ func drawCatalog(d *dice) *parityCase {
 	return q
 }
 
-// wireHierarchy is a hierarchy of GraphQL in REST's shape.
+// wireHierarchy converts a hierarchy of GraphQL to REST's shape.
 func wireHierarchy(h map[string]any) any {
 	path := "/catalog/hierarchies/" + h["uuid"].(string)
 	return map[string]any{
 		"id": h["uuid"], "type": "hierarchy",
-		"attributes": map[string]any{"name": h["name"], "slug": h["slug"], "description": h["description"], "shopper_attributes": map[string]any{},
-			"created_at": nil, "updated_at": stripped(h["updatedAt"]), "published_at": stripped(h["publishedAt"])},
-		"relationships": map[string]any{"children": wireLink(path + "/children"), "nodes": wireLink(path + "/nodes"), "products": wireLink(path + "/products")},
-		"meta":          map[string]any{"language": h["language"], "breadcrumbs": []any{}, "has_children": h["hasChildren"], "owner": "store"},
+		"attributes": map[string]any{"name": h["name"], "slug": h["slug"], "description": h["description"],
+			"shopper_attributes": map[string]any{},
+			"created_at":         nil, "updated_at": withoutZone(h["updatedAt"]), "published_at": withoutZone(h["publishedAt"])},
+		"relationships": map[string]any{"children": wireLink(path + "/children"), "nodes": wireLink(path + "/nodes"),
+			"products": wireLink(path + "/products")},
+		"meta": map[string]any{"language": h["language"], "breadcrumbs": []any{}, "has_children": h["hasChildren"], "owner": "store"},
 	}
 }
 
-// wireNode is a node of GraphQL in REST's shape.
+// wireNode converts a node of GraphQL to REST's shape.
 func wireNode(n map[string]any) any {
 	id, hierarchy := n["uuid"].(string), n["hierarchy"].(map[string]any)["uuid"].(string)
 	kind := "node"
@@ -225,23 +230,26 @@ func wireNode(n map[string]any) any {
 	}
 	parent := map[string]any{"data": nil, "links": map[string]any{"related": nil}}
 	p, ok := n["parent"].(map[string]any)
-	if !ok && kind == "node" { // right below its hierarchy it is that
+	if !ok && kind == "node" { // a root node: the hierarchy
 		p, ok = n["hierarchy"].(map[string]any)
 	}
 	if ok {
-		parent = map[string]any{"data": map[string]any{"type": "node", "id": p["uuid"]}, "links": map[string]any{"related": "/catalog/nodes/" + p["uuid"].(string)}}
+		parent = map[string]any{"data": map[string]any{"type": "node", "id": p["uuid"]},
+			"links": map[string]any{"related": "/catalog/nodes/" + p["uuid"].(string)}}
 	}
 	path := "/catalog/nodes/" + id + "/relationships/"
 	return map[string]any{
 		"id": id, "type": kind,
-		"attributes": map[string]any{"name": n["name"], "label": n["name"], "slug": n["slug"], "description": n["description"], "status": "live", "shopper_attributes": map[string]any{},
-			"curated_products": each(n["curatedProducts"], func(p map[string]any) any { return p["uuid"] }),
-			"created_at":       nil, "updated_at": stripped(n["updatedAt"]), "published_at": stripped(n["publishedAt"])},
+		"attributes": map[string]any{"name": n["name"], "label": n["name"], "slug": n["slug"], "description": n["description"],
+			"status": "live", "shopper_attributes": map[string]any{},
+			"curated_products": mapList(n["curatedProducts"], func(p map[string]any) any { return p["uuid"] }),
+			"created_at":       nil, "updated_at": withoutZone(n["updatedAt"]), "published_at": withoutZone(n["publishedAt"])},
 		"relationships": map[string]any{"parent": parent, "children": wireLink(path + "children"), "products": wireLink(path + "products"),
-			"hierarchy": map[string]any{"data": map[string]any{"type": "hierarchy", "id": hierarchy}, "links": map[string]any{"related": "/catalog/hierarchies/" + hierarchy}}},
+			"hierarchy": map[string]any{"data": map[string]any{"type": "hierarchy", "id": hierarchy},
+				"links": map[string]any{"related": "/catalog/hierarchies/" + hierarchy}}},
 		"meta": map[string]any{"language": n["language"], "has_children": n["hasChildren"],
-			"bread_crumb": each(n["breadcrumbs"], func(c map[string]any) any { return c["uuid"] }),
-			"breadcrumbs": each(n["breadcrumbs"], func(c map[string]any) any {
+			"bread_crumb": mapList(n["breadcrumbs"], func(c map[string]any) any { return c["uuid"] }),
+			"breadcrumbs": mapList(n["breadcrumbs"], func(c map[string]any) any {
 				return map[string]any{"id": c["uuid"], "name": c["name"], "slug": c["slug"]}
 			})},
 	}

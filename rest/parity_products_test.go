@@ -12,22 +12,21 @@ import (
 	"portico/store/release"
 )
 
-// source is a list, or a single thing, in both languages: at a path, and at an
-// edge of a field.
+// source is a list or an object in both APIs: a REST path, and an edge of a GraphQL field.
 type source struct {
 	coordinate string
 	root, edge string               // GraphQL's: root is a field with an id, or empty
-	id         func(*dice) string   // one that is there
-	unknown    func(d *dice) string // one that is not
+	id         func(*dice) string   // an existing id
+	unknown    func(d *dice) string // an unknown id
 }
 
-// path is REST's, for an id.
+// path is the REST path for an id.
 func (s source) path(id string) string {
 	_, path, _ := strings.Cut(s.coordinate, " ")
 	return strings.Replace(path, ":id", url.PathEscape(id), 1)
 }
 
-// field is the field that a document asks for; %s takes the edge's arguments.
+// field is the GraphQL field; %s takes the edge's arguments.
 func (s source) field(members string) string {
 	if s.root == "" {
 		return "{ " + s.edge + "%s { " + members + " } }"
@@ -35,7 +34,7 @@ func (s source) field(members string) string {
 	return "{ " + s.root + "(id: $id) { " + s.edge + "%s { " + members + " } } }"
 }
 
-// list is what GraphQL answered.
+// list returns the list in a GraphQL response.
 func (s source) list(data map[string]any) map[string]any {
 	if s.root != "" {
 		data = data[s.root].(map[string]any)
@@ -59,11 +58,12 @@ func productSources() []source {
 
 // unknownProduct is an id that no product of the catalog has.
 func (d *dice) unknownProduct() string {
-	return pick(d, "nobody", "drill-draft", "00000000-0000-4000-8000-000000000000", "a b", "é", "*", strings.Repeat("x", 65), store.GlobalID(store.TypeProduct, "nobody"))
+	return pick(d, "nobody", "drill-draft", "00000000-0000-4000-8000-000000000000", "a b", "é", "*", strings.Repeat("x", 65),
+		store.GlobalID(store.TypeProduct, "nobody"))
 }
 
-// drawProducts makes up a request for a list of products. At most one thing
-// is wrong with it: which of two faults is told is nobody's promise.
+// drawProducts draws a request for a list of products. At most one thing is wrong with it,
+// because the APIs may report different errors first.
 func drawProducts(of source) func(*dice) *parityCase {
 	return func(d *dice) *parityCase {
 		l := d.list(of.coordinate)
@@ -133,7 +133,7 @@ func drawProducts(of source) func(*dice) *parityCase {
 	}
 }
 
-// drawProduct makes up a request for one product.
+// drawProduct draws a request for a product.
 func drawProduct(d *dice) *parityCase {
 	l := d.list("GET /catalog/products/:id")
 	q := &parityCase{method: "GET", headers: append(l.shopper(), d.catalog()...)}
@@ -159,11 +159,12 @@ func drawProduct(d *dice) *parityCase {
 	return q
 }
 
-// replayable runs what draws a list's order and filter, and returns what adds
-// the very same to another request.
+// replayable draws an order and filter, and returns a function that adds the same to another
+// request.
 func (l *drawnRequest) replayable(request func(*drawnRequest)) func(*drawnRequest) {
 	request(l)
-	query, arguments, declared, variables, where := url.Values{}, slices.Clone(l.arguments), slices.Clone(l.declared), map[string]any{}, l.where
+	query, arguments, declared, variables, where := url.Values{}, slices.Clone(l.arguments), slices.Clone(l.declared),
+		map[string]any{}, l.where
 	for name, values := range l.query {
 		query[name] = slices.Clone(values)
 	}
@@ -225,7 +226,7 @@ func (l *drawnRequest) productCondition() (condition string, input any) {
 	return condition, map[string]any{graphqlMember(attribute): map[string]any{"in": values}}
 }
 
-// graphqlMember is an attribute in GraphQL's spelling.
+// graphqlMember returns an attribute as GraphQL spells it.
 func graphqlMember(attribute string) string {
 	parts := strings.Split(attribute, "_")
 	for i := 1; i < len(parts); i++ {
@@ -234,7 +235,7 @@ func graphqlMember(attribute string) string {
 	return strings.Join(parts, "")
 }
 
-// graphqlLiteral writes a value as a document has it. No member here is an enum.
+// graphqlLiteral returns a value as a GraphQL literal. It does not support enums.
 func graphqlLiteral(value any) string {
 	switch value := value.(type) {
 	case map[string]any:
@@ -256,7 +257,7 @@ func graphqlLiteral(value any) string {
 	return fmt.Sprint(value)
 }
 
-// badProductFilter draws a filter that is refused.
+// badProductFilter draws an invalid filter.
 func (l *drawnRequest) badProductFilter() {
 	l.query.Del("filter")
 	l.arguments = slices.DeleteFunc(l.arguments, func(argument string) bool { return strings.HasPrefix(argument, "filter:") })
@@ -290,7 +291,7 @@ func (l *drawnRequest) badProductFilter() {
 	l.arguments = append(l.arguments, "filter: "+bad[1])
 }
 
-// includes draws what is included; a bad one is a resource that there is not.
+// includes draws included resources, sometimes an unknown one.
 func (l *drawnRequest) includes(bad bool) (names []string) {
 	names = slices.DeleteFunc([]string{"component_products", "main_image", "files"}, func(string) bool { return l.chance(60) })
 	l.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
@@ -303,16 +304,15 @@ func (l *drawnRequest) includes(bad bool) (names []string) {
 	return names
 }
 
-// rowsOf are the rows of a connection, bare or with their edges.
+// rowsOf returns the rows of a connection, from its nodes or its edges.
 func rowsOf(list map[string]any) []any {
 	if rows, bare := list["nodes"].([]any); bare {
 		return rows
 	}
-	return each(list["edges"], func(e map[string]any) any { return e["node"] })
+	return mapList(list["edges"], func(e map[string]any) any { return e["node"] })
 }
 
-// samePage holds rows, totals and links against each other, and keeps the
-// cursors for later.
+// samePage compares rows, totals and links, and keeps the cursors for later requests.
 func (l *drawnRequest) samePage(t require.TestingT, rest, list map[string]any, again func(*drawnRequest)) {
 	var ids []string
 	for _, row := range rest["data"].([]any) {
@@ -326,15 +326,15 @@ func (l *drawnRequest) samePage(t require.TestingT, rest, list map[string]any, a
 	meta := rest["meta"].(map[string]any)
 	require.Equal(t, list["totalCount"], meta["results"].(map[string]any)["total"], "the same total")
 	info, links := list["pageInfo"].(map[string]any), rest["links"].(map[string]any)
-	require.Equal(t, info["hasNextPage"].(bool) && len(ids) > 0, links["next"] != nil, "a next page on both")
+	require.Equal(t, info["hasNextPage"].(bool) && len(ids) > 0, links["next"] != nil, "both or neither have a next page")
 	if links["prev"] != nil {
-		require.True(t, info["hasPreviousPage"].(bool), "a previous page on both")
+		require.True(t, info["hasPreviousPage"].(bool), "both have a previous page")
 	}
 	if len(ids) == 0 {
 		return
 	}
 	edges, _ := list["edges"].([]any)
-	if len(edges) == 0 || edges[0].(map[string]any)["cursor"] == nil { // the route's own operation has no cursors
+	if len(edges) == 0 || edges[0].(map[string]any)["cursor"] == nil { // the route's operation selects no cursors
 		return
 	}
 	var places []pageChoice
@@ -347,14 +347,14 @@ func (l *drawnRequest) samePage(t require.TestingT, rest, list map[string]any, a
 		require.NoError(t, err)
 		if parameter := address.Query().Get("page[after]"); parameter != "" {
 			cursor, _, _ := strings.Cut(parameter, ".")
-			require.Equal(t, info["endCursor"], cursor, "the link and the cursor lead to the same place")
+			require.Equal(t, info["endCursor"], cursor, "the link has the cursor")
 			places = append(places, pageChoice{parameter: parameter, cursor: cursor})
 		}
 	}
 	l.keep(again, places...)
 }
 
-// sameIncluded holds what is included against the edges of all rows.
+// sameIncluded compares the included resources with the edges of all rows.
 func sameIncluded(t require.TestingT, rest map[string]any, products []any, names []string) {
 	if len(names) == 0 {
 		require.NotContains(t, rest, "included")

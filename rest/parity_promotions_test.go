@@ -12,7 +12,7 @@ import (
 
 const promotionMembers = `...promotion`
 
-// wirePromotion is GraphQL's promotion in REST's shape.
+// wirePromotion converts a promotion of GraphQL to REST's shape.
 func wirePromotion(p map[string]any) any {
 	amount := func(a map[string]any) any {
 		return map[string]any{"currency": a["currency"], "amount": json.Number(a["amount"].(string))}
@@ -29,13 +29,13 @@ func wirePromotion(p map[string]any) any {
 	return map[string]any{"type": "promotion", "id": p["uuid"], "name": p["name"], "description": p["description"],
 		"promotion_type": strings.ToLower(p["promotionType"].(string)), "enabled": p["enabled"], "automatic": p["automatic"],
 		"state": strings.ToLower(p["state"].(string)), "start": p["start"], "end": p["end"],
-		"min_cart_value": each(p["minCartValue"], amount), "max_discount_value": each(p["maxDiscountValue"], amount),
-		"max_applications_per_cart": p["maxApplicationsPerCart"], "schema": p["schema"], "currencies": each(p["currencies"], given),
+		"min_cart_value": mapList(p["minCartValue"], amount), "max_discount_value": mapList(p["maxDiscountValue"], amount),
+		"max_applications_per_cart": p["maxApplicationsPerCart"], "schema": p["schema"], "currencies": mapList(p["currencies"], given),
 		"target_catalogs": p["targetCatalogs"], "conditions": p["conditions"],
 		"meta": map[string]any{"timestamps": map[string]any{"created_at": p["createdAt"], "updated_at": p["updatedAt"]}}}
 }
 
-// promotionID draws a promotion, of which a few are nobody's.
+// promotionID draws a promotion's id, sometimes an unknown one.
 func (d *dice) promotionID() string {
 	if d.chance(12) {
 		return pick(d, "nowhere", "00000000-0000-4000-8000-000000000000", strings.Repeat("x", 65))
@@ -43,7 +43,7 @@ func (d *dice) promotionID() string {
 	return d.id(store.TypePromotion, pick(d, append([]string{"ten-off", "auto"}, d.promotions...)...))
 }
 
-// drawPromotions makes up a request for the list of promotions.
+// drawPromotions draws a request for the list of promotions.
 func drawPromotions(d *dice) *parityCase {
 	l := d.list("GET /v2/promotions")
 	q := &parityCase{method: "GET"}
@@ -52,16 +52,18 @@ func drawPromotions(d *dice) *parityCase {
 		l.query.Set("sort", map[string]string{"ASC": "", "DESC": "-"}[direction]+key)
 		l.arguments = append(l.arguments, fmt.Sprintf("orderBy: {field: %s, direction: %s}", strings.ToUpper(key), direction))
 	}
-	if l.chance(8) { // whoever may not ask asks for nothing that is wrong besides
+	if l.chance(8) { // the request has no other error
 		q.who = d.stranger()
 	} else if l.chance(60) {
 		f := pick(d, [][2]string{
 			{"eq(promotion_type,fixed_discount)", `{promotionType: [FIXED_DISCOUNT]}`}, {"in(state,active,expired)", `{state: [ACTIVE, EXPIRED]}`},
 			{"eq(enabled,true):eq(automatic,false)", `{enabled: true, automatic: false}`}, {"eq(name,Ten off)", `{name: {eq: "Ten off"}}`},
-			{"in(id,auto,ten-off)", `{id: {in: ["auto", "ten-off"]}}`}, {"like(name,*off*)", `{nameLike: "*off*"}`}, {"like(name,*OFF)", `{nameLike: "*OFF"}`}, {"like(name,t*)", `{nameLike: "t*"}`},
+			{"in(id,auto,ten-off)", `{id: {in: ["auto", "ten-off"]}}`}, {"like(name,*off*)", `{nameLike: "*off*"}`},
+			{"like(name,*OFF)", `{nameLike: "*OFF"}`}, {"like(name,t*)", `{nameLike: "t*"}`},
 			{"like(name,ten off)", `{nameLike: "ten off"}`}, {"like(name,a*b)", `{nameLike: "a*b"}`},
 			{"gt(id,b):le(created_at,2030-01-01)", `{bounds: {id: {gt: "b"}, createdAt: {le: "2030-01-01"}}}`},
-			{"eq(colour,red)", `{colour: "red"}`}, {"gt(name,a)", `{name: {gt: "a"}}`}, {"eq(state,gone)", `{state: GONE}`}, {"eq(enabled,yes)", `{enabled: "yes"}`},
+			{"eq(colour,red)", `{colour: "red"}`}, {"gt(name,a)", `{name: {gt: "a"}}`}, {"eq(state,gone)", `{state: GONE}`},
+			{"eq(enabled,yes)", `{enabled: "yes"}`},
 		}...)
 		l.query.Set("filter", f[0])
 		l.arguments = append(l.arguments, "filter: "+f[1])
@@ -77,14 +79,15 @@ func drawPromotions(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["promotions"].(map[string]any)
 		l.samePage(t, rest, list, func(*drawnRequest) {})
-		require.Equal(t, each(list["nodes"], wirePromotion), rest["data"])
+		require.Equal(t, mapList(list["nodes"], wirePromotion), rest["data"])
 	}
 	return q
 }
 
 func drawPromotion(d *dice) *parityCase {
 	id := d.promotionID()
-	q := &parityCase{method: "GET", target: "/v2/promotions/" + id, document: `query($id: ID!) { promotion(id: $id) { ` + promotionMembers + ` } }`, variables: map[string]any{"id": id}}
+	q := &parityCase{method: "GET", target: "/v2/promotions/" + id,
+		document: `query($id: ID!) { promotion(id: $id) { ` + promotionMembers + ` } }`, variables: map[string]any{"id": id}}
 	if d.chance(10) {
 		q.who = d.stranger()
 	}
@@ -94,7 +97,7 @@ func drawPromotion(d *dice) *parityCase {
 	return q
 }
 
-// promotionChange draws members, good ones or a bad one, in both languages.
+// promotionChange draws members for both APIs, valid or one of them invalid.
 func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	body, input = map[string]any{}, map[string]any{}
 	set := func(name string, value any) { body[name], input[graphqlMember(name)] = value, value }
@@ -102,9 +105,11 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	set("description", pick(d, "", "Something off."))
 	set("start", pick(d, "2024-01-01", "2024-05-30T11:00", "2024-05-30T14:00:00+02:00"))
 	set("end", pick(d, "2025-01-01", "2024-05-30T23:30:00Z"))
-	kinds := map[string]any{"percent_discount": map[string]any{"percent": 12.5}, "x_for_y": map[string]any{"x": 3, "y": 2, "targets": []any{"A"}, "odd": true},
+	kinds := map[string]any{"percent_discount": map[string]any{"percent": 12.5},
+		"x_for_y":        map[string]any{"x": 3, "y": 2, "targets": []any{"A"}, "odd": true},
 		"fixed_discount": map[string]any{"currencies": []any{map[string]any{"currency": "USD", "amount": 500}}},
-		"bundle_gift":    map[string]any{"gifts": []any{"G"}, "requirements": []any{map[string]any{"targets": "all", "quantity": 2}}, "targets": pick[any](d, "all", nil)}}
+		"bundle_gift": map[string]any{"gifts": []any{"G"}, "requirements": []any{map[string]any{"targets": "all", "quantity": 2}},
+			"targets": pick[any](d, "all", nil)}}
 	kind := pick(d, "percent_discount", "x_for_y", "fixed_discount", "bundle_gift")
 	body["promotion_type"], input["promotionType"] = kind, strings.ToUpper(kind)
 	set("schema", kinds[kind])
@@ -118,7 +123,7 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 	if d.chance(25) {
 		kinds := 5
 		if !create {
-			kinds = 4 // an unknown word is told before an unknown promotion, by GraphQL alone
+			kinds = 4 // GraphQL alone rejects an unknown enum value before an unknown promotion
 		}
 		switch d.IntN(kinds) {
 		case 0:
@@ -139,12 +144,13 @@ func (d *dice) promotionChange(create bool) (body, input map[string]any) {
 func drawPromotionCreate(d *dice) *parityCase {
 	body, input := d.promotionChange(true)
 	q := &parityCase{method: "POST", target: "/v2/promotions", variables: map[string]any{"input": input},
-		document: `mutation($input: PromotionCreateInput!) { promotionCreate(input: $input) { promotion { ` + promotionMembers + ` } userErrors { field code message } } }`}
+		document: `mutation($input: PromotionCreateInput!) { promotionCreate(input: $input) { promotion { ` + promotionMembers +
+			` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		want := wirePromotion(data["promotionCreate"].(map[string]any)["promotion"].(map[string]any)).(map[string]any)
 		got := rest["data"].(map[string]any)
-		require.NotEqual(t, want["id"], got["id"], "each surface made one")
+		require.NotEqual(t, want["id"], got["id"], "each API created one")
 		d.promotions = append(d.promotions, want["id"].(string), got["id"].(string))
 		want["id"] = got["id"]
 		require.Equal(t, want, got)
@@ -157,7 +163,8 @@ func drawPromotionUpdate(d *dice) *parityCase {
 	id := d.promotionID()
 	input["id"] = id
 	q := &parityCase{method: "PUT", target: "/v2/promotions/" + id, variables: map[string]any{"input": input},
-		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers + ` } preview { ...preview } codesDeleted userErrors { field code message } } }`}
+		document: `mutation($input: PromotionUpdateInput!) { promotionUpdate(input: $input) { promotion { ` + promotionMembers +
+			` } preview { ...preview } codesDeleted userErrors { field code message } } }`}
 	if d.chance(40) {
 		q.target, input["dryRun"] = q.target+"?dry_run=true", true
 	}
@@ -172,7 +179,7 @@ func drawPromotionUpdate(d *dice) *parityCase {
 	return q
 }
 
-// updatedPromotion is the promotion as it is after an update, or would be.
+// updatedPromotion returns the promotion after an update or a dry run.
 func updatedPromotion(payload map[string]any) map[string]any {
 	if preview, dry := payload["preview"].(map[string]any); dry {
 		return preview
@@ -180,8 +187,7 @@ func updatedPromotion(payload map[string]any) map[string]any {
 	return payload["promotion"].(map[string]any)
 }
 
-// drawPromotionDelete removes two promotions that were made, one by each
-// surface, or one that is not there.
+// drawPromotionDelete deletes two promotions, one created by each API, or an unknown one.
 func drawPromotionDelete(d *dice) *parityCase {
 	ids := []string{"nowhere", "nowhere"}
 	if n := len(d.promotions); n >= 2 {
@@ -195,15 +201,14 @@ func drawPromotionDelete(d *dice) *parityCase {
 		}}
 }
 
-// send writes a body, wrapped or not; now and then it is broken, or somebody
-// else's.
+// send sets the body, wrapped in data or not, sometimes broken or with another type.
 func (q *parityCase) send(d *dice, body map[string]any) {
 	good := body["promotion_type"] != "half_price"
 	wrapped := any(map[string]any{"data": body})
 	if d.chance(25) {
 		wrapped = body
 	}
-	text, _ := json.Marshal(wrapped) // plain values
+	text, _ := json.Marshal(wrapped) // cannot fail
 	q.body = string(text)
 	switch {
 	case good && d.chance(6):
@@ -215,15 +220,15 @@ func (q *parityCase) send(d *dice, body map[string]any) {
 
 const codeMembers = `...code`
 
-// wireCode is GraphQL's code in REST's shape; who may use it is a list there,
-// see listUsers.
+// wireCode converts a code of GraphQL to REST's shape. Its user is always a list, see listUsers.
 func wireCode(c map[string]any) any {
-	return map[string]any{"type": "promotion_code", "id": c["uuid"], "promotion_id": c["promotion"].(map[string]any)["uuid"], "code": c["code"], "uses": c["uses"],
-		"max_uses": c["maxUses"], "consume_unit": strings.ToLower(c["consumeUnit"].(string)), "user": c["users"], "valid": c["valid"], "created_at": c["createdAt"]}
+	return map[string]any{"type": "promotion_code", "id": c["uuid"], "promotion_id": c["promotion"].(map[string]any)["uuid"],
+		"code": c["code"], "uses": c["uses"],
+		"max_uses": c["maxUses"], "consume_unit": strings.ToLower(c["consumeUnit"].(string)), "user": c["users"], "valid": c["valid"],
+		"created_at": c["createdAt"]}
 }
 
-// listUsers makes a list of the user of each of REST's codes, which keep the
-// form in which they were sent.
+// listUsers converts the user of each of REST's codes to a list. REST keeps the form that was sent.
 func listUsers(codes any) any {
 	for _, code := range codes.([]any) {
 		if user, ok := code.(map[string]any)["user"].(string); ok {
@@ -246,7 +251,8 @@ func drawCodes(d *dice) *parityCase {
 	if l.chance(8) {
 		q.who = d.stranger()
 	} else if l.chance(40) {
-		f := pick(d, [2]string{"eq(code,TEN-OFF)", `{code: {eq: "TEN-OFF"}}`}, [2]string{"in(code,ten-off,none)", `{code: {in: ["ten-off", "none"]}}`}, [2]string{"gt(code,a)", `{code: {gt: "a"}}`})
+		f := pick(d, [2]string{"eq(code,TEN-OFF)", `{code: {eq: "TEN-OFF"}}`},
+			[2]string{"in(code,ten-off,none)", `{code: {in: ["ten-off", "none"]}}`}, [2]string{"gt(code,a)", `{code: {gt: "a"}}`})
 		l.query.Set("filter", f[0])
 		l.arguments = append(l.arguments, "filter: "+f[1])
 	}
@@ -257,13 +263,12 @@ func drawCodes(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["promotionCodes"].(map[string]any)
 		l.samePage(t, rest, list, func(*drawnRequest) {})
-		require.Equal(t, each(list["nodes"], wireCode), listUsers(rest["data"]))
+		require.Equal(t, mapList(list["nodes"], wireCode), listUsers(rest["data"]))
 	}
 	return q
 }
 
-// drawCodesCreate makes codes by both surfaces, which differ in their last
-// letter alone.
+// drawCodesCreate creates codes with both APIs. They differ only in their last letter.
 func drawCodesCreate(d *dice) *parityCase {
 	id := d.promotionID()
 	var rows, inputs []any
@@ -273,7 +278,7 @@ func drawCodesCreate(d *dice) *parityCase {
 		if d.chance(80) {
 			row["code"], input["code"] = code+"r", code+"g"
 		}
-		if len(rows) > 0 && d.chance(10) { // one that is there twice
+		if len(rows) > 0 && d.chance(10) { // a duplicate
 			row["code"], input["code"] = rows[0].(map[string]any)["code"], inputs[0].(map[string]any)["code"]
 		}
 		if d.chance(40) {
@@ -301,14 +306,15 @@ func drawCodesCreate(d *dice) *parityCase {
 		delete(body, "type")
 	}
 	q := &parityCase{method: "POST", target: "/v2/promotions/" + id + "/codes", variables: map[string]any{"input": input},
-		document: `mutation($input: PromotionCodesCreateInput!) { promotionCodesCreate(input: $input) { promotion { ` + promotionMembers + ` } codes { ` + codeMembers + ` } userErrors { field code message } } }`}
+		document: `mutation($input: PromotionCodesCreateInput!) { promotionCodesCreate(input: $input) { promotion { ` + promotionMembers +
+			` } codes { ` + codeMembers + ` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		payload := data["promotionCodesCreate"].(map[string]any)
 		got := rest["data"].(map[string]any)
 		listUsers(got["codes"])
 		want := wirePromotion(payload["promotion"].(map[string]any)).(map[string]any)
-		want["codes"] = each(payload["codes"], wireCode)
+		want["codes"] = mapList(payload["codes"], wireCode)
 		for i, code := range want["codes"].([]any) {
 			there := got["codes"].([]any)[i].(map[string]any)
 			d.codes = append(d.codes, [3]string{there["promotion_id"].(string), there["code"].(string), code.(map[string]any)["code"].(string)})
@@ -322,7 +328,7 @@ func drawCodesCreate(d *dice) *parityCase {
 	return q
 }
 
-// codeMade draws a code that each surface made, or one that is not there.
+// codeMade draws a code that each API created, or an unknown one.
 func (d *dice) codeMade() [3]string {
 	if n := len(d.codes); n > 0 && d.chance(80) {
 		made := d.codes[n-1]

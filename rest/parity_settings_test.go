@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drawSettings asks for the settings.
+// drawSettings draws a request for the settings.
 func drawSettings(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: pick(d, "/v2/settings", "/v2/settings/"), document: `{ settings { ...settings } }`}
 	if d.chance(20) {
@@ -18,19 +18,22 @@ func drawSettings(d *dice) *parityCase {
 	return q
 }
 
-// wireSettings are GraphQL's settings in REST's shape.
+// wireSettings converts the settings of GraphQL to REST's shape.
 func wireSettings(s map[string]any) map[string]any {
-	return map[string]any{"type": "settings", "id": "settings", "page_length": s["pageLength"], "currency": s["currency"], "locale": s["locale"],
+	return map[string]any{"type": "settings", "id": "settings", "page_length": s["pageLength"], "currency": s["currency"],
+		"locale":          s["locale"],
 		"page_length_max": s["pageLengthMax"], "page_offset_limit": s["pageOffsetLimit"]}
 }
 
-// drawSettingsUpdate changes some settings, to good values or bad ones.
+// drawSettingsUpdate changes some settings to valid or invalid values.
 func drawSettingsUpdate(d *dice) *parityCase {
 	q := &parityCase{method: "PUT", target: "/v2/settings"}
 	const document = `mutation($input: SettingsUpdateInput!) { settingsUpdate(input: $input) { settings { ...settings } userErrors { field code message } } }`
-	good := map[string][]any{"page_length": {1, 2, 25, 100, 1 + d.IntN(100), nil}, "currency": {"USD", "EUR", "JPY", nil}, "locale": {"en", "fr", "fr-CA", nil}}
+	good := map[string][]any{"page_length": {1, 2, 25, 100, 1 + d.IntN(100), nil}, "currency": {"USD", "EUR", "JPY", nil},
+		"locale": {"en", "fr", "fr-CA", nil}}
 	broken := map[string][]any{"page_length": {0, 101, -1, 1 << 30}, "currency": {"dollars", "", "usd"}, "locale": {"!", "not a tag"}}
-	mistyped := map[string][]any{"page_length": {"abc", 1.5, true, []any{}, map[string]any{}}, "currency": {map[string]any{}, []any{map[string]any{}}}, "locale": {map[string]any{}}}
+	mistyped := map[string][]any{"page_length": {"abc", 1.5, true, []any{}, map[string]any{}},
+		"currency": {map[string]any{}, []any{map[string]any{}}}, "locale": {map[string]any{}}}
 	from, wrong := good, false
 	switch {
 	case d.chance(15):
@@ -50,14 +53,14 @@ func drawSettingsUpdate(d *dice) *parityCase {
 			break
 		}
 	}
-	if d.chance(30) { // what can only be read is passed over
+	if d.chance(30) { // read-only members are ignored
 		data["type"], data["page_length_max"], data["unknown"] = "settings", 7, true
 	}
 	body := any(map[string]any{"data": data})
 	if d.chance(20) && len(data) > 0 {
 		body = data
 	}
-	text, _ := json.Marshal(body) // plain values
+	text, _ := json.Marshal(body) // cannot fail
 	q.body, q.document, q.variables = string(text), document, map[string]any{"input": input}
 	if q.who == asAdmin && d.chance(8) {
 		q.body, q.raw = pick(d, "", "{", "[]", `"settings"`, `{"data":[]}`, `{"data":5}`), "{"

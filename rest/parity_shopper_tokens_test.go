@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drawShopperToken mints a token, by good values or one bad one.
+// drawShopperToken creates a token, with valid values or one invalid value.
 func drawShopperToken(d *dice) *parityCase {
 	q := &parityCase{method: "POST", target: pick(d, "/v2/shopper-tokens", "/v2/shopper-tokens/")}
 	good := map[string][]any{"account_id": {"acme", "", nil}, "account_tags": {[]any{"gold", "vip"}, []any{}, nil},
@@ -35,12 +35,12 @@ func drawShopperToken(d *dice) *parityCase {
 	if broken == "" && d.chance(20) {
 		q.who = d.stranger()
 	}
-	text, _ := json.Marshal(map[string]any{"data": data}) // plain values
+	text, _ := json.Marshal(map[string]any{"data": data}) // cannot fail
 	q.body, q.variables = string(text), map[string]any{"input": input}
 	q.document = `mutation($input: ShopperTokenCreateInput!) { shopperTokenCreate(input: $input) { token expiresAt scopes userErrors { field code message } } }`
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		theirs, ours := rest["data"].(map[string]any), data["shopperTokenCreate"].(map[string]any)
-		require.Equal(t, claimsOf(t, ours["token"]), claimsOf(t, theirs["token"]))
+		require.Equal(t, tokenClaims(t, ours["token"]), tokenClaims(t, theirs["token"]))
 		require.Equal(t, ours["scopes"], theirs["scopes"])
 		require.Equal(t, []any{"shopper_token", "Bearer"}, []any{theirs["type"], theirs["token_type"]})
 		require.Equal(t, instant(t, ours["expiresAt"]), instant(t, theirs["expires_at"]))
@@ -48,8 +48,8 @@ func drawShopperToken(d *dice) *parityCase {
 	return q
 }
 
-// claimsOf are what a token says, but for its id.
-func claimsOf(t require.TestingT, token any) map[string]any {
+// tokenClaims returns a token's claims without its id.
+func tokenClaims(t require.TestingT, token any) map[string]any {
 	parts := strings.Split(token.(string), ".")
 	require.Len(t, parts, 3)
 	text, err := base64.RawURLEncoding.DecodeString(parts[1])

@@ -12,7 +12,7 @@ import (
 	"portico/store"
 )
 
-// stockHeaders draws the header that decides the shape of stock.
+// stockHeaders draws the header that selects the shape of stock.
 func (d *dice) stockHeaders() []string {
 	if d.chance(30) {
 		return []string{"EP-Inventories-Multi-Location", pick(d, "true", "TRUE")}
@@ -22,7 +22,7 @@ func (d *dice) stockHeaders() []string {
 
 const stockMembers = `...stock`
 
-// wireStockAs is a stock record in the shape that the headers ask for.
+// wireStockAs converts a stock record to the shape that the headers select.
 func wireStockAs(headers []string) func(map[string]any) any {
 	if len(headers) == 0 {
 		return wireStock
@@ -38,7 +38,7 @@ func wireStockAs(headers []string) func(map[string]any) any {
 	}
 }
 
-// drawStock asks for the stock of one product.
+// drawStock draws a request for the stock of a product.
 func drawStock(d *dice) *parityCase {
 	id := pick(d, d.known.products...)
 	if n := len(d.stocks); n > 0 && d.chance(30) {
@@ -58,7 +58,7 @@ func drawStock(d *dice) *parityCase {
 	return q
 }
 
-// drawStocksByID asks for the stock of several products.
+// drawStocksByID draws a request for the stock of several products.
 func drawStocksByID(d *dice) *parityCase {
 	n := pick(d, 0, 1, 3, 30, 100)
 	if d.chance(10) {
@@ -71,7 +71,7 @@ func drawStocksByID(d *dice) *parityCase {
 	}
 	q := &parityCase{method: "POST", target: "/v2/inventories/multiple", headers: d.stockHeaders(), variables: map[string]any{"ids": ids},
 		document: `query($ids: [ID!]!) { stocksById(productIds: $ids) { ` + stockMembers + ` } }`}
-	text, _ := json.Marshal(map[string]any{"data": resources}) // plain values
+	text, _ := json.Marshal(map[string]any{"data": resources}) // cannot fail
 	q.body = string(text)
 	switch {
 	case n < 101 && d.chance(6):
@@ -80,12 +80,12 @@ func drawStocksByID(d *dice) *parityCase {
 		q.body, q.raw = pick(d, "", "{", "[]", `{"data":{}}`, `{"data":[5]}`, `{}`), "{"
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		require.Equal(t, each(data["stocksById"], wireStockAs(q.headers)), rest["data"])
+		require.Equal(t, mapList(data["stocksById"], wireStockAs(q.headers)), rest["data"])
 	}
 	return q
 }
 
-// drawStockCreate makes a stock record on each surface, of a product each.
+// drawStockCreate creates a stock record with each API, for different products.
 func drawStockCreate(coordinate string) func(*dice) *parityCase {
 	return func(d *dice) *parityCase {
 		n := len(d.stocks)
@@ -96,7 +96,7 @@ func drawStockCreate(coordinate string) func(*dice) *parityCase {
 			quantity = pick[any](d, -1, -5)
 		case 1:
 			if n > 0 {
-				ids = d.stocks[d.IntN(n)] // which have one
+				ids = d.stocks[d.IntN(n)] // products that have a record
 			}
 		case 2:
 			ids = [2]string{"a b", "a b"}
@@ -106,8 +106,10 @@ func drawStockCreate(coordinate string) func(*dice) *parityCase {
 			body = map[string]any{"type": "stock", "attributes": pick(d, map[string]any{"available": quantity},
 				map[string]any{"locations": map[string]any{"default": map[string]any{"available": quantity}}})}
 		}
-		q := &parityCase{method: "POST", target: "/v2/inventories", headers: d.stockHeaders(), variables: map[string]any{"input": map[string]any{"productId": ids[1], "quantity": quantity}},
-			document: `mutation($input: StockCreateInput!) { stockCreate(input: $input) { stock { ` + stockMembers + ` } userErrors { field code message } } }`}
+		q := &parityCase{method: "POST", target: "/v2/inventories", headers: d.stockHeaders(),
+			variables: map[string]any{"input": map[string]any{"productId": ids[1], "quantity": quantity}},
+			document: `mutation($input: StockCreateInput!) { stockCreate(input: $input) { stock { ` + stockMembers +
+				` } userErrors { field code message } } }`}
 		if strings.HasSuffix(coordinate, ":id") {
 			q.target += "/" + url.PathEscape(ids[0])
 		} else {
@@ -124,8 +126,8 @@ func drawStockCreate(coordinate string) func(*dice) *parityCase {
 	}
 }
 
-// drawStockDelete deletes two records that were made, one by each surface, or
-// one that is not there. Some have allocated units.
+// drawStockDelete deletes two records, one created by each API, or an unknown one. Some have
+// allocated units.
 func drawStockDelete(d *dice) *parityCase {
 	ids := [2]string{"nowhere", "nowhere"}
 	place := -1
@@ -144,10 +146,11 @@ func drawStockDelete(d *dice) *parityCase {
 
 const lineMembers = `...transaction`
 
-// wireLineAs is a line of a ledger in the shape that the headers ask for.
-func wireLineAs(headers []string) func(map[string]any) any {
+// wireTransactionAs converts a ledger entry to the shape that the headers select.
+func wireTransactionAs(headers []string) func(map[string]any) any {
 	return func(l map[string]any) any {
-		change := map[string]any{"action": strings.ToLower(l["action"].(string)), "product_id": l["productId"], "quantity": l["quantity"], "reason": l["reason"], "reference": l["reference"]}
+		change := map[string]any{"action": strings.ToLower(l["action"].(string)), "product_id": l["productId"], "quantity": l["quantity"],
+			"reason": l["reason"], "reference": l["reference"]}
 		times := map[string]any{"created_at": l["createdAt"]}
 		if len(headers) > 0 {
 			change["location"] = "default"
@@ -158,14 +161,14 @@ func wireLineAs(headers []string) func(map[string]any) any {
 	}
 }
 
-// drawTransact changes the stock of two products that had the same changes so
-// far, one by each surface.
+// drawTransact changes the stock of two products with equal ledgers, one with each API.
 func drawTransact(d *dice) *parityCase {
 	ids := [2]string{"nobody", "nobody"}
 	if n := len(d.stocks); n > 0 && d.chance(90) {
 		ids = d.stocks[d.IntN(n)]
 	}
-	change := map[string]any{"action": pick(d, "increment", "increment", "decrement", "allocate", "deallocate", "set"), "quantity": 1 + d.IntN(20)}
+	change := map[string]any{"action": pick(d, "increment", "increment", "decrement", "allocate", "deallocate", "set"),
+		"quantity": 1 + d.IntN(20)}
 	if d.chance(40) {
 		change["reason"], change["reference"] = "counted", pick(d, "order-1", "é")
 	}
@@ -186,20 +189,22 @@ func drawTransact(d *dice) *parityCase {
 		body["location"], body["product_id"] = "default", ids[0]
 		body = map[string]any{"attributes": body}
 	}
-	q := &parityCase{method: "POST", target: "/v2/inventories/" + ids[0] + "/transactions", headers: d.stockHeaders(), variables: map[string]any{"input": map[string]any{"changes": []any{input}}},
-		document: `mutation($input: StockTransactInput!) { stockTransact(input: $input) { transactions { ` + lineMembers + ` } userErrors { field code message } } }`}
+	q := &parityCase{method: "POST", target: "/v2/inventories/" + ids[0] + "/transactions", headers: d.stockHeaders(),
+		variables: map[string]any{"input": map[string]any{"changes": []any{input}}},
+		document: `mutation($input: StockTransactInput!) { stockTransact(input: $input) { transactions { ` + lineMembers +
+			` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		line := data["stockTransact"].(map[string]any)["transactions"].([]any)[0].(map[string]any)
 		got := rest["data"].(map[string]any)
 		d.lines = append(d.lines, [2]string{ids[1], line["uuid"].(string)}, [2]string{ids[0], got["id"].(string)})
 		line["uuid"], line["productId"] = got["id"], ids[0]
-		require.Equal(t, wireLineAs(q.headers)(line), any(got))
+		require.Equal(t, wireTransactionAs(q.headers)(line), any(got))
 	}
 	return q
 }
 
-// drawTransactions asks for a product's ledger.
+// drawTransactions draws a request for a product's ledger.
 func drawTransactions(d *dice) *parityCase {
 	l := d.list("GET /v2/inventories/:id/transactions")
 	l.keys = []string{"created_at"}
@@ -242,25 +247,26 @@ func drawTransactions(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["stockTransactions"].(map[string]any)
 		l.samePage(t, rest, list, again)
-		require.Equal(t, each(list["nodes"], wireLineAs(q.headers)), rest["data"])
+		require.Equal(t, mapList(list["nodes"], wireTransactionAs(q.headers)), rest["data"])
 	}
 	return q
 }
 
-// drawTransaction asks for a line of a ledger.
+// drawTransaction draws a request for a ledger entry.
 func drawTransaction(d *dice) *parityCase {
 	line := [2]string{pick(d, "anvil", "nobody"), pick(d, "ledger-5", "none", "a b")}
 	if n := len(d.lines); n > 0 && d.chance(70) {
 		line = d.lines[d.IntN(n)]
 	}
-	q := &parityCase{method: "GET", target: "/v2/inventories/" + line[0] + "/transactions/" + url.PathEscape(line[1]), headers: d.stockHeaders(),
+	q := &parityCase{method: "GET", target: "/v2/inventories/" + line[0] + "/transactions/" + url.PathEscape(line[1]),
+		headers:   d.stockHeaders(),
 		variables: map[string]any{"productId": line[0], "id": line[1]},
 		document:  `query($productId: ID!, $id: ID!) { stockTransaction(productId: $productId, id: $id) { ` + lineMembers + ` } }`}
 	if d.chance(10) {
 		q.who = d.stranger()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		require.Equal(t, wireLineAs(q.headers)(data["stockTransaction"].(map[string]any)), rest["data"])
+		require.Equal(t, wireTransactionAs(q.headers)(data["stockTransaction"].(map[string]any)), rest["data"])
 	}
 	return q
 }

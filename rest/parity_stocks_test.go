@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// drawStocks makes up a request for the list of stock.
+// drawStocks draws a request for the list of stock.
 func drawStocks(d *dice) *parityCase {
 	l := d.list("GET /v2/inventories")
 	q := &parityCase{method: "GET"}
@@ -44,9 +44,10 @@ func drawStocks(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["stocks"].(map[string]any)
 		l.samePage(t, rest, list, again)
-		require.Equal(t, each(list["nodes"], wireStock), rest["data"])
+		require.Equal(t, mapList(list["nodes"], wireStock), rest["data"])
 		times := list["timestamps"].(map[string]any)
-		require.Equal(t, map[string]any{"created_at": times["createdAt"], "updated_at": times["updatedAt"]}, rest["meta"].(map[string]any)["timestamps"])
+		require.Equal(t, map[string]any{"created_at": times["createdAt"], "updated_at": times["updatedAt"]},
+			rest["meta"].(map[string]any)["timestamps"])
 	}
 	return q
 }
@@ -55,7 +56,7 @@ func wireStock(s map[string]any) any {
 	return map[string]any{"id": s["uuid"], "type": "stock", "total": s["total"], "available": s["available"], "allocated": s["allocated"]}
 }
 
-// stockFilter draws bounds, each on another key or of another kind.
+// stockFilter draws bounds, each with another key or operator.
 func (l *drawnRequest) stockFilter() {
 	n := pick(l.dice, 0, 0, 1, 1, 2, 3)
 	var conditions []string
@@ -78,11 +79,11 @@ func (l *drawnRequest) stockFilter() {
 	}
 	l.query.Set("filter", strings.Join(conditions, ":"))
 	l.argument("filter", "ListBounds", graphqlLiteral(bounds), bounds)
-	text, _ := json.Marshal(bounds) // maps are written in order
+	text, _ := json.Marshal(bounds) // sorts the members
 	l.where += fmt.Sprintf(" where %s", text)
 }
 
-// badStockFilter draws a filter that is refused.
+// badStockFilter draws an invalid filter.
 func (l *drawnRequest) badStockFilter() {
 	bad := pick(l.dice,
 		[2]string{"gt(id", `{id: {gt: }}`},

@@ -12,8 +12,8 @@ import (
 	"portico/store"
 )
 
-// drawConfigured chooses options of a product, which may be a bundle, in ways
-// that its components allow or not.
+// drawConfigured draws options of a product, which may be a bundle, valid for its components or
+// not.
 func drawConfigured(d *dice) *parityCase {
 	l := d.list("POST /catalog/products/:id/configure")
 	q := &parityCase{method: "POST", headers: append(l.shopper(), d.catalog()...)}
@@ -55,7 +55,7 @@ func drawConfigured(d *dice) *parityCase {
 	include := l.includes(bad)
 	l.variables["id"], l.variables["selectedOptions"] = id, choices
 	q.target = l.address("/catalog/products/" + url.PathEscape(id) + "/configure")
-	text, _ := json.Marshal(map[string]any{"data": map[string]any{"selected_options": chosen}}) // plain values
+	text, _ := json.Marshal(map[string]any{"data": map[string]any{"selected_options": chosen}}) // cannot fail
 	q.body, q.variables = string(text), l.variables
 	q.document = "query($id: ID!, $selectedOptions: [BundleChoiceInput!]!) { productConfigured(id: $id, selectedOptions: $selectedOptions) { ...configured product { " + productMembers(include) + " } } }"
 	if q.who == asAdmin && d.chance(5) {
@@ -65,14 +65,14 @@ func drawConfigured(d *dice) *parityCase {
 		configured := data["productConfigured"].(map[string]any)
 		product := configured["product"].(map[string]any)
 		delete(configured, "product")
-		maps.Copy(product, configured) // REST writes the choice into the product
+		maps.Copy(product, configured) // REST returns the choice with the product
 		require.Equal(t, wireProduct(product), withoutRESTOnly(rest["data"].(map[string]any)))
 		sameIncluded(t, rest, []any{product}, include)
 	}
 	return q
 }
 
-// file draws a file's id, of which a few are nobody's.
+// file draws a file's id, sometimes an unknown one.
 func (d *dice) file() string {
 	if d.chance(15) || len(d.known.files) == 0 {
 		return pick(d, "nobody", "a b", "00000000-0000-4000-8000-000000000000", strings.Repeat("x", 65))
@@ -120,12 +120,12 @@ func drawFiles(d *dice) *parityCase {
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["files"].(map[string]any)
 		l.samePage(t, rest, list, again)
-		require.Equal(t, each(list["nodes"], func(f map[string]any) any { return wireFile(f) }), rest["data"])
+		require.Equal(t, mapList(list["nodes"], func(f map[string]any) any { return wireFile(f) }), rest["data"])
 	}
 	return q
 }
 
-// badFileFilter draws a filter that is refused.
+// badFileFilter draws an invalid filter.
 func (l *drawnRequest) badFileFilter() {
 	l.query.Del("filter")
 	l.arguments = slices.DeleteFunc(l.arguments, func(argument string) bool { return strings.HasPrefix(argument, "filter:") })
@@ -145,7 +145,8 @@ func (l *drawnRequest) badFileFilter() {
 
 func drawFile(d *dice) *parityCase {
 	id := d.file()
-	q := &parityCase{method: "GET", target: "/v2/files/" + url.PathEscape(id), document: `query($id: ID!) { file(id: $id) { ...file } }`, variables: map[string]any{"id": id}}
+	q := &parityCase{method: "GET", target: "/v2/files/" + url.PathEscape(id),
+		document: `query($id: ID!) { file(id: $id) { ...file } }`, variables: map[string]any{"id": id}}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
@@ -156,24 +157,28 @@ func drawFile(d *dice) *parityCase {
 }
 
 func wireCurrency(c map[string]any) any {
-	return map[string]any{"id": c["code"], "type": "currency", "code": c["code"], "default": c["default"], "enabled": true, "decimal_point": c["decimalPoint"],
-		"thousand_separator": c["thousandSeparator"], "decimal_places": c["decimalPlaces"], "format": c["format"], "exchange_rate": json.Number("1")}
+	return map[string]any{"id": c["code"], "type": "currency", "code": c["code"], "default": c["default"], "enabled": true,
+		"decimal_point":      c["decimalPoint"],
+		"thousand_separator": c["thousandSeparator"], "decimal_places": c["decimalPlaces"], "format": c["format"],
+		"exchange_rate": json.Number("1")}
 }
 
 func drawCurrencies(d *dice) *parityCase {
-	q := &parityCase{method: "GET", target: pick(d, "/v2/currencies", "/v2/currencies/"), headers: append(d.list("").shopper(), d.catalog()...), document: `{ currencies { ...currency } }`}
+	q := &parityCase{method: "GET", target: pick(d, "/v2/currencies", "/v2/currencies/"),
+		headers: append(d.list("").shopper(), d.catalog()...), document: `{ currencies { ...currency } }`}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		require.Equal(t, each(data["currencies"], wireCurrency), rest["data"])
+		require.Equal(t, mapList(data["currencies"], wireCurrency), rest["data"])
 	}
 	return q
 }
 
 func drawCurrency(d *dice) *parityCase {
 	code := pick(d, "USD", "EUR", "JPY", "usd", "XYZ", "nobody")
-	q := &parityCase{method: "GET", target: "/v2/currencies/" + code, headers: d.list("").shopper(), document: `query($code: String!) { currency(code: $code) { ...currency } }`,
+	q := &parityCase{method: "GET", target: "/v2/currencies/" + code, headers: d.list("").shopper(),
+		document:  `query($code: String!) { currency(code: $code) { ...currency } }`,
 		variables: map[string]any{"code": code}}
 	if d.chance(20) {
 		q.who = d.stranger()
@@ -185,14 +190,16 @@ func drawCurrency(d *dice) *parityCase {
 }
 
 func drawLocations(d *dice) *parityCase {
-	q := &parityCase{method: "GET", target: pick(d, "/v2/inventories/locations", "/v2/inventories/locations/"), document: `{ stockLocations { uuid name description externalRef address } }`}
+	q := &parityCase{method: "GET", target: pick(d, "/v2/inventories/locations", "/v2/inventories/locations/"),
+		document: `{ stockLocations { uuid name description externalRef address } }`}
 	if d.chance(20) {
 		q.who = d.stranger()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
-		require.Equal(t, each(data["stockLocations"], func(l map[string]any) any {
-			return map[string]any{"id": l["uuid"], "type": "inventory_location", "attributes": map[string]any{"name": l["name"], "description": l["description"],
-				"external_ref": l["externalRef"], "address": l["address"], "geolocation": nil}}
+		require.Equal(t, mapList(data["stockLocations"], func(l map[string]any) any {
+			return map[string]any{"id": l["uuid"], "type": "inventory_location",
+				"attributes": map[string]any{"name": l["name"], "description": l["description"],
+					"external_ref": l["externalRef"], "address": l["address"], "geolocation": nil}}
 		}), rest["data"])
 	}
 	return q

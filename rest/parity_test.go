@@ -22,11 +22,10 @@ import (
 	"portico/store/storetest"
 )
 
-// parity is an operation in both languages. draw makes up a request to REST
-// and the GraphQL document that asks the same.
+// parity is an operation of both APIs. draw creates a REST request and the equal GraphQL document.
 type parity struct {
 	coordinate string // of the route
-	weight     int    // how often it is drawn, against the others
+	weight     int    // relative frequency
 	draw       func(*dice) *parityCase
 }
 
@@ -79,24 +78,23 @@ func parities() []parity {
 	return list
 }
 
-// parityCase is one request in both languages.
+// parityCase is one request for both APIs.
 type parityCase struct {
-	method, target, body string   // to REST
-	headers              []string // to both, in pairs
+	method, target, body string   // for REST
+	headers              []string // for both, alternating names and values
 	document             string   // to GraphQL
 	variables            map[string]any
-	raw                  string // to GraphQL, in place of document and variables
+	raw                  string // for GraphQL, in place of document and variables
 	who                  askingClient
 
-	told func(operation string) // notes what REST says it is in GraphQL
+	told func(operation string) // records the operation of REST's header Graphql-Request
 
-	// same holds two answers without errors against each other: REST's body
-	// and GraphQL's data, decoded with json.Number.
+	// same compares two responses without errors: REST's body and GraphQL's data, decoded with
+	// json.Number.
 	same func(t require.TestingT, body, data map[string]any)
 }
 
-// askingClient is who asks: an admin, nobody, someone whose token is no good, or one
-// whose scopes do not suffice.
+// askingClient is the client: an admin, none, one with an invalid token, or one without the scopes.
 type askingClient int
 
 const (
@@ -112,12 +110,12 @@ func statusOf(code store.Code) int {
 		store.Invalid: 400, store.Unauthenticated: 401, store.Forbidden: 403, store.NotFound: 404, store.Conflict: 409,
 		store.CursorMismatch: 400, store.CursorExpired: 410, store.Unprocessable: 422, store.RateLimited: 429,
 		store.Unavailable: 503, store.Internal: 500,
-		store.Code(store.DuplicateCode): 422, store.Code(store.CodesNotAllowed): 422, // reasons, which userErrors tell
+		store.Code(store.DuplicateCode): 422, store.Code(store.CodesNotAllowed): 422, // reasons in userErrors
 	}[code]
 }
 
-// parityRounds is how often every operation has its turn before chance decides, so
-// that the rarest is told too.
+// parityRounds is how often every operation runs before operations are drawn by weight, so that
+// rare operations run too.
 const parityRounds = 6
 
 func TestParityOfRESTAndGraphQL(t *testing.T) {
@@ -147,13 +145,14 @@ func TestParityOfRESTAndGraphQL(t *testing.T) {
 					statuses[requireSame(t, s, q, fmt.Sprintf("request %d of PORTICO_PARITY_SEED=%d", n, seed))]++
 				}
 				t.Logf("answers by status: %v", statuses)
-				if run.name == "handmade" && !raceDetector { // enough of them to draw the rarest
-					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.told)), "every operation was told, and answered the same")
+				if run.name == "handmade" && !raceDetector { // enough requests for the rarest operation
+					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.told)),
+						"the header Graphql-Request occurred with every operation")
 					for _, status := range []int{200, 400, 401, 403, 404, 422} {
 						require.NotZero(t, statuses[status], "the requests drawn are of every kind; none was answered %d", status)
 					}
 				}
-				require.Greater(t, statuses[200], run.requests/2, "most of the requests drawn are good ones")
+				require.Greater(t, statuses[200], run.requests/2, "most requests are valid")
 			})
 		}
 	})
@@ -168,8 +167,7 @@ func TestEveryRouteHasAParityTest(t *testing.T) {
 	require.ElementsMatch(t, rest.Routes, compared)
 }
 
-// requireSame asks both surfaces and holds their answers against each other;
-// it returns the status.
+// requireSame sends a request to both APIs, compares the responses and returns the status.
 func requireSame(t *testing.T, s *testServer, q *parityCase, name string) int {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), q.method, q.target, strings.NewReader(q.body))
@@ -188,7 +186,8 @@ func requireSame(t *testing.T, s *testServer, q *parityCase, name string) int {
 		body = string(text)
 	}
 	v := q.ask(s, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(body)))
-	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\n%s\nanswers %.3000s", name, q.method, q.target, q.body, q.headers, w.Code, w.Body, body, v.Body)
+	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\n%s\nanswers %.3000s", name, q.method, q.target, q.body, q.headers,
+		w.Code, w.Body, body, v.Body)
 
 	var graphql struct {
 		Data   map[string]any
@@ -225,9 +224,9 @@ func requireSame(t *testing.T, s *testServer, q *parityCase, name string) int {
 	return w.Code
 }
 
-// exceedsCost tells whether GraphQL refuses for its cost what REST answers: a
-// long page of products with all that belongs to them. REST, which cannot nest
-// further, bounds what it reads and answers instead.
+// exceedsCost reports whether GraphQL rejects a query for its cost that REST answers: a long
+// page of products with all related objects. REST cannot nest further and limits the rows it
+// reads.
 func exceedsCost(t *testing.T, q *parityCase, status int, graphql, both string) bool {
 	t.Helper()
 	if status != http.StatusOK || !strings.Contains(graphql, "the operation may cost") {
@@ -242,7 +241,7 @@ func exceedsCost(t *testing.T, q *parityCase, status int, graphql, both string) 
 	return true
 }
 
-// requirer tells both answers with whatever it has to say.
+// requirer adds both responses to each failure.
 type requirer struct {
 	t    *testing.T
 	both string
@@ -255,7 +254,7 @@ func (r requirer) Errorf(format string, args ...any) {
 
 func (r requirer) FailNow() { r.t.FailNow() }
 
-// ask sends a request on somebody's behalf.
+// ask sends a request as a client.
 func (q *parityCase) ask(s *testServer, r *http.Request) *httptest.ResponseRecorder {
 	r.Header.Set("Content-Type", "application/json")
 	for i := 0; i+1 < len(q.headers); i += 2 {
@@ -275,7 +274,7 @@ func (q *parityCase) ask(s *testServer, r *http.Request) *httptest.ResponseRecor
 	return w
 }
 
-// decode reads JSON with numbers as they are written.
+// decode parses JSON and keeps numbers as written.
 func decode(t *testing.T, text []byte, into any, both string) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -283,8 +282,8 @@ func decode(t *testing.T, text []byte, into any, both string) {
 	require.NoError(t, decoder.Decode(into), "%s", both)
 }
 
-// errorCodesIn are the codes of what GraphQL says with its data: userErrors of a
-// payload, and null where REST has nothing to show.
+// errorCodesIn returns the error codes in GraphQL's data: the userErrors of a payload, and
+// NOT_FOUND for null where REST has no object.
 func errorCodesIn(data map[string]any) (codes []store.Code) {
 	for _, field := range data {
 		if field == nil {
@@ -299,22 +298,23 @@ func errorCodesIn(data map[string]any) (codes []store.Code) {
 	return codes
 }
 
-// dice makes up requests.
+// dice draws requests.
 type dice struct {
 	*rand.Rand
 	known   shopFacts
-	cursors map[string][]pageChoice // where earlier answers stopped, by coordinate
+	cursors map[string][]pageChoice // cursors of earlier responses, by coordinate
 
-	promotions []string    // that were made, by either surface in turn
-	codes      [][3]string // that were made: the promotion, REST's code and GraphQL's
-	stocks     [][2]string // that were made: REST's product and GraphQL's
-	lines      [][2]string // of ledgers: the product and the transaction
+	promotions []string    // created by the APIs in turn
+	codes      [][3]string // created: the promotion, REST's code and GraphQL's
+	stocks     [][2]string // created: REST's product and GraphQL's
+	lines      [][2]string // ledger entries: the product and the transaction
 
-	told map[string]int // how often answers told each operation
+	told map[string]int // occurrences of each operation in Graphql-Request
 }
 
 func newDice(t *testing.T, seed uint64, shop string) *dice {
-	return &dice{Rand: rand.New(rand.NewPCG(seed, 0)), known: newShopFacts(t, shop), cursors: map[string][]pageChoice{}, told: map[string]int{}}
+	return &dice{Rand: rand.New(rand.NewPCG(seed, 0)), known: newShopFacts(t, shop), cursors: map[string][]pageChoice{},
+		told: map[string]int{}}
 }
 
 // parity draws an operation.
@@ -332,8 +332,8 @@ func (d *dice) parity() parity {
 	panic("weights add up")
 }
 
-// chance is true in so many of a hundred cases.
+// chance is true with a probability in percent.
 func (d *dice) chance(percent int) bool { return d.IntN(100) < percent }
 
-// pick draws one of several.
+// pick draws one of several values.
 func pick[T any](d *dice, of ...T) T { return of[d.IntN(len(of))] }

@@ -11,7 +11,7 @@ import (
 	"portico/store/promotion/redeem"
 )
 
-// redeemCode gives a store a promotion, and codes of it that were used.
+// redeemCode creates a promotion with redeemed codes.
 func redeemCode(t testing.TB, s *testServer) {
 	t.Helper()
 	importLines(t, s.store, strings.Join([]string{
@@ -33,7 +33,7 @@ func redeemCode(t testing.TB, s *testServer) {
 	}
 }
 
-// drawUsages asks for a promotion's usages, or for those of one code.
+// drawUsages draws a request for the usages of a promotion or of one code.
 func drawUsages(coordinate string) func(*dice) *parityCase {
 	return func(d *dice) *parityCase {
 		l := d.list(coordinate)
@@ -77,7 +77,7 @@ func drawUsages(coordinate string) func(*dice) *parityCase {
 		q.same = func(t require.TestingT, rest, data map[string]any) {
 			list := data["promotionCodeUsages"].(map[string]any)
 			l.samePage(t, rest, list, again)
-			require.Equal(t, each(list["nodes"], wireUsage), rest["data"])
+			require.Equal(t, mapList(list["nodes"], wireUsage), rest["data"])
 		}
 		return q
 	}
@@ -85,6 +85,8 @@ func drawUsages(coordinate string) func(*dice) *parityCase {
 
 func wireUsage(u map[string]any) any {
 	_, id, _ := store.ParseGlobalID(u["promotionId"].(string))
-	return map[string]any{"type": "promotion_usage", "id": u["uuid"], "promotion_id": id, "code": u["code"], "user": u["user"], "reference": u["reference"],
-		"actor": u["actor"], "units_asked": u["unitsAsked"], "units_applied": u["unitsApplied"], "created_at": u["createdAt"], "released_at": u["releasedAt"]}
+	return map[string]any{"type": "promotion_usage", "id": u["uuid"], "promotion_id": id, "code": u["code"], "user": u["user"],
+		"reference": u["reference"],
+		"actor":     u["actor"], "units_asked": u["unitsAsked"], "units_applied": u["unitsApplied"], "created_at": u["createdAt"],
+		"released_at": u["releasedAt"]}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// productMembers selects all that the contract says of a product.
+// productMembers selects all product members of openapi.yaml.
 func productMembers(include []string) string {
 	text := `...product`
 	if slices.Contains(include, "component_products") {
@@ -15,16 +15,15 @@ func productMembers(include []string) string {
 	if i := slices.IndexFunc(include, func(name string) bool {
 		return !slices.Contains([]string{"component_products", "main_image", "files"}, name)
 	}); i >= 0 {
-		text += " " + include[i] // what REST cannot include is no edge either
+		text += " " + include[i] // only what REST can include
 	}
 	return text
 }
 
-// restOnly are members of the contract that say nothing, whose places REST
-// keeps; GraphQL leaves them out.
+// restOnly are constant members that GraphQL does not have.
 var restOnly = []string{"component_products"}
 
-// withoutRESTOnly takes them off.
+// withoutRESTOnly removes them.
 func withoutRESTOnly(product map[string]any) map[string]any {
 	meta := product["meta"].(map[string]any)
 	for _, name := range restOnly {
@@ -35,7 +34,7 @@ func withoutRESTOnly(product map[string]any) map[string]any {
 	return product
 }
 
-// wireListed is an edge of a list of products in REST's shape.
+// wireListed converts an edge of a list of products to REST's shape.
 func wireListed(e map[string]any) map[string]any {
 	product := wireProduct(e["node"].(map[string]any))
 	if e["curated"] == true {
@@ -44,7 +43,7 @@ func wireListed(e map[string]any) map[string]any {
 	return product
 }
 
-// wireProduct is a product of GraphQL in REST's shape, member by member.
+// wireProduct converts a product of GraphQL to REST's shape.
 func wireProduct(p map[string]any) map[string]any {
 	id := p["uuid"].(string)
 	attributes := map[string]any{
@@ -52,8 +51,9 @@ func wireProduct(p map[string]any) map[string]any {
 		"commodity_type": p["commodityType"], "upc_ean": p["upcEan"], "manufacturer_part_num": p["manufacturerPartNum"],
 		"external_ref": p["externalRef"], "tags": p["tags"], "price_modifiers": p["priceModifiers"],
 		"base_product": p["baseProduct"],
-		"created_at":   stripped(p["createdAt"]), "updated_at": stripped(p["updatedAt"]), "published_at": stripped(p["publishedAt"]),
-		"custom_inputs": p["customInputs"], "extensions": p["extensions"], "shopper_attributes": p["shopperAttributes"], "tiers": wireTiers(p["tiers"], "price", wirePrice),
+		"created_at":   withoutZone(p["createdAt"]), "updated_at": withoutZone(p["updatedAt"]), "published_at": withoutZone(p["publishedAt"]),
+		"custom_inputs": p["customInputs"], "extensions": p["extensions"], "shopper_attributes": p["shopperAttributes"],
+		"tiers": wireTiers(p["tiers"], "price", wirePrice),
 		"price": map[string]any{},
 	}
 	if p["baseProductId"] != nil {
@@ -68,21 +68,22 @@ func wireProduct(p map[string]any) map[string]any {
 	crumbs, crumbNodes := map[string]any{}, []any{}
 	for _, trail := range p["breadcrumbs"].([]any) {
 		node := trail.(map[string]any)["node"].(map[string]any)["uuid"].(string)
-		crumbs[node], crumbNodes = each(trail.(map[string]any)["ancestors"], func(a map[string]any) any { return a["uuid"] }), append(crumbNodes, node)
+		crumbs[node], crumbNodes = mapList(trail.(map[string]any)["ancestors"], func(a map[string]any) any { return a["uuid"] }),
+			append(crumbNodes, node)
 	}
 	product := func(p map[string]any) any { return map[string]any{"id": p["uuid"], "type": "product"} }
 	self := func(edge string) any {
 		return map[string]any{"self": "/catalog/products/" + id + "/relationships/" + edge}
 	}
 	relationships := map[string]any{
-		"children": map[string]any{"data": each(p["children"], product), "links": self("children")},
-		"files": map[string]any{"data": each(p["files"], func(f map[string]any) any {
-			return map[string]any{"type": "file", "id": f["file"].(map[string]any)["uuid"], "created_at": stripped(f["attachedAt"])}
+		"children": map[string]any{"data": mapList(p["children"], product), "links": self("children")},
+		"files": map[string]any{"data": mapList(p["files"], func(f map[string]any) any {
+			return map[string]any{"type": "file", "id": f["file"].(map[string]any)["uuid"], "created_at": withoutZone(f["attachedAt"])}
 		})},
 		"main_image": map[string]any{"data": orNull(p["mainImage"], func(f map[string]any) any {
 			return map[string]any{"id": f["uuid"], "type": "main_image"}
 		})},
-		"component_products": map[string]any{"data": each(p["componentProducts"], product), "links": self("component_products")},
+		"component_products": map[string]any{"data": mapList(p["componentProducts"], product), "links": self("component_products")},
 	}
 	if p["parent"] != nil {
 		relationships["parent"] = map[string]any{"data": product(p["parent"].(map[string]any))}
@@ -91,11 +92,12 @@ func wireProduct(p map[string]any) map[string]any {
 		"id": id, "type": "product", "attributes": attributes, "relationships": relationships,
 		"meta": map[string]any{
 			"language": p["language"], "catalog_id": p["catalogId"], "catalog_source": p["catalogSource"], "pricebook_id": orEmpty(p["pricebookId"]),
-			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleId"]), "sale_expires": stripped(p["saleExpires"]),
-			"display_price": wireDisplay(p["displayPrice"]), "original_display_price": wireDisplay(p["originalDisplayPrice"]), "original_price": orNil(wirePrice(p["originalPrice"])),
+			"product_types": p["productTypes"], "sale_id": orEmpty(p["saleId"]), "sale_expires": withoutZone(p["saleExpires"]),
+			"display_price": wireDisplay(p["displayPrice"]), "original_display_price": wireDisplay(p["originalDisplayPrice"]),
+			"original_price":       orNil(wirePrice(p["originalPrice"])),
 			"bundle_configuration": map[string]any{"selected_options": p["bundleConfiguration"].(map[string]any)["selectedOptions"]},
 			"variation_matrix":     p["variationMatrix"], "child_option_ids": p["childOptionIds"],
-			"variations": each(p["variations"], wireVariation), "child_variations": each(p["childVariations"], wireVariation),
+			"variations": mapList(p["variations"], wireVariation), "child_variations": mapList(p["childVariations"], wireVariation),
 			"price_modifiers": wireModifiers(p["modifiers"]), "tiers": wireTiers(p["tiers"], "display_price", wireDisplay),
 			"bread_crumbs": crumbs, "bread_crumb_nodes": crumbNodes,
 		},
@@ -106,7 +108,8 @@ func wireComponents(list []any) map[string]any {
 	components := map[string]any{}
 	for _, item := range list {
 		c := item.(map[string]any)
-		components[c["key"].(string)] = map[string]any{"name": c["name"], "min": c["min"], "max": c["max"], "sort_order": c["sortOrder"], "options": each(c["options"], wireOption)}
+		components[c["key"].(string)] = map[string]any{"name": c["name"], "min": c["min"], "max": c["max"], "sort_order": c["sortOrder"],
+			"options": mapList(c["options"], wireOption)}
 	}
 	return components
 }
@@ -119,19 +122,21 @@ func wireVariation(v map[string]any) any {
 	option := func(o map[string]any) any {
 		return map[string]any{"id": o["uuid"], "name": o["name"], "description": o["description"], "sort_order": o["sortOrder"]}
 	}
-	return map[string]any{"id": v["uuid"], "name": v["name"], "sort_order": v["sortOrder"], "option": orNull(v["option"], option), "options": each(v["options"], option)}
+	return map[string]any{"id": v["uuid"], "name": v["name"], "sort_order": v["sortOrder"], "option": orNull(v["option"], option),
+		"options": mapList(v["options"], option)}
 }
 
-// wirePrice is a price by currency, with a number for an amount.
+// wirePrice converts prices to a map by currency with integer amounts.
 func wirePrice(price any) map[string]any {
 	p, priced := price.(map[string]any)
 	if !priced {
 		return nil
 	}
-	return map[string]any{p["currency"].(string): map[string]any{"amount": json.Number(p["amount"].(string)), "includes_tax": p["includesTax"]}}
+	return map[string]any{p["currency"].(string): map[string]any{"amount": json.Number(p["amount"].(string)),
+		"includes_tax": p["includesTax"]}}
 }
 
-// wireTiers are tiers by name, with one further member.
+// wireTiers converts tiers to a map by name, with an additional member.
 func wireTiers[T any](tiers any, name string, shape func(any) T) map[string]any {
 	byName := map[string]any{}
 	for _, item := range tiers.([]any) {
@@ -178,8 +183,8 @@ func wireFile(f map[string]any) map[string]any {
 		"link": map[string]any{"href": f["href"]}, "meta": meta}
 }
 
-// each is a list in another shape.
-func each(list any, shape func(map[string]any) any) []any {
+// mapList converts each element of a list.
+func mapList(list any, shape func(map[string]any) any) []any {
 	shaped := []any{}
 	for _, item := range list.([]any) {
 		shaped = append(shaped, shape(item.(map[string]any)))
@@ -187,7 +192,7 @@ func each(list any, shape func(map[string]any) any) []any {
 	return shaped
 }
 
-// orNull is one thing in another shape, or null.
+// orNull converts a value, or returns null for null.
 func orNull(value any, shape func(map[string]any) any) any {
 	if value == nil {
 		return nil
@@ -195,7 +200,7 @@ func orNull(value any, shape func(map[string]any) any) any {
 	return shape(value.(map[string]any))
 }
 
-// orZero is a text, which under /catalog is empty where GraphQL's is null.
+// orZero returns a text, or "" for null, as REST does under /catalog.
 func orEmpty(text any) any {
 	if text == nil {
 		return ""
@@ -203,8 +208,8 @@ func orEmpty(text any) any {
 	return text
 }
 
-// stripped is a time as /catalog writes it: without a zone.
-func stripped(at any) any {
+// withoutZone returns a time without its zone, as under /catalog.
+func withoutZone(at any) any {
 	if at == nil {
 		return nil
 	}

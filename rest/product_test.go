@@ -9,8 +9,8 @@ import (
 	"portico/store/storetest"
 )
 
-// The products of the node "tools": chalk and anvil are curated, in this
-// order; the others come by last update.
+// toolProducts are the products of the node "tools": chalk and anvil are curated, the others
+// follow by last update.
 var toolProducts = []string{"chalk", "anvil", "kit", "brush", "jar"}
 
 func TestNodeProducts(t *testing.T) {
@@ -25,8 +25,8 @@ func TestNodeProducts(t *testing.T) {
 	})
 }
 
-// TestVaryOfCatalogResponses checks that Vary names every header on which a response depends, and
-// that each response names the languages of its texts.
+// TestVaryOfCatalogResponses requires every request header that affects the response in Vary,
+// and the languages of the texts in Content-Language.
 func TestVaryOfCatalogResponses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -52,22 +52,24 @@ func whichProducts() []scenario {
 	return []scenario{
 		{name: "a node lists the live products attached to it, curated first",
 			path: productsOf("tools"), ids: toolProducts, lacks: []string{"SECRET", "drill-draft"}},
-		{name: "curated_product is on curated products alone",
+		{name: "only curated products have curated_product",
 			path: productsOf("hand-tools"), ids: []string{"brush", "c0ffee00-0000-4000-8000-00000000000a"}, lacks: []string{"curated_product"}},
 		{name: "a hierarchy lists the products of all its nodes, each once",
 			path: productsOf("workshop"), ids: []string{"kit", "anvil", "brush", "chalk", "c0ffee00-0000-4000-8000-00000000000a", "easel", "jar"}},
 		{name: "a node without products lists none, with meta and links",
 			path: productsOf("empty"), ids: []string{},
-			holds: []string{`"data":[]`, `"results":{"total":0}`, `"page":{"limit":25,"offset":0,"current":1,"total":0}`, `"prev":null,"next":null`}},
+			holds: []string{`"data":[]`, `"results":{"total":0}`, `"page":{"limit":25,"offset":0,"current":1,"total":0}`,
+				`"prev":null,"next":null`}},
 		{name: "an unknown node", path: productsOf("nowhere"), status: 404, holds: []string{"nowhere"}},
 		{name: "a node of a hierarchy that is not in the catalog", path: productsOf("box"), status: 404, lacks: []string{"INK"}},
-		{name: "a product's id is no node's", path: productsOf("anvil"), status: 404},
-		{name: "an id that nothing can have", path: productsOf("a%00b%2Fc"), status: 404},
-		{name: "a parent's children are not listed unless attached", path: productsOf("paints"), ids: []string{"chalk", "easel"}, lacks: []string{`"id":"easel-pine-draft"`}},
+		{name: "a product's id", path: productsOf("anvil"), status: 404},
+		{name: "an invalid id", path: productsOf("a%00b%2Fc"), status: 404},
+		{name: "a parent's children are not listed unless attached", path: productsOf("paints"), ids: []string{"chalk", "easel"},
+			lacks: []string{`"id":"easel-pine-draft"`}},
 	}
 }
 
-// A filter as it is in the URL.
+// productFilters are filters as they occur in URLs.
 func productFilters() []scenario {
 	filter := func(name, text string, ids ...string) scenario {
 		if ids == nil {
@@ -134,8 +136,9 @@ func productFilters() []scenario {
 		odd("an encoded plus, percent, ampersand and semicolon", `eq(name,1%2B1=2+%26+50%25%3B+%C3%A9)`, "odd-3"),
 		odd("a raw semicolon is text", `eq(name,1%2B1=2+%26+50%25;+%C3%A9)`, "odd-3"),
 		odd("in takes quoted and bare operands", `in(name,Two+words,%22a%2Cb+(c)%3A+%5C%22d%5C%22+%5C%5Ce%22)`, "odd-1", "odd-2"),
-		{name: "the filter is in every link, so that a page can be followed", path: productsOf("tools") + "?filter=in(tags,heavy,light)&page[limit]=1",
-			ids: []string{"anvil"}, holds: []string{`page[offset]=1&page[limit]=1&filter=in%28tags%2Cheavy%2Clight%29`}},
+		{name: "every link has the filter",
+			path: productsOf("tools") + "?filter=in(tags,heavy,light)&page[limit]=1",
+			ids:  []string{"anvil"}, holds: []string{`page[offset]=1&page[limit]=1&filter=in%28tags%2Cheavy%2Clight%29`}},
 	}
 }
 
@@ -165,7 +168,8 @@ func productOrders() []scenario {
 		list("le of an id", "filter=le(id,brush)&sort=id", "anvil", "brush"),
 		list("a bound and a condition", "filter=gt(id,anvil):eq(tags,paint)&sort=updated_at", "brush", "chalk"),
 		list("a time before all", "filter=lt(updated_at,0001-01-01)"),
-		{name: "an unknown key", path: productsOf("tools") + "?sort=name", status: 400, holds: []string{"sort must be id, created_at or updated_at", `\"name\"`}},
+		{name: "an unknown key", path: productsOf("tools") + "?sort=name", status: 400,
+			holds: []string{"sort must be id, created_at or updated_at", `\"name\"`}},
 		{name: "two keys", path: productsOf("tools") + "?sort=id,name", status: 400, holds: []string{"sort must be"}},
 		{name: "only a minus", path: productsOf("tools") + "?sort=-", status: 400, holds: []string{"sort must be"}},
 	}
@@ -176,24 +180,34 @@ func productIncludes() []scenario {
 		return scenario{name: name, path: productsOf("tools") + "?include=" + text, ids: toolProducts, holds: holds}
 	}
 	return []scenario{
-		{name: "nothing asked for, nothing included", path: productsOf("tools"), lacks: []string{`"included"`}},
-		{name: "an empty include is none", path: productsOf("tools") + "?include=", lacks: []string{`"included"`}},
-		include("with raw commas", "main_image,files,component_products", `"included":{"main_images":[{"type":"file","id":"photo-1"`, `"files":[{"type":"file","id":"photo-1"`, `"component_products":[{"id":"frame","type":"product"`),
-		include("with encoded commas", "main_image%2Cfiles%2Ccomponent_products", `"main_images":[{"type":"file","id":"photo-1"`, `"component_products":[{"id":"frame"`),
-		include("with spaces after the commas", "main_image,+files", `"main_images":[{"type":"file","id":"photo-1"`, `"files":[{"type":"file","id":"photo-1"`),
-		include("one resource alone, and empty lists of the others", "main_image", `"main_images":[{"type":"file","id":"photo-1"`, `"files":[],"component_products":[]`),
-		include("a component that is a draft is left out", "component_products", `"main_images":[],"files":[],"component_products":[{"id":"frame"`),
-		{name: "an empty page has empty lists", path: productsOf("empty") + "?include=files", ids: []string{}, holds: []string{`"included":{"main_images":[],"files":[],"component_products":[]}`}},
-		{name: "a page without any has empty lists", path: productsOf("tools") + "?include=" + allIncludes + "&filter=eq(sku,JAR)", ids: []string{"jar"},
+		{name: "no include", path: productsOf("tools"), lacks: []string{`"included"`}},
+		{name: "an empty include", path: productsOf("tools") + "?include=", lacks: []string{`"included"`}},
+		include("with raw commas", "main_image,files,component_products", `"included":{"main_images":[{"type":"file","id":"photo-1"`,
+			`"files":[{"type":"file","id":"photo-1"`, `"component_products":[{"id":"frame","type":"product"`),
+		include("with encoded commas", "main_image%2Cfiles%2Ccomponent_products", `"main_images":[{"type":"file","id":"photo-1"`,
+			`"component_products":[{"id":"frame"`),
+		include("with spaces after the commas", "main_image,+files", `"main_images":[{"type":"file","id":"photo-1"`,
+			`"files":[{"type":"file","id":"photo-1"`),
+		include("one resource, and empty lists of the others", "main_image", `"main_images":[{"type":"file","id":"photo-1"`,
+			`"files":[],"component_products":[]`),
+		include("a component that is a draft is left out", "component_products",
+			`"main_images":[],"files":[],"component_products":[{"id":"frame"`),
+		{name: "an empty page has empty lists", path: productsOf("empty") + "?include=files", ids: []string{},
+			holds: []string{`"included":{"main_images":[],"files":[],"component_products":[]}`}},
+		{name: "a page without related resources has empty lists", path: productsOf("tools") + "?include=" + allIncludes + "&filter=eq(sku,JAR)",
+			ids:   []string{"jar"},
 			holds: []string{`"included":{"main_images":[],"files":[],"component_products":[]}`, `"main_image":{"data":null}`}},
-		{name: "something unknown", path: productsOf("tools") + "?include=main_image,parent", status: 400, holds: []string{"include must be a list of component_products, main_image, files", `\"parent\"`}},
-		{name: "no draft is ever included", path: productsOf("tools") + "?include=" + allIncludes, lacks: []string{"SECRET", "drill-draft", "power"}},
+		{name: "an unknown include", path: productsOf("tools") + "?include=main_image,parent", status: 400,
+			holds: []string{"include must be a list of component_products, main_image, files", `\"parent\"`}},
+		{name: "no draft is ever included", path: productsOf("tools") + "?include=" + allIncludes,
+			lacks: []string{"SECRET", "drill-draft", "power"}},
 	}
 }
 
 func shoppers() []scenario {
 	as := func(name string, headers []string, holds ...string) scenario {
-		return scenario{name: name, path: productsOf("hand-tools"), headers: headers, ids: []string{"brush", "c0ffee00-0000-4000-8000-00000000000a"}, holds: holds}
+		return scenario{name: name, path: productsOf("hand-tools"), headers: headers,
+			ids: []string{"brush", "c0ffee00-0000-4000-8000-00000000000a"}, holds: holds}
 	}
 	const english, french = `"name":"Brush","description":"For paint."`, `"name":"Pinceau","description":"Pour peindre."`
 	return []scenario{
@@ -209,14 +223,21 @@ func shoppers() []scenario {
 		as("a tag", []string{"EP-Context-Tag", "clearance"}, english),
 		as("a tag by its documented name", []string{"Store-Context-Tag", "clearance"}, english),
 		as("an unknown currency", []string{"X-Moltin-Currency", "XXX"}, `"price":{}`, `"display_price":null`),
-		as("what rides along", []string{"Content-Type", "application/json", "Accept", "text/html", "X-Moltin-Application", "x", "X-Moltin-SDK-Language", "JS",
+		as("what rides along", []string{"Content-Type", "application/json", "Accept", "text/html", "X-Moltin-Application", "x",
+			"X-Moltin-SDK-Language", "JS",
 			"X-Moltin-SDK-Version", "1", "EP-Account-Management-Authentication-Token", "x", "EP-Inventories-Multi-Location", "true"}, english),
-		{name: "filters compare the base text in any language", path: productsOf("tools") + "?filter=eq(name,Brush)", headers: []string{"Accept-Language", "fr"}, ids: []string{"brush"}},
-		{name: "and never a translation", path: productsOf("tools") + "?filter=eq(name,Pinceau)", headers: []string{"Accept-Language", "fr"}, ids: []string{}},
-		{name: "a price in euros", path: productsOf("tools") + "?filter=eq(sku,ANVIL)", headers: []string{"X-Moltin-Currency", "eur"}, ids: []string{"anvil"},
+		{name: "filters compare the base text in any language", path: productsOf("tools") + "?filter=eq(name,Brush)",
+			headers: []string{"Accept-Language", "fr"}, ids: []string{"brush"}},
+		{name: "filters do not compare translations", path: productsOf("tools") + "?filter=eq(name,Pinceau)",
+			headers: []string{"Accept-Language", "fr"}, ids: []string{}},
+		{name: "a price in euros", path: productsOf("tools") + "?filter=eq(sku,ANVIL)", headers: []string{"X-Moltin-Currency", "eur"},
+			ids:   []string{"anvil"},
 			holds: []string{`"price":{"EUR":{"amount":119900,"includes_tax":true}}`, `"pricebook_id":"standard"`}, lacks: []string{"USD"}},
-		{name: "a price in the store's currency, of the first price book", path: productsOf("tools") + "?filter=eq(sku,ANVIL)", ids: []string{"anvil"},
-			holds: []string{`"price":{"USD":{"amount":99900,"includes_tax":false}}`, `"pricebook_id":"vip"`, `"without_tax":{"amount":"99900","currency":"USD","formatted":"$999.00"}`}},
-		{name: "a product without a price is shown without one", path: productsOf("tools") + "?filter=eq(sku,JAR)", ids: []string{"jar"}, holds: []string{`"price":{}`, `"display_price":null`}},
+		{name: "a price in the store's currency, of the first price book", path: productsOf("tools") + "?filter=eq(sku,ANVIL)",
+			ids: []string{"anvil"},
+			holds: []string{`"price":{"USD":{"amount":99900,"includes_tax":false}}`, `"pricebook_id":"vip"`,
+				`"without_tax":{"amount":"99900","currency":"USD","formatted":"$999.00"}`}},
+		{name: "a product without a price", path: productsOf("tools") + "?filter=eq(sku,JAR)", ids: []string{"jar"},
+			holds: []string{`"price":{}`, `"display_price":null`}},
 	}
 }

@@ -16,17 +16,19 @@ import (
 
 const codesPath = "/v2/promotions/ten-off/codes"
 
-// newIDs are the ids of what was just made, which are others each time.
+// newIDs finds the random ids of new objects.
 var newIDs = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// The captured requests of clients, in the forms that they send.
+// TestPromotions sends the captured requests of clients.
 func TestPromotions(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for _, g := range []goldenCase{
-			{"promotion_codes_post", "POST", codesPath, `{"data":{"type":"promotion_codes","codes":[{"code":"ZXY_CBA","uses":2,"consume_unit":"per_item","user":["u1","u2"]}]}}`, nil, 201},
-			{"promotion_codes_post_unit", "POST", codesPath, `{"data":{"codes":[{"code":"ABC","user":"u1","uses":5}],"consume_unit":"per_item","type":"promotion_codes"}}`, nil, 201},
+			{"promotion_codes_post", "POST", codesPath,
+				`{"data":{"type":"promotion_codes","codes":[{"code":"ZXY_CBA","uses":2,"consume_unit":"per_item","user":["u1","u2"]}]}}`, nil, 201},
+			{"promotion_codes_post_unit", "POST", codesPath,
+				`{"data":{"codes":[{"code":"ABC","user":"u1","uses":5}],"consume_unit":"per_item","type":"promotion_codes"}}`, nil, 201},
 			{"promotion_codes_post_bare", "POST", codesPath, `{"codes":[{"code":"BARE"}]}`, nil, 201},
 			{"promotion_codes", "GET", codesPath, "", nil, 200},
 			{"promotion_codes_filter", "GET", codesPath + "?filter=eq(code,TEN-OFF)", "", nil, 200},
@@ -34,7 +36,8 @@ func TestPromotions(t *testing.T) {
 			{"promotions", "GET", "/v2/promotions", "", nil, 200},
 			{"promotions_none", "GET", "/v2/promotions?filter=like(name,*nothing*)", "", nil, 200},
 			{"promotion", "GET", "/v2/promotions/ten-off", "", nil, 200},
-			{"promotion_post", "POST", "/v2/promotions", `{"data":{"type":"promotion","name":"New","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-05-30","end":"2024-06-30T12:30","schema":{"currencies":[{"currency":"USD","amount":1000}]},"conditions":{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}}`, nil, 201},
+			{"promotion_post", "POST", "/v2/promotions",
+				`{"data":{"type":"promotion","name":"New","description":"","promotion_type":"fixed_discount","enabled":true,"start":"2024-05-30","end":"2024-06-30T12:30","schema":{"currencies":[{"currency":"USD","amount":1000}]},"conditions":{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}}`, nil, 201},
 			{"promotion_put", "PUT", "/v2/promotions/ten-off", `{"data":{"enabled":false,"unknown":1}}`, nil, 200},
 		} {
 			t.Run(g.name, func(t *testing.T) {
@@ -51,8 +54,10 @@ func TestPromotionErrors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"applies","name":"A","description":"","promotion_type":"percent_discount","automatic":true,"start":"2024-01-01","end":"2025-01-01","schema":{"percent":5}}`).Code)
-		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", `{"id":"ended","name":"A","description":"","promotion_type":"percent_discount","start":"2023-01-01","end":"2024-01-01","schema":{"percent":5}}`).Code)
+		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions",
+			`{"id":"applies","name":"A","description":"","promotion_type":"percent_discount","automatic":true,"start":"2024-01-01","end":"2025-01-01","schema":{"percent":5}}`).Code)
+		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions",
+			`{"id":"ended","name":"A","description":"","promotion_type":"percent_discount","start":"2023-01-01","end":"2024-01-01","schema":{"percent":5}}`).Code)
 		one := `{"data":{"type":"promotion_codes","codes":[{"code":"TEN-OFF"}]}}`
 		for _, g := range []goldenCase{
 			{"error_codes_404", "POST", "/v2/promotions/nowhere/codes", one, nil, 404},
@@ -72,11 +77,14 @@ func TestPromotionErrors(t *testing.T) {
 			{"error_codes_400_sort", "GET", codesPath + "?sort=updated_at", "", nil, 400},
 			{"error_code_delete_404", "DELETE", codesPath + "/none", "", nil, 404},
 			{"error_promotion_404", "GET", "/v2/promotions/nowhere", "", nil, 404},
-			{"error_promotion_422", "POST", "/v2/promotions", `{"data":{"name":"New","description":"","promotion_type":"x_for_y","start":"2024-06-01","end":"2024-05-01","schema":{"x":2,"y":2,"targets":["A"]},"min_cart_value":[{"currency":"USD","amount":-1}]}}`, nil, 422},
-			{"error_promotion_400", "POST", "/v2/promotions", `{"data":{"name":"New","description":"","promotion_type":"x_for_y","end":"2024-06-01","start":"soon","schema":[]}}`, nil, 400},
+			{"error_promotion_422", "POST", "/v2/promotions",
+				`{"data":{"name":"New","description":"","promotion_type":"x_for_y","start":"2024-06-01","end":"2024-05-01","schema":{"x":2,"y":2,"targets":["A"]},"min_cart_value":[{"currency":"USD","amount":-1}]}}`, nil, 422},
+			{"error_promotion_400", "POST", "/v2/promotions",
+				`{"data":{"name":"New","description":"","promotion_type":"x_for_y","end":"2024-06-01","start":"soon","schema":[]}}`, nil, 400},
 			{"error_promotion_422_missing", "POST", "/v2/promotions", `{"data":{"min_cart_value":[{"amount":5}]}}`, nil, 422},
 			{"error_promotion_422_amounts", "PUT", "/v2/promotions/ended", `{"data":{"min_cart_value":[{"currency":"USD"},null]}}`, nil, 422},
-			{"error_promotion_422_maximum", "POST", "/v2/promotions", `{"data":{"name":"New","description":"","promotion_type":"fixed_discount","start":"2024-05-01","end":"2024-06-01","schema":{"currencies":[{"currency":"USD","amount":1000}]},"max_discount_value":[{"currency":"USD","amount":900}]}}`, nil, 422},
+			{"error_promotion_422_maximum", "POST", "/v2/promotions",
+				`{"data":{"name":"New","description":"","promotion_type":"fixed_discount","start":"2024-05-01","end":"2024-06-01","schema":{"currencies":[{"currency":"USD","amount":1000}]},"max_discount_value":[{"currency":"USD","amount":900}]}}`, nil, 422},
 		} {
 			g.run(t, s)
 		}
@@ -87,13 +95,15 @@ func TestDeleteCodes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		require.Equal(t, 201, s.send(t, "POST", codesPath, `{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b?c"},{"code":"old"}]}`).Code)
-		for _, table := range []string{"promotion_code", "code_claim"} { // as a code could be once
+		require.Equal(t, 201, s.send(t, "POST", codesPath,
+			`{"codes":[{"code":"A"},{"code":"B"},{"code":"C"},{"code":"a b?c"},{"code":"old"}]}`).Code)
+		for _, table := range []string{"promotion_code", "code_claim"} { // such codes were once valid
 			_, err := e.SQL(t).Exec(`UPDATE ` + table + ` SET code = 'old/code' WHERE code = 'old'`)
 			require.NoError(t, err)
 		}
 		for _, c := range []struct{ path, body string }{
-			{codesPath + "/A", ""}, {codesPath + "/B", `{"data":{"type":"promotion_codes"}}`}, {codesPath + "/a%20b%3Fc", ""}, {codesPath + "/old%2Fcode", ""},
+			{codesPath + "/A", ""}, {codesPath + "/B", `{"data":{"type":"promotion_codes"}}`}, {codesPath + "/a%20b%3Fc", ""},
+			{codesPath + "/old%2Fcode", ""},
 			{codesPath, `{"data":{"codes":["C",{"code":"TEN-OFF"}]}}`},
 		} {
 			w := s.send(t, http.MethodDelete, c.path, c.body)
@@ -107,7 +117,7 @@ func TestDeleteCodes(t *testing.T) {
 	})
 }
 
-// Ten thousand codes with all their members are one request on either surface.
+// TestTenThousandCodesInOneRequest creates codes with all members in one request to each API.
 func TestTenThousandCodesInOneRequest(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -115,7 +125,8 @@ func TestTenThousandCodesInOneRequest(t *testing.T) {
 		var rows, inputs []string
 		for i := range code.MaxCodes {
 			user := fmt.Sprintf("00000000-0000-4000-8000-%012d", i)
-			rows = append(rows, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-REST-%05d","uses":100,"consume_unit":"per_cart","user":["%s","%s"]}`, i, user, user))
+			rows = append(rows, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-REST-%05d","uses":100,"consume_unit":"per_cart","user":["%s","%s"]}`,
+				i, user, user))
 			inputs = append(inputs, fmt.Sprintf(`{"code":"SUMMER-SALE-2024-GRAPHQL-%05d","uses":100,"consumeUnit":"PER_CART","user":["%s","%s"]}`, i, user, user))
 		}
 		w := s.send(t, "POST", codesPath, `{"data":{"type":"promotion_codes","codes":[`+strings.Join(rows, ",")+`]}}`)
@@ -131,15 +142,15 @@ func TestTenThousandCodesInOneRequest(t *testing.T) {
 	})
 }
 
-// A code's user is shown in the form in which it was sent; GraphQL shows a
-// list. What names nobody is refused, so that no code is open to everybody by
-// mistake.
-func TestUserOfACodeKeepsItsForm(t *testing.T) {
+// TestCodeUserKeepsItsForm requires that REST returns a code's user as it was sent, and GraphQL
+// as a list. An empty user is rejected, so that no code is open to everybody by mistake.
+func TestCodeUserKeepsItsForm(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		for i, c := range []struct{ sent, shown, listed string }{
-			{"", "null", "null"}, {`,"user":null`, "null", "null"}, {`,"user":"one"`, `"one"`, `["one"]`}, {`,"user":["one"]`, `["one"]`, `["one"]`}, {`,"user":["one","two"]`, `["one","two"]`, `["one","two"]`},
+			{"", "null", "null"}, {`,"user":null`, "null", "null"}, {`,"user":"one"`, `"one"`, `["one"]`},
+			{`,"user":["one"]`, `["one"]`, `["one"]`}, {`,"user":["one","two"]`, `["one","two"]`, `["one","two"]`},
 		} {
 			code := fmt.Sprint("CODE-", i)
 			made := s.send(t, "POST", codesPath, `{"data":{"codes":[{"code":"`+code+`"`+c.sent+`}]}}`)
@@ -155,20 +166,23 @@ func TestUserOfACodeKeepsItsForm(t *testing.T) {
 			sent, holds string
 			status      int
 		}{
-			{`""`, "codes.0.user must not be empty", 422}, {`[]`, "codes.0.user must name at least one user", 422}, {`[""]`, "codes.0.user.0 must not be empty", 422}, {`["one",""]`, "codes.0.user.1 must not be empty", 422},
-			{`5`, "codes.0.user must be a string or an array of strings", 400}, {`[5]`, "codes.0.user must be a string", 400}, {`{}`, "codes.0.user must be a string", 400}, {`[null]`, "codes.0.user must be a string", 400},
+			{`""`, "codes.0.user must not be empty", 422}, {`[]`, "codes.0.user must name at least one user", 422},
+			{`[""]`, "codes.0.user.0 must not be empty", 422}, {`["one",""]`, "codes.0.user.1 must not be empty", 422},
+			{`5`, "codes.0.user must be a string or an array of strings", 400}, {`[5]`, "codes.0.user must be a string", 400},
+			{`{}`, "codes.0.user must be a string", 400}, {`[null]`, "codes.0.user must be a string", 400},
 		} {
 			w := s.send(t, "POST", codesPath, `{"data":{"codes":[{"code":"BAD","user":`+c.sent+`}]}}`)
 			require.Equal(t, c.status, w.Code, "%s: %s", c.sent, w.Body)
 			require.Contains(t, w.Body.String(), c.holds)
 		}
 		w := s.send(t, "POST", "/graphql", `{"query":"mutation { promotionCodesCreate(input: {promotionId: \"ten-off\", codes: [{code: \"G\", user: \"one\"}, {code: \"H\", user: null}, {code: \"I\"}]}) { codes { users } userErrors { message } } }"}`)
-		require.JSONEq(t, `{"data":{"promotionCodesCreate":{"codes":[{"users":["one"]},{"users":null},{"users":null}],"userErrors":[]}}}`, w.Body.String())
+		require.JSONEq(t, `{"data":{"promotionCodesCreate":{"codes":[{"users":["one"]},{"users":null},{"users":null}],"userErrors":[]}}}`,
+			w.Body.String())
 		require.Contains(t, s.send(t, "GET", codesPath+"?filter=eq(code,G)", "").Body.String(), `"user":["one"]`)
 	})
 }
 
-// A code that no path can name is refused on both surfaces.
+// TestCodesAreValidPathSegments requires that both APIs reject a code that a path cannot contain.
 func TestCodesAreValidPathSegments(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -185,7 +199,7 @@ func TestCodesAreValidPathSegments(t *testing.T) {
 	})
 }
 
-// The bundles that published clients send; a schema is shown as it was sent.
+// TestPromotionRoundTrip sends bundles as published clients do. GET returns the schema as sent.
 func TestPromotionRoundTrip(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -198,7 +212,8 @@ func TestPromotionRoundTrip(t *testing.T) {
 			{"item_fixed_discount", `{"currencies":[{"currency":"USD","amount":1000.0}],"targets":"all"}`},
 			{"x_for_y", `{"x":3,"y":2,"targets":["A"],"odd":{"b":1,"a":2}}`},
 		} {
-			w := s.send(t, "POST", "/v2/promotions", `{"data":{"type":"promotion","name":"New","description":"","promotion_type":"`+c.kind+`","start":"2024-05-01","end":"2024-06-01","schema":`+c.schema+`}}`)
+			w := s.send(t, "POST", "/v2/promotions", `{"data":{"type":"promotion","name":"New","description":"","promotion_type":"`+c.kind+
+				`","start":"2024-05-01","end":"2024-06-01","schema":`+c.schema+`}}`)
 			require.Equal(t, http.StatusCreated, w.Code, "%s", w.Body)
 			require.Contains(t, w.Body.String(), `"schema":`+c.schema+`,`)
 		}
@@ -206,7 +221,8 @@ func TestPromotionRoundTrip(t *testing.T) {
 			before := s.send(t, "GET", "/v2/promotions/"+id, "")
 			after := s.send(t, "PUT", "/v2/promotions/"+id, before.Body.String(), "Prefer", "graphql")
 			require.Equal(t, http.StatusOK, after.Code, "%s", after.Body)
-			require.JSONEq(t, before.Body.String(), s.send(t, "GET", "/v2/promotions/"+id, "").Body.String(), "what was read and sent back whole changes nothing")
+			require.JSONEq(t, before.Body.String(), s.send(t, "GET", "/v2/promotions/"+id, "").Body.String(),
+				"sending back a GET response changes nothing")
 		}
 	})
 }

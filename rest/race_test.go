@@ -2,6 +2,5 @@
 
 package rest_test
 
-// raceDetector tells whether the tests run under the race detector, which
-// makes an import some ten times slower.
+// raceDetector reports whether the race detector is on, which makes imports ten times slower.
 const raceDetector = true

@@ -9,8 +9,8 @@ import (
 	"portico/store/storetest"
 )
 
-// databaseErrors has a PostgreSQL database fail whatever asks for a promotion, or for a
-// job, by the code that the table refusal has, while it has one.
+// databaseErrors makes a PostgreSQL database fail every read of a promotion or a job with the
+// SQLSTATE in the table refusal, if it has one.
 var databaseErrors = []string{
 	`CREATE TABLE refusal (code TEXT)`,
 	`CREATE FUNCTION refused() RETURNS BOOLEAN LANGUAGE plpgsql AS $$
@@ -26,13 +26,13 @@ var databaseErrors = []string{
 	`CREATE VIEW job AS SELECT * FROM job_behind WHERE NOT refused()`,
 }
 
-// What a database in trouble says is UNAVAILABLE over every door, with when to
-// come again; it is no fault of ours, nor of the caller.
+// TestDatabaseErrorsAreUnavailable requires UNAVAILABLE and Retry-After from every API when the
+// database rejects a statement.
 func TestDatabaseErrorsAreUnavailable(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "postgres" {
-			t.Skip("its codes are PostgreSQL's")
+			t.Skip("the SQLSTATEs are PostgreSQL's")
 		}
 		s, db := openShop(t, e, shopFile()), e.SQL(t)
 		task, err := s.store.PublishLater(t.Context(), "test", "main", true)
@@ -41,7 +41,7 @@ func TestDatabaseErrorsAreUnavailable(t *testing.T) {
 			_, err := db.Exec(statement)
 			require.NoError(t, err)
 		}
-		doors := []struct {
+		requests := []struct {
 			method, path, body, accept string
 			status                     int
 			writes                     bool
@@ -49,37 +49,40 @@ func TestDatabaseErrorsAreUnavailable(t *testing.T) {
 			{"GET", "/v2/promotions/ten-off", "", "", http.StatusServiceUnavailable, false},
 			{"DELETE", "/v2/promotions/ten-off", "", "", http.StatusServiceUnavailable, true},
 			{"POST", "/graphql", `{"query":"{ promotions { nodes { name } } settings { currency } }"}`, "", http.StatusOK, false},
-			{"POST", "/graphql", `{"query":"mutation { promotionDelete(input: {id: \"ten-off\"}) { userErrors { message } } }"}`, "", http.StatusOK, true},
-			{"POST", "/graphql", `{"query":"subscription { jobProgress(id: \"` + task.ID + `\") { state } }"}`, "text/event-stream", http.StatusOK, false},
+			{"POST", "/graphql", `{"query":"mutation { promotionDelete(input: {id: \"ten-off\"}) { userErrors { message } } }"}`, "",
+				http.StatusOK, true},
+			{"POST", "/graphql", `{"query":"subscription { jobProgress(id: \"` + task.ID + `\") { state } }"}`, "text/event-stream",
+				http.StatusOK, false},
 		}
 		for code, of := range map[string]struct {
 			says     string
-			conflict bool // a write is told that it lost
+			conflict bool // a write returns CONFLICT
 		}{
 			"57014": {says: "took too long"}, "25P03": {says: "took too long"}, "25P04": {says: "took too long"},
 			"25006": {says: "is read-only"}, "53100": {says: "is read-only"},
-			"53300": {says: "is not responding"}, "57P01": {says: "is not responding"}, "57P03": {says: "is not responding"}, "08006": {says: "is not responding"},
-			"40001": {says: "is not responding", conflict: true}, // of a standby, that it ended a query
+			"53300": {says: "is not responding"}, "57P01": {says: "is not responding"}, "57P03": {says: "is not responding"},
+			"08006": {says: "is not responding"},
+			"40001": {says: "is not responding", conflict: true}, // a standby canceled a query
 		} {
 			_, err := db.Exec(`INSERT INTO refusal VALUES ($1)`, code)
 			require.NoError(t, err)
-			for _, door := range doors {
-				if door.writes && of.conflict {
+			for _, req := range requests {
+				if req.writes && of.conflict {
 					continue
 				}
-				w := s.send(t, door.method, door.path, door.body, "Accept", door.accept)
-				require.Equal(t, door.status, w.Code, "%s: %s %s answers %s", code, door.method, door.path, w.Body)
-				require.Contains(t, w.Body.String(), of.says, "%s: %s %s", code, door.method, door.path)
-				if door.path == "/graphql" {
+				w := s.send(t, req.method, req.path, req.body, "Accept", req.accept)
+				require.Equal(t, req.status, w.Code, "%s: %s %s answers %s", code, req.method, req.path, w.Body)
+				require.Contains(t, w.Body.String(), of.says, "%s: %s %s", code, req.method, req.path)
+				if req.path == "/graphql" {
 					require.Contains(t, w.Body.String(), `"code":"UNAVAILABLE"`, code)
 				}
-				if door.accept == "" { // a stream has begun
-					require.Equal(t, "1", w.Header().Get("Retry-After"), "%s: %s %s", code, door.method, door.path)
+				if req.accept == "" { // a stream sends no header later
+					require.Equal(t, "1", w.Header().Get("Retry-After"), "%s: %s %s", code, req.method, req.path)
 				}
 			}
 			_, err = db.Exec(`DELETE FROM refusal`)
 			require.NoError(t, err)
 		}
-		require.Equal(t, 200, s.send(t, "GET", "/v2/promotions/ten-off", "").Code, "nothing was written, and all is as before")
+		require.Equal(t, 200, s.send(t, "GET", "/v2/promotions/ten-off", "").Code, "nothing was written")
 	})
 }

@@ -14,16 +14,16 @@ import (
 	"portico/store/storetest"
 )
 
-// offers is the shop with rules as AdventureWorks has them: a default, and one
-// for the mobile channel and the tag clearance.
+// offers is the shop with the rules of AdventureWorks: a default rule, and one for the mobile
+// channel and the tag clearance.
 func offers() string {
 	return shopFile() + "\n" + `{"type":"catalog_rule","id":"offers","attributes":{"name":"mobile-offers","catalog_id":"outlet","channels":["mobile"],"tags":["clearance"],"created_at":"2023-02-03T00:00:00.000Z"}}`
 }
 
-// clearance is what a shopper of the offers sends.
+// clearance are the headers that match the second rule.
 var clearance = []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"}
 
-// explanation is the header, read.
+// explanation is the decoded header Store-Catalog-Resolution.
 type explanation struct {
 	Reason     string `json:"reason"`
 	Catalog    string `json:"catalog"`
@@ -49,12 +49,13 @@ func explained(t *testing.T, w *httptest.ResponseRecorder) (x explanation) {
 	return x
 }
 
-// The offers' shoppers see the outlet and nothing else, and are told why.
+// TestChannelChoosesTheCatalog requires that shoppers of the mobile channel see only the outlet
+// catalog, and that Prefer: explain says why.
 func TestChannelChoosesTheCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
-		t.Run("the mobile channel with the tag clearance sees the offers alone", func(t *testing.T) {
+		t.Run("the mobile channel with the tag clearance sees only the offers", func(t *testing.T) {
 			for _, headers := range [][]string{clearance, {"ep-channel", "mobile", "ep-context-tag", "new,clearance"}} {
 				sale := s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...)
 				require.Equal(t, []string{"glue", "anvil", "brush"}, readListBody(t, sale).ids())
@@ -64,10 +65,10 @@ func TestChannelChoosesTheCatalog(t *testing.T) {
 				require.Equal(t, []string{"channel", "tag"}, x.Candidates[0].Matched)
 				tools := s.send(t, http.MethodGet, productsOf("tools"), "", append(headers, "Prefer", "explain")...)
 				require.Equal(t, http.StatusNotFound, tools.Code, "a node of the main catalog: %s", tools.Body)
-				require.Equal(t, "outlet", explained(t, tools).Catalog, "why it is not there")
+				require.Equal(t, "outlet", explained(t, tools).Catalog, "the explanation of the 404")
 			}
 		})
-		t.Run("everyone else the default", func(t *testing.T) {
+		t.Run("other shoppers see the default", func(t *testing.T) {
 			for _, headers := range [][]string{nil, {"Store-Channel", "web"}, {"Store-Context-Tag", "new"}} {
 				w := s.send(t, http.MethodGet, productsOf("tools"), "", append(headers, "Prefer", "explain")...)
 				require.Equal(t, toolProducts, readListBody(t, w).ids())
@@ -93,8 +94,9 @@ func TestPreferExplain(t *testing.T) {
 			require.Equal(t, want, w.Header().Get("Preference-Applied") != "", "%q", prefer)
 			require.Contains(t, w.Header().Get("Vary"), "Prefer")
 		}
-		require.Empty(t, s.send(t, http.MethodGet, "/v2/inventories", "", "Prefer", "explain").Header().Get("Store-Catalog-Resolution"), "stock is of no catalog")
-		t.Run("of others' rules it says that they are for others", func(t *testing.T) {
+		require.Empty(t, s.send(t, http.MethodGet, "/v2/inventories", "", "Prefer", "explain").Header().Get("Store-Catalog-Resolution"),
+			"stock does not depend on a catalog")
+		t.Run("rules for other shoppers", func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, productsOf("tools"), nil)
 			r.Header.Set("Prefer", "explain")
 			w := httptest.NewRecorder()
@@ -105,7 +107,7 @@ func TestPreferExplain(t *testing.T) {
 			require.Equal(t, "other_shopper", x.Candidates[1].Dropped)
 			require.Equal(t, []string{"account", "account_tag", "customer", "channel", "tag"}, x.Candidates[1].Missed)
 		})
-		t.Run("who may not read learns nothing", func(t *testing.T) {
+		t.Run("a client without the scope", func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, productsOf("tools"), nil)
 			r.Header.Set("Prefer", "explain")
 			w := httptest.NewRecorder()
@@ -116,14 +118,16 @@ func TestPreferExplain(t *testing.T) {
 	})
 }
 
-// The header says what catalogResolution says.
+// TestExplainMatchesCatalogResolution compares the header with GraphQL's catalogResolution.
 func TestExplainMatchesCatalogResolution(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, offers(), withClock(storetest.NewClock(noon)))
 		for _, headers := range [][]string{nil, clearance, {"EP-Channel", "mobile"}, {"EP-Channel", "web", "EP-Context-Tag", "clearance"}} {
 			x := explained(t, s.send(t, http.MethodGet, productsOf("sale"), "", append(headers, "Prefer", "explain")...))
-			w := s.send(t, http.MethodPost, "/graphql", `{"query":"{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId catalogId score missed dropped } } }"}`, headers...)
+			w := s.send(t, http.MethodPost, "/graphql",
+				`{"query":"{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId catalogId score missed dropped } } }"}`,
+				headers...)
 			var answer struct {
 				Data struct {
 					CatalogResolution struct {
@@ -138,16 +142,18 @@ func TestExplainMatchesCatalogResolution(t *testing.T) {
 			}
 			require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), "%s", w.Body)
 			q := answer.Data.CatalogResolution
-			require.Equal(t, []string{q.Reason, q.CatalogID, q.ReleaseID, q.RuleID}, []string{strings.ToUpper(x.Reason), x.Catalog, x.Release, x.Rule})
+			require.Equal(t, []string{q.Reason, q.CatalogID, q.ReleaseID, q.RuleID},
+				[]string{strings.ToUpper(x.Reason), x.Catalog, x.Release, x.Rule})
 			require.Len(t, x.Candidates, len(q.Candidates))
 			for i, c := range x.Candidates {
-				require.Equal(t, fmt.Sprint(q.Candidates[i].RuleID, q.Candidates[i].CatalogID, q.Candidates[i].Score, q.Candidates[i].Dropped), fmt.Sprint(c.Rule, c.Catalog, c.Score, strings.ToUpper(c.Dropped)))
+				require.Equal(t, fmt.Sprint(q.Candidates[i].RuleID, q.Candidates[i].CatalogID, q.Candidates[i].Score, q.Candidates[i].Dropped),
+					fmt.Sprint(c.Rule, c.Catalog, c.Score, strings.ToUpper(c.Dropped)))
 			}
 		}
 	})
 }
 
-// However many rules there are, a header stays one that proxies let through.
+// TestExplainHeaderIsBounded requires a header that proxies accept, with any number of rules.
 func TestExplainHeaderIsBounded(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -13,23 +13,25 @@ import (
 	"portico/store/storetest"
 )
 
-// released are paths of what a release alone decides.
-func released() []string {
-	return []string{productsOf("tools"), productsOf("tools") + "?page[limit]=2&page[offset]=2&include=" + allIncludes, productsOf("tools") + "?sort=-id&page[limit]=2",
-		productsOf("tools") + "?filter=eq(status,live)", "/catalog/products", "/catalog/products/anvil?include=" + allIncludes, "/catalog/hierarchies", "/catalog/nodes", "/catalog/nodes/tools"}
+// cacheablePaths returns paths whose responses depend only on a release.
+func cacheablePaths() []string {
+	return []string{productsOf("tools"), productsOf("tools") + "?page[limit]=2&page[offset]=2&include=" + allIncludes,
+		productsOf("tools") + "?sort=-id&page[limit]=2",
+		productsOf("tools") + "?filter=eq(status,live)", "/catalog/products", "/catalog/products/anvil?include=" + allIncludes,
+		"/catalog/hierarchies", "/catalog/nodes", "/catalog/nodes/tools"}
 }
 
-// TestCachedResponseIsIdentical: bytes and header are as they were made.
+// TestCachedResponseIsIdentical compares body and headers with the first response.
 func TestCachedResponseIsIdentical(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		for _, path := range released() {
+		for _, path := range cacheablePaths() {
 			for _, headers := range [][]string{nil, {"Accept-Language", "de-AT,de;q=0.8"}, {"X-Moltin-Currency", "EUR"}, clearance} {
 				made := s.send(t, "GET", path, "", headers...)
 				if made.Code != 200 {
 					require.Contains(t, []int{400, 404}, made.Code, "%s", made.Body)
-					require.Empty(t, made.Header().Get("Etag"), "an error is not kept")
+					require.Empty(t, made.Header().Get("Etag"), "errors are not cached")
 					continue
 				}
 				for range 2 {
@@ -46,8 +48,8 @@ func TestCachedResponseIsIdentical(t *testing.T) {
 	})
 }
 
-// TestCachedResponseAddsRequestedHeaders: preferences are of a request, and so is
-// what they bring.
+// TestCachedResponseAddsRequestedHeaders requires that a cached response has the headers that this
+// request asks for with Prefer.
 func TestCachedResponseAddsRequestedHeaders(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -66,7 +68,7 @@ func TestCachedResponseAddsRequestedHeaders(t *testing.T) {
 	})
 }
 
-// TestLongResponseIsCompressed to those who take it, the same bytes within.
+// TestLongResponseIsCompressed requires the same bytes after decompression.
 func TestLongResponseIsCompressed(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -83,20 +85,20 @@ func TestLongResponseIsCompressed(t *testing.T) {
 	})
 }
 
-// TestCachedPageRunsNoStatement, whatever it includes.
+// TestCachedPageRunsNoStatement covers pages with all included resources.
 func TestCachedPageRunsNoStatement(t *testing.T) {
 	t.Parallel()
-	if keptBytes() == 0 {
-		t.Skip("nothing is kept")
+	if responseCacheBytes() == 0 {
+		t.Skip("the response cache is off")
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
-		for _, path := range released() {
+		for _, path := range cacheablePaths() {
 			if s.send(t, http.MethodGet, path, "").Code == 200 {
 				require.Zero(t, statementCount(t, s, http.MethodGet, path, ""), path)
 			}
 		}
 		long := productsOf("tools") + "?filter=in(id," + strings.Repeat("x,", 600) + "anvil)"
-		require.NotZero(t, statementCount(t, s, http.MethodGet, long, ""), "what is long is not kept")
+		require.NotZero(t, statementCount(t, s, http.MethodGet, long, ""), "long responses are not cached")
 	})
 }

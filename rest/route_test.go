@@ -20,8 +20,8 @@ import (
 	"portico/store/storetest"
 )
 
-// allow is what each documented path takes.
-func allow() map[string]string {
+// allowedMethods returns the methods of each documented path.
+func allowedMethods() map[string]string {
 	return map[string]string{
 		productsOf("tools"): "GET, HEAD, OPTIONS",
 		"/v2/inventories":   "GET, HEAD, POST, OPTIONS",
@@ -53,17 +53,17 @@ func allow() map[string]string {
 	}
 }
 
-// alone is REST without GraphQL beside it, and so without another's mux.
-func alone(t testing.TB, s *testServer) *testServer {
+// restOnlyHandler serves only REST, without the mux of other handlers.
+func restOnlyHandler(t testing.TB, s *testServer) *testServer {
 	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
 	return &testServer{s.store, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
 }
 
-// No answer is a redirect: clients would have to follow it, and it is no JSON.
+// TestPaths requires that no response is a redirect, which clients would have to follow.
 func TestPaths(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := alone(t, openShop(t, e, shopFile(), withClock(storetest.NewClock(noon))))
+		s := restOnlyHandler(t, openShop(t, e, shopFile(), withClock(storetest.NewClock(noon))))
 		runScenarios(t, s, []scenario{
 			{name: "a trailing slash", path: "/v2/inventories/"},
 			{name: "a trailing slash before a query", path: "/v2/inventories/?page[limit]=1", ids: []string{"anvil"}},
@@ -76,9 +76,9 @@ func TestPaths(t *testing.T) {
 			{name: "unknown under /catalog", path: "/catalog/nodes/tools/nowhere", status: 404, holds: []string{`"status":"404"`}},
 			{name: "unknown elsewhere", path: "/nowhere", status: 404, holds: []string{`"status":404`, "/catalog/ and /v2/"}},
 			{name: "the root", path: "/", status: 404},
-			{name: "unknown with a method that nothing takes", method: "PATCH", path: "/v2/nowhere", status: 404},
+			{name: "unknown with an unknown method", method: "PATCH", path: "/v2/nowhere", status: 404},
 			{name: "an empty id", path: productsOf(""), status: 404},
-			{name: "the case counts", path: "/V2/inventories", status: 404},
+			{name: "paths are case-sensitive", path: "/V2/inventories", status: 404},
 			{name: "Content-Type on GET", path: "/v2/inventories", headers: []string{"Content-Type", "application/json"}},
 			{name: "a body on GET", path: "/v2/inventories", body: "{"},
 		})
@@ -89,7 +89,7 @@ func TestMethods(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		for path, want := range allow() {
+		for path, want := range allowedMethods() {
 			t.Run(path, func(t *testing.T) {
 				for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE"} {
 					if slices.Contains(strings.Split(want, ", "), method) {
@@ -112,7 +112,7 @@ func TestMethods(t *testing.T) {
 	})
 }
 
-// Over a real connection, because net/http drops the body.
+// TestHead uses a real connection, because net/http drops the body.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -122,7 +122,7 @@ func TestHead(t *testing.T) {
 		exchange := func(t *testing.T, method, path string) (answer *http.Response, body string) {
 			r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, nil)
 			require.NoError(t, err)
-			r.Header.Set("Accept-Encoding", "gzip") // which the client would ask by GET alone
+			r.Header.Set("Accept-Encoding", "gzip") // the client adds it only to GET
 			answer, err = server.Client().Do(r)
 			require.NoError(t, err)
 			defer answer.Body.Close()
@@ -130,7 +130,7 @@ func TestHead(t *testing.T) {
 			require.NoError(t, err)
 			return answer, string(text)
 		}
-		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(allow())), func(path string) bool { return !strings.Contains(allow()[path], "GET") })
+		paths := slices.DeleteFunc(slices.Sorted(maps.Keys(allowedMethods())), func(path string) bool { return !strings.Contains(allowedMethods()[path], "GET") })
 		for _, path := range append(paths, productsOf("nowhere"), "/v2/inventories?page[limit]=0", "/nowhere") {
 			t.Run(path, func(t *testing.T) {
 				get, body := exchange(t, http.MethodGet, path)

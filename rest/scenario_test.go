@@ -16,16 +16,16 @@ import (
 	"portico/store/storetest"
 )
 
-// noon is when these tests take place, unless a clock moves on.
+// noon is the time in these tests, unless a clock advances.
 var noon = time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 
-// withClock has a store live by a clock.
+// withClock makes a store use a clock.
 func withClock(clock *storetest.Clock) func(*shop.Config) {
 	return storetest.WithClock(clock)
 }
 
-// shop is storetest's, and the node "odd", whose products have names that are
-// hard to say in a filter.
+// shopFile is storetest's shop with the node "odd", whose products have names that need quotes in
+// filters.
 func shopFile() string {
 	lines := storetest.ShopLines()
 	for _, odd := range []struct{ id, name string }{
@@ -39,24 +39,24 @@ func shopFile() string {
 		`{"type":"product","id":"odd-1"},{"type":"product","id":"odd-2"},{"type":"product","id":"odd-3"}]}}}`), "\n")
 }
 
-// productsOf is the path of a node's products.
+// productsOf returns the path of a node's products.
 func productsOf(node string) string { return "/catalog/nodes/" + node + "/relationships/products" }
 
-// scenario is one request to REST and what must be true of its answer. What
-// is true of every answer is held too.
+// scenario is a REST request with its expected response. runScenarios also checks what holds
+// for every response.
 type scenario struct {
 	name    string
 	method  string // GET unless set
 	path    string
-	headers []string // in pairs
+	headers []string // alternating names and values
 	body    string
 	status  int      // 200 unless set
-	ids     []string // of data, in this order; nil asks for none in particular
-	holds   []string // of the body
+	ids     []string // of data, in order; nil accepts any
+	holds   []string // texts in the body
 	lacks   []string
 }
 
-// runScenarios asks for each in turn.
+// runScenarios sends the requests in order.
 func runScenarios(t *testing.T, s *testServer, scenarios []scenario) {
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
@@ -84,8 +84,7 @@ func runScenarios(t *testing.T, s *testServer, scenarios []scenario) {
 	}
 }
 
-// requireJSON holds what is promised of every answer with a body; of an error,
-// the envelope.
+// requireJSON checks what holds for every response with a body, and the envelope of an error.
 func requireJSON(t require.TestingT, path string, w *httptest.ResponseRecorder) {
 	require.Equal(t, "application/json", w.Header().Get("Content-Type"), "%s answers %.300s", path, w.Body)
 	require.Equal(t, strconv.Itoa(w.Body.Len()), w.Header().Get("Content-Length"), "%s", path)
@@ -95,8 +94,8 @@ func requireJSON(t require.TestingT, path string, w *httptest.ResponseRecorder) 
 	}
 }
 
-// requireEnvelope holds an error against its family: a status is a string
-// under /catalog and a number elsewhere, and there is always a detail.
+// requireEnvelope checks an error. Its status is a string under /catalog and a number
+// elsewhere, and it always has a detail.
 func requireEnvelope(t require.TestingT, path string, w *httptest.ResponseRecorder) {
 	var envelope map[string][]map[string]any
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &envelope), "%s", w.Body)
@@ -118,7 +117,7 @@ func requireEnvelope(t require.TestingT, path string, w *httptest.ResponseRecord
 	require.Equal(t, w.Code == http.StatusMethodNotAllowed, w.Header().Get("Allow") != "", "Allow of a %d", w.Code)
 }
 
-// listBody is what an answer says of a list.
+// listBody is the response of a list.
 type listBody struct {
 	Data []struct {
 		ID         string `json:"id"`
@@ -149,8 +148,8 @@ func (l *listBody) ids() []string {
 	return ids
 }
 
-// link is the path of a page that the list links to; empty where it has none.
-// The links of stock are query strings.
+// link returns the path of a linked page, or nothing without the link. The links of stock are query
+// strings.
 func (l *listBody) link(name string) string {
 	link := l.Links[name]
 	if link == nil {
@@ -162,7 +161,7 @@ func (l *listBody) link(name string) string {
 	return *link
 }
 
-// readListBody reads a list.
+// readListBody parses a list.
 func readListBody(t require.TestingT, w *httptest.ResponseRecorder) *listBody {
 	require.Equal(t, http.StatusOK, w.Code, "%.300s", w.Body)
 	l := &listBody{}

@@ -16,7 +16,7 @@ func TestSettings(t *testing.T) {
 		put := func(name, body string, status int, holds ...string) scenario {
 			return scenario{name: name, method: "PUT", path: "/v2/settings", body: body, status: status, holds: holds}
 		}
-		t.Run("refused", func(t *testing.T) {
+		t.Run("rejected", func(t *testing.T) {
 			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 			before, err := s.store.Settings(t.Context())
 			require.NoError(t, err)
@@ -46,22 +46,26 @@ func TestSettings(t *testing.T) {
 			})
 			after, err := s.store.Settings(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, before, after, "what is refused changes nothing")
+			require.Equal(t, before, after, "a rejected update changes nothing")
 		})
-		t.Run("done, one after the other", func(t *testing.T) {
+		t.Run("accepted, in order", func(t *testing.T) {
 			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 			runScenarios(t, s, []scenario{
 				put("one member", `{"data":{"type":"settings","page_length":2}}`, 200, `"page_length":2,"currency":"USD","locale":"en"`),
-				{name: "the page length counts at once", path: "/v2/inventories", ids: stockedProducts[:2], holds: []string{`"limit":2`}},
-				{name: "for products too", path: productsOf("tools"), ids: toolProducts[:2], holds: []string{`"limit":2`}},
-				{name: "unless a limit is given", path: "/v2/inventories?page[limit]=3", ids: stockedProducts[:3]},
+				{name: "the page length applies at once", path: "/v2/inventories", ids: stockedProducts[:2], holds: []string{`"limit":2`}},
+				{name: "the page length applies to products", path: productsOf("tools"), ids: toolProducts[:2], holds: []string{`"limit":2`}},
+				{name: "a limit overrides it", path: "/v2/inventories?page[limit]=3", ids: stockedProducts[:3]},
 				put("unwrapped", `{"page_length":3}`, 200, `"page_length":3`),
-				put("members that can only be read, and unknown ones", `{"data":{"type":"x","id":"y","page_length_max":1,"page_offset_limit":1,"colour":"red","additional_languages":["fr"]}}`,
+				put("members that can only be read, and unknown ones",
+					`{"data":{"type":"x","id":"y","page_length_max":1,"page_offset_limit":1,"colour":"red","additional_languages":["fr"]}}`,
 					200, `"page_length":3`, `"page_length_max":100`, `"page_offset_limit":10000`),
 				put("nothing", `{"data":{}}`, 200, `"page_length":3`),
-				put("null is none of its values", `{"data":{"page_length":null,"currency":null}}`, 422, "page_length must not be null", "currency must not be null"),
-				put("all of them", `{"data":{"page_length":4,"currency":"EUR","locale":"fr-CA"}}`, 200, `"page_length":4,"currency":"EUR","locale":"fr-CA"`),
-				{name: "labelled otherwise", method: "PUT", path: "/v2/settings/", body: `{"data":{"page_length":25}}`, headers: []string{"Content-Type", "application/vnd.shop+json"}},
+				put("null is none of its values", `{"data":{"page_length":null,"currency":null}}`, 422, "page_length must not be null",
+					"currency must not be null"),
+				put("all of them", `{"data":{"page_length":4,"currency":"EUR","locale":"fr-CA"}}`, 200,
+					`"page_length":4,"currency":"EUR","locale":"fr-CA"`),
+				{name: "another JSON Content-Type", method: "PUT", path: "/v2/settings/", body: `{"data":{"page_length":25}}`,
+					headers: []string{"Content-Type", "application/vnd.shop+json"}},
 				{name: "and read back", path: "/v2/settings", holds: []string{`"page_length":25,"currency":"EUR","locale":"fr-CA"`}},
 			})
 			after, err := s.store.Settings(t.Context())

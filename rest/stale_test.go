@@ -19,9 +19,8 @@ import (
 	"portico/store/storetest"
 )
 
-// freshShop is a shop in which everything that can change an answer is there once:
-// a sale, two catalogs with prices of their own, a rule for an account, and one
-// for a time.
+// freshShop is a shop with one of everything that changes a response: a sale, two catalogs with
+// their own prices, a rule for an account, and a scheduled rule.
 const freshShop = `
 {"type":"hierarchy","id":"shop","attributes":{"name":"Shop"}}
 {"type":"node","id":"all","attributes":{"name":"All"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"shop"}},"products":{"data":[{"type":"product","id":"tea"},{"type":"product","id":"cup"}]}}}
@@ -37,19 +36,19 @@ const freshShop = `
 {"type":"catalog_rule","id":"r-night","attributes":{"name":"night","catalog_id":"trade","channels":["night"],"schedules":[{"valid_from":"2024-05-30T20:00:00Z","valid_to":"2024-05-30T21:00:00Z"}],"created_at":"2024-01-01T00:00:00Z"}}
 `
 
-// teaPage is a page with the tea's price on it.
+// teaPage is a page with the tea's price.
 var teaPage = productsOf("all") + "?include=" + allIncludes
 
-// teaQuery is that page as GraphQL.
+// teaQuery is the same page in GraphQL.
 var teaQuery = "/graphql?query=" + url.QueryEscape(`{ catalogNode(id: "all") { products { nodes { name displayPrice { withTax { amount } withoutTax { amount } } stock { available } } } } }`)
 
-// twoServers are two servers over one database, as a rule.
+// twoServers are two servers over one database.
 type twoServers struct {
 	writer, other *testServer
 	clock         *storetest.Clock
 }
 
-// serveTwice opens the shop at eleven; both have answered the page already.
+// serveTwice opens the shop at eleven o'clock. Both servers have already cached the page.
 func serveTwice(t *testing.T, e storetest.Backend) *twoServers {
 	t.Helper()
 	clock := storetest.NewClock(time.Date(2024, 5, 30, 11, 0, 0, 0, time.UTC))
@@ -59,7 +58,7 @@ func serveTwice(t *testing.T, e storetest.Backend) *twoServers {
 	return both
 }
 
-// page is what a shopper is answered.
+// page sends a shopper's request.
 func (s *testServer) page(shopper *auth.Principal, path string, headers ...string) *httptest.ResponseRecorder {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", path, nil)
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -69,8 +68,8 @@ func (s *testServer) page(shopper *auth.Principal, path string, headers ...strin
 	return w
 }
 
-// responseShows tells whether a page has a product of a name and a price, asked for
-// more than once, so that it is seen as it is kept too.
+// responseShows reports whether a page has a product with a name and a price. It repeats the
+// request, so that it sees the cached response too.
 func responseShows(s *testServer, shopper *auth.Principal, name, amount string, headers ...string) bool {
 	for range 3 {
 		body := s.page(shopper, teaPage, headers...).Body.String()
@@ -85,16 +84,15 @@ func responseShows(s *testServer, shopper *auth.Principal, name, amount string, 
 	return true
 }
 
-// require holds both servers to what the page is to show: the one that wrote
-// at once, the other soon.
+// require checks the page of both servers: at once on the server that wrote, soon on the other.
 func (b *twoServers) require(t *testing.T, name, amount string, headers ...string) {
 	t.Helper()
-	require.True(t, responseShows(b.writer, admin(), name, amount, headers...), "the writer shows %s", b.writer.page(admin(), teaPage, headers...).Body)
+	require.True(t, responseShows(b.writer, admin(), name, amount, headers...), "the writer shows %s",
+		b.writer.page(admin(), teaPage, headers...).Body)
 	storetest.Eventually(t, true, func() bool { return responseShows(b.other, admin(), name, amount, headers...) })
 }
 
-// TestNoStaleResponses: whatever changes an answer, nobody is answered from
-// before it.
+// TestNoStaleResponses requires that no server returns a response from before a change.
 func TestNoStaleResponses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -105,7 +103,7 @@ func TestNoStaleResponses(t *testing.T) {
 
 		both.clock.Set(time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)) // a sale begins
 		both.require(t, "Tea", "700")
-		both.clock.Advance(time.Hour - time.Microsecond) // its last instant
+		both.clock.Advance(time.Hour - time.Microsecond) // the last instant of the sale
 		both.require(t, "Tea", "700")
 		both.clock.Advance(time.Microsecond)
 		both.require(t, "Tea", "1000")
@@ -147,13 +145,13 @@ func TestNoStaleResponses(t *testing.T) {
 	})
 }
 
-// TestDatabaseRestoredWhileServing: the numbers of its releases come
-// again, with other content; stock and settings are others too.
+// TestDatabaseRestoredWhileServing requires that servers notice a restored database, in which
+// releases have the same numbers but other content, and stock and settings differ.
 func TestDatabaseRestoredWhileServing(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "postgres" {
-			t.Skip("TestAFileIsRestoredUnderItsServers")
+			t.Skip("see TestFileReplacedWhileServing")
 		}
 		both := serveTwice(t, e)
 		servers := []*testServer{both.writer, both.other}
@@ -173,7 +171,7 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 		}
 		sold(both.writer.store, 4, 3)
 		say(4, 3)
-		before := both.clock.Advance(time.Minute) // which went by before the other was published
+		before := both.clock.Advance(time.Minute) // the restored releases are newer
 		another := e.OtherURL(t)
 		restored := e.Open(t, withClock(storetest.NewClock(before)), func(c *shop.Config) { c.URL = another })
 		importLines(t, restored, strings.ReplaceAll(strings.TrimSpace(freshShop), `"name":"Tea"`, `"name":"Mate"`))
@@ -187,13 +185,13 @@ func TestDatabaseRestoredWhileServing(t *testing.T) {
 	})
 }
 
-// TestFileRestoredWhileServing: they have the former one open, so they
-// answer that they must be restarted, from memory as from the file.
-func TestFileRestoredWhileServing(t *testing.T) {
+// TestFileReplacedWhileServing requires that servers with the former SQLite file open report
+// that they must be restarted, also for cached responses.
+func TestFileReplacedWhileServing(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name != "sqlite" {
-			t.Skip("TestADatabaseIsRestoredUnderItsServers")
+			t.Skip("see TestDatabaseRestoredWhileServing")
 		}
 		both := serveTwice(t, e)
 		restored, _ := shop.SQLiteFile(e.OtherURL(t))
@@ -208,10 +206,11 @@ func TestFileRestoredWhileServing(t *testing.T) {
 			w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, strings.NewReader(body))
 			r.Header.Set("Content-Type", "application/json")
 			written.ServeHTTP(w, r)
-			require.Contains(t, w.Body.String(), "must be restarted", "nothing is acknowledged: %s", path)
+			require.Contains(t, w.Body.String(), "must be restarted", "a write must fail: %s", path)
 		}
 		for _, s := range []*testServer{both.writer, both.other} {
-			for _, path := range []string{teaPage, teaQuery, "/v2/inventories", "/v2/settings", "/graphql?query={settings{pageLength}}", "/graphql?query={stocks{nodes{available}}}", "/readyz"} {
+			for _, path := range []string{teaPage, teaQuery, "/v2/inventories", "/v2/settings", "/graphql?query={settings{pageLength}}",
+				"/graphql?query={stocks{nodes{available}}}", "/readyz"} {
 				storetest.Eventually(t, true, func() bool {
 					return strings.Contains(s.page(admin(), path).Body.String(), "must be restarted")
 				}, path)
@@ -223,8 +222,7 @@ func TestFileRestoredWhileServing(t *testing.T) {
 	})
 }
 
-// TestShoppersDoNotShareResponses: two shoppers in turn, of whom one has a
-// catalog and prices of its own.
+// TestShoppersDoNotShareResponses alternates two shoppers, one with its own catalog and prices.
 func TestShoppersDoNotShareResponses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

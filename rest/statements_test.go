@@ -16,15 +16,15 @@ import (
 	"portico/store/storetest"
 )
 
-// manyProducts is a shop with a hundred and more of everything, each with one of
-// everything: nodes with curated products, children and components with
-// files, stock, and a ledger.
+// manyProducts is a shop with more than a hundred of each object: nodes with curated products,
+// children and components with files, stock, and a ledger.
 func manyProducts() string {
 	var lines []string
 	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
 	const times, rows = `"created_at":"2024-01-01T00:00:00.000Z","updated_at":"2024-01-01T00:00:00.000Z"`, 120
 	product := func(id, attributes, relationships string) {
-		add(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live",%s%s},"relationships":{%s}}`, id, id, id, id, times, attributes, relationships)
+		add(`{"type":"product","id":%q,"attributes":{"name":%q,"sku":%q,"slug":%q,"status":"live",%s%s},"relationships":{%s}}`, id, id,
+			id, id, times, attributes, relationships)
 	}
 	var components, attached []string
 	product("parent", `,"base_product":true`, "")
@@ -42,7 +42,8 @@ func manyProducts() string {
 		add(`{"type":"node","id":"top-%03d","attributes":{"name":"T %d"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h-%03d"}}}}`, i, i, i)
 		add(`{"type":"node","id":"n-%03d","attributes":{"name":"N %d","curated_products":[%q]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h-000"}},"parent":{"data":{"type":"node","id":"top-000"}},"products":{"data":[{"type":"product","id":%q}]}}}`, i, i, part, part)
 	}
-	product("bundle", `,"components":{"parts":{"name":"Parts","min":1,"max":9,"sort_order":1,"options":[`+strings.Join(components, ",")+`]}}`, `"main_image":{"data":{"type":"main_image","id":"file-000"}},"files":{"data":[{"type":"file","id":"file-001"}]}`)
+	product("bundle", `,"components":{"parts":{"name":"Parts","min":1,"max":9,"sort_order":1,"options":[`+
+		strings.Join(components, ",")+`]}}`, `"main_image":{"data":{"type":"main_image","id":"file-000"}},"files":{"data":[{"type":"file","id":"file-001"}]}`)
 	add(`{"type":"node","id":"all","attributes":{"name":"All","curated_products":["part-007"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h-000"}},"products":{"data":[{"type":"product","id":"bundle"},{"type":"product","id":"parent"},%s]}}}`, strings.Join(attached, ","))
 	var hierarchies []string
 	for i := range rows {
@@ -52,11 +53,10 @@ func manyProducts() string {
 	return strings.Join(lines, "\n")
 }
 
-// cachedTables is what the store reads once, and again after a change that it is told
-// of by and by.
+// cachedTables are tables that the store caches and reads again after a change.
 var cachedTables = regexp.MustCompile(`FROM (settings|catalog|catalog_rule|release)\s`)
 
-// statementCount is how many statements a request takes.
+// statementCount counts the SQL statements of a request.
 func statementCount(t *testing.T, s *testServer, method, target, body string, headers ...string) int {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
@@ -75,15 +75,19 @@ func TestStatementsDoNotGrowWithThePage(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, manyProducts(), withClock(storetest.NewClock(noon)), func(c *shop.Config) { c.NoCache = true })
 		for range 110 {
-			_, err := s.store.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})
+			_, err := s.store.TransactStock(t.Context(), "test",
+				[]stock.StockChange{{ProductID: "part-000", Action: stock.StockIncrement, Quantity: 1}})
 			require.NoError(t, err)
 		}
 		const include = "&include=" + allIncludes
 		for _, path := range []string{
-			"/catalog/hierarchies?", "/catalog/hierarchies?sort=-updated_at", "/catalog/hierarchies/h-000/children?", "/catalog/hierarchies/h-000/nodes?", "/catalog/hierarchies/h-000/products?" + include,
-			"/catalog/nodes?", "/catalog/nodes?filter=gt(id,a)&sort=id", "/catalog/nodes/top-000/relationships/children?", "/catalog/nodes/all/relationships/products?sort=id" + include,
+			"/catalog/hierarchies?", "/catalog/hierarchies?sort=-updated_at", "/catalog/hierarchies/h-000/children?",
+			"/catalog/hierarchies/h-000/nodes?", "/catalog/hierarchies/h-000/products?" + include,
+			"/catalog/nodes?", "/catalog/nodes?filter=gt(id,a)&sort=id", "/catalog/nodes/top-000/relationships/children?",
+			"/catalog/nodes/all/relationships/products?sort=id" + include,
 			"/catalog/products?sort=-id" + include, "/catalog/products?filter=ge(id,part-)" + include,
-			"/catalog/products/parent/relationships/children?" + include, "/catalog/products/parent/relationships/children?sort=-created_at&filter=gt(id,a)" + include,
+			"/catalog/products/parent/relationships/children?" + include,
+			"/catalog/products/parent/relationships/children?sort=-created_at&filter=gt(id,a)" + include,
 			"/catalog/products/bundle/relationships/component_products?" + include,
 			"/v2/inventories?", "/v2/inventories/part-000/transactions?", "/v2/inventories/part-000/transactions?sort=created_at",
 		} {
@@ -98,6 +102,7 @@ func TestStatementsDoNotGrowWithThePage(t *testing.T) {
 			}
 			return `{"data":[` + strings.Join(list, ",") + `]}`
 		}
-		require.Equal(t, statementCount(t, s, "POST", "/v2/inventories/multiple", ids(1)), statementCount(t, s, "POST", "/v2/inventories/multiple", ids(100)))
+		require.Equal(t, statementCount(t, s, "POST", "/v2/inventories/multiple", ids(1)),
+			statementCount(t, s, "POST", "/v2/inventories/multiple", ids(100)))
 	})
 }

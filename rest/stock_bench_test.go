@@ -18,7 +18,7 @@ import (
 	"portico/store/storetest"
 )
 
-// sink is a ResponseWriter that keeps nothing.
+// sink is a ResponseWriter that discards the body.
 type sink struct {
 	header http.Header
 	status int
@@ -28,14 +28,14 @@ func (s *sink) Header() http.Header            { return s.header }
 func (s *sink) WriteHeader(status int)         { s.status = status }
 func (s *sink) Write(body []byte) (int, error) { return len(body), nil }
 
-// BenchmarkStockRows is the handler's own part of a page of stock, with the
-// numbers in memory.
+// BenchmarkStockRows measures the handler for a page of stock, with the numbers in memory.
 func BenchmarkStockRows(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		var rows []stock.Stock
 		for i := range 10_000 {
 			at := time.UnixMilli(int64(1_700_000_000_000 + i)).UTC()
-			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("0190a0b0-1111-7222-8333-%012d", i), Available: i, Allocated: i / 3, CreatedAt: at, UpdatedAt: at})
+			rows = append(rows, stock.Stock{ProductID: fmt.Sprintf("0190a0b0-1111-7222-8333-%012d", i), Available: i, Allocated: i / 3,
+				CreatedAt: at, UpdatedAt: at})
 		}
 		storetest.SeedStock(b, e.SQL(b), rows...)
 		log := slog.New(slog.DiscardHandler)
@@ -57,8 +57,8 @@ func BenchmarkStockRows(b *testing.B) {
 	})
 }
 
-// BenchmarkAllocate has 32 allocate one of a thousand products at a time,
-// durably, without a network.
+// BenchmarkAllocate has 32 clients allocate stock of a thousand products, durably, without a
+// network.
 func BenchmarkAllocate(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		var rows []stock.Stock
@@ -75,7 +75,8 @@ func BenchmarkAllocate(b *testing.B) {
 		for range 32 {
 			group.Go(func() {
 				for n := sold.Add(1); n <= int64(b.N); n = sold.Add(1) {
-					r := httptest.NewRequest("POST", fmt.Sprintf("/v2/inventories/p%d/transactions", n*7%1000), strings.NewReader(`{"data":{"type":"stock-transaction","action":"allocate","quantity":1}}`))
+					r := httptest.NewRequest("POST", fmt.Sprintf("/v2/inventories/p%d/transactions", n*7%1000),
+						strings.NewReader(`{"data":{"type":"stock-transaction","action":"allocate","quantity":1}}`))
 					w := &sink{header: http.Header{}}
 					if handler.ServeHTTP(w, r); w.status != http.StatusCreated {
 						b.Error(w.status)

@@ -6,7 +6,7 @@ import (
 	"portico/store/storetest"
 )
 
-// The stock records of the shop, drafts too, by id.
+// stockedProducts are the products with stock, drafts included, by id.
 var stockedProducts = []string{"anvil", "brush", "chalk", "drill-draft"}
 
 func TestStocks(t *testing.T) {
@@ -17,16 +17,19 @@ func TestStocks(t *testing.T) {
 			return scenario{name: name, path: "/v2/inventories?" + query, ids: append([]string{}, ids...)}
 		}
 		bad := func(name, query string, words ...string) scenario {
-			return scenario{name: name, path: "/v2/inventories?" + query, status: 400, holds: append(words, "Could not parse the supplied filter: it ")}
+			return scenario{name: name, path: "/v2/inventories?" + query, status: 400,
+				holds: append(words, "Could not parse the supplied filter: it ")}
 		}
 		runScenarios(t, s, []scenario{
 			list("all, by id", "", stockedProducts...),
 			{name: "a record: total is available and allocated", path: "/v2/inventories", holds: []string{
-				`{"id":"anvil","type":"stock","total":9,"available":7,"allocated":2}`, `{"id":"chalk","type":"stock","total":0,"available":0,"allocated":0}`}},
-			{name: "times of the whole list, with a zone", path: "/v2/inventories?page[limit]=1",
+				`{"id":"anvil","type":"stock","total":9,"available":7,"allocated":2}`,
+				`{"id":"chalk","type":"stock","total":0,"available":0,"allocated":0}`}},
+			{name: "timestamps of the list, with a zone", path: "/v2/inventories?page[limit]=1",
 				holds: []string{`"timestamps":{"created_at":"2023-03-01T00:00:00.000Z","updated_at":"2023-03-05T00:00:00.000Z"}`}},
 			{name: "links are query strings", path: "/v2/inventories?page[limit]=2", holds: []string{
-				`"current":"?page[offset]=0&page[limit]=2"`, `"first":"?page[offset]=0&page[limit]=2"`, `"last":"?page[offset]=2&page[limit]=2"`, `"prev":null`, `"next":"?page[offset]=2&page[limit]=2"`}},
+				`"current":"?page[offset]=0&page[limit]=2"`, `"first":"?page[offset]=0&page[limit]=2"`,
+				`"last":"?page[offset]=2&page[limit]=2"`, `"prev":null`, `"next":"?page[offset]=2&page[limit]=2"`}},
 			list("by id, descending", "sort=-id", "drill-draft", "chalk", "brush", "anvil"),
 			list("by created_at, then id", "sort=created_at", "anvil", "chalk", "drill-draft", "brush"),
 			list("by updated_at, descending", "sort=-updated_at", "brush", "anvil", "drill-draft", "chalk"),
@@ -39,7 +42,8 @@ func TestStocks(t *testing.T) {
 			bad("two values", "filter=gt(id,a,b)", "gt(id,…) with 2 values"),
 			bad("the same bound twice", "filter=gt(id,a):gt(id,b)", "gt(id,…) twice"),
 			bad("NUL", "filter=gt(id,%00)", "id"),
-			{name: "what rides along", path: "/v2/inventories", headers: []string{"EP-Channel", "web", "Accept-Language", "*"}, ids: stockedProducts},
+			{name: "headers without effect", path: "/v2/inventories", headers: []string{"EP-Channel", "web", "Accept-Language", "*"},
+				ids: stockedProducts},
 		})
 	})
 }

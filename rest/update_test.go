@@ -17,26 +17,28 @@ import (
 	"portico/store/storetest"
 )
 
-// fullPromotion is a promotion that has a value for every member.
+// fullPromotion is a promotion with a value for every member.
 const fullPromotion = `{"data":{"type":"promotion","id":"full","name":"A & B <C>","description":"D & E","promotion_type":"percent_discount","enabled":true,"automatic":false,"start":"2024-01-01","end":"2100-01-01",` +
 	`"min_cart_value":[{"currency":"USD","amount":5}],"max_discount_value":[{"currency":"USD","amount":5}],"max_applications_per_cart":3,` +
 	`"schema":{"percent":5,"currencies":[{"currency":"USD","percentage":5}],"target_catalogs":["a & b"],"conditions":{"and":[]},"x & y":"<z>"}}}`
 
-// TestNullInEveryPUT: null clears what openapi.yaml lets be null, and is 422 for
-// the rest.
+// TestNullInEveryPUT requires that null clears the nullable members of openapi.yaml and is 422
+// for the rest.
 func TestNullInEveryPUT(t *testing.T) {
 	t.Parallel()
 	contract, err := resttest.LoadContract()
 	require.NoError(t, err)
-	resources := map[string]string{"/v2/promotions/{id}": "/v2/promotions/full", "/v2/gateways/{slug}": "/v2/gateways/card_processor", "/v2/settings": "/v2/settings"}
-	empty := map[string]string{ // where it is not null
+	resources := map[string]string{"/v2/promotions/{id}": "/v2/promotions/full", "/v2/gateways/{slug}": "/v2/gateways/card_processor",
+		"/v2/settings": "/v2/settings"}
+	empty := map[string]string{ // if not null
 		"min_cart_value": `[]`, "max_discount_value": `[]`, "currencies": `[]`, "name": `"Card Processor"`, "enabled": `false`, "test": `false`,
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		storetest.FullTestsOnlyOnPostgres(t, e)
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		require.Equal(t, 201, s.send(t, "POST", "/v2/promotions", fullPromotion).Code)
-		require.Equal(t, 200, s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"name":"A & B","enabled":true,"test":true,"merchant_id":"m & n","username":"u","password":"p"}}`).Code)
+		require.Equal(t, 200, s.send(t, "PUT", "/v2/gateways/card_processor",
+			`{"data":{"name":"A & B","enabled":true,"test":true,"merchant_id":"m & n","username":"u","password":"p"}}`).Code)
 		for address, item := range contract.Document.Paths.Map() {
 			if item.Put == nil {
 				continue
@@ -51,9 +53,9 @@ func TestNullInEveryPUT(t *testing.T) {
 			}
 			before := read()
 			whole := string(store.Encode(map[string]any{"data": before}))
-			require.Equal(t, 200, s.send(t, "PUT", path, whole).Code, "what GET gave can be sent back")
+			require.Equal(t, 200, s.send(t, "PUT", path, whole).Code, "a GET response can be sent back")
 			require.Equal(t, 200, s.send(t, "PUT", path, `{"data":{}}`).Code)
-			require.Equal(t, before, read(), "what is absent keeps its value")
+			require.Equal(t, before, read(), "absent members keep their values")
 			members := changeOf(item.Put)
 			for _, name := range slices.Sorted(maps.Keys(members)) {
 				t.Run(path+" "+name, func(t *testing.T) {
@@ -66,7 +68,7 @@ func TestNullInEveryPUT(t *testing.T) {
 						require.Equal(t, before, read())
 					case name == "type" || name == "id":
 						require.Equal(t, 200, answer.Code, "%s", answer.Body)
-						require.Equal(t, before, read(), "it is passed over")
+						require.Equal(t, before, read(), "null is ignored")
 					default:
 						require.Equal(t, 200, answer.Code, "%s", answer.Body)
 						want := empty[name]
@@ -82,14 +84,14 @@ func TestNullInEveryPUT(t *testing.T) {
 	})
 }
 
-// changeOf are the members of the body of a PUT.
+// changeOf returns the members in the body of a PUT.
 func changeOf(put *openapi3.Operation) openapi3.Schemas {
 	body := put.RequestBody.Value.Content.Get("application/json").Schema.Value
 	return body.AnyOf[0].Value.Properties["data"].Value.Properties
 }
 
-// TestMemberNamesAreCaseSensitive, in the body of every write, as if they
-// were not there.
+// TestMemberNamesAreCaseSensitive requires that every write treats names in another case as
+// unknown.
 func TestMemberNamesAreCaseSensitive(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -113,7 +115,7 @@ func TestMemberNamesAreCaseSensitive(t *testing.T) {
 							answer := s.send(t, method, w.path, string(store.Encode(map[string]any{"data": members})))
 							code, text = answer.Code, answer.Body.String()
 							var shown map[string]any
-							if _ = json.Unmarshal(answer.Body.Bytes(), &shown); code < 300 { // 204 has no body, and what is new has ids of its own
+							if _ = json.Unmarshal(answer.Body.Bytes(), &shown); code < 300 { // 204 has no body, and new objects have random ids
 								text = fmt.Sprint(slices.Sorted(maps.Keys(shown)))
 							}
 						})
@@ -137,7 +139,7 @@ func TestMemberNamesAreCaseSensitive(t *testing.T) {
 	})
 }
 
-// TestErrorsNameMembersAsSent, by the member it stands in and by its value.
+// TestErrorsNameMembersAsSent requires the path and the value of a member as the client sent them.
 func TestErrorsNameMembersAsSent(t *testing.T) {
 	t.Parallel()
 	const whole = "99999999999999999999"
@@ -149,7 +151,7 @@ func TestErrorsNameMembersAsSent(t *testing.T) {
 		for _, c := range []struct {
 			method, path, body string
 			status             int
-			detail             string // what it begins with
+			detail             string // prefix
 		}{
 			{"GET", "/v2/inventories?page[limit]=" + whole, "", 422, "page[limit] must be between 1 and 100, got " + whole},
 			{"GET", "/v2/inventories?page[limit]=-" + whole, "", 422, "page[limit] must be between 1 and 100, got -" + whole},
@@ -159,22 +161,26 @@ func TestErrorsNameMembersAsSent(t *testing.T) {
 			{"POST", "/v2/inventories/x", `{"data":{"id":"x"}}`, 422, "quantity is required"},
 			{"POST", "/v2/inventories/x", `{"data":{"quantity":-1}}`, 422, "quantity must be "},
 			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"available":-1}}}`, 422, "attributes.available must be "},
-			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"locations":{"default":{"available":-1}}}}}`, 422, "attributes.locations.default.available must be "},
+			{"POST", "/v2/inventories/x", `{"data":{"attributes":{"locations":{"default":{"available":-1}}}}}`, 422,
+				"attributes.locations.default.available must be "},
 			{"POST", "/v2/inventories/x", `{"data":{"quantity":` + whole + `}}`, 422, "quantity is out of range: " + whole},
 			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{"id":5}]}`, 400, "data.1.id must be a string"},
 			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},5]}`, 400, "data.1 must be an object"},
 			{"POST", "/v2/inventories/multiple", `{"data":[{"id":"a"},{}]}`, 400, "data.1.id must be a string"},
 			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement"}}`, 422, "quantity is required"},
 			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement"}}}`, 422, "attributes.quantity is required"},
-			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement","quantity":-1}}}`, 422, "attributes.quantity must be "},
-			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1,"reason":"` + long + `"}}`, 422, "reason must be at most 255 bytes, got 2000"},
+			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"attributes":{"action":"decrement","quantity":-1}}}`, 422,
+				"attributes.quantity must be "},
+			{"POST", "/v2/inventories/anvil/transactions", `{"data":{"action":"decrement","quantity":1,"reason":"` + long + `"}}`, 422,
+				"reason must be at most 255 bytes, got 2000"},
 			{"POST", "/catalog/products/anvil/configure", `{"data":{}}`, 422, "selected_options is required"},
 			{"POST", "/catalog/products/anvil/configure", `{"data":{"selected_options":5}}`, 400, "selected_options must be "},
 			{"POST", "/catalog/products/anvil/configure", `{"data":{"selected_options":{"a":{"b":"c"}}}}`, 400, "selected_options"},
 			{"PUT", "/v2/promotions/full", `{"data":{"currencies":[{"currency":"usd"}]}}`, 400, "currencies.0.currency must be "},
 			{"PUT", "/v2/promotions/full", `{"data":{"schema":{"currencies":[{"currency":"usd"}]}}}`, 400, "schema.currencies.0.currency must be "},
 			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"fixed_discount","schema":{}}}`, 422, "schema.currencies is required"},
-			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"x_for_y","schema":{"x":` + whole + `,"y":1,"targets":["a"]}}}`, 422, "schema.x must be between 1 and 2147483647, got " + whole},
+			{"PUT", "/v2/promotions/full", `{"data":{"promotion_type":"x_for_y","schema":{"x":` + whole + `,"y":1,"targets":["a"]}}}`, 422,
+				"schema.x must be between 1 and 2147483647, got " + whole},
 			{"PUT", "/v2/promotions/full", `{"data":{"name":"` + long + `"}}`, 422, "name must be at most 1024 bytes, got 2000"},
 			{"PUT", "/v2/promotions/full", `{"data":{"target_catalogs":["` + long + `"]}}`, 422, "target_catalogs.0 must be at most "},
 			{"POST", "/v2/promotions/full/codes", `{"data":{"codes":[{"code":"` + long + `"}]}}`, 422, "codes.0.code must be at most "},
@@ -193,15 +199,15 @@ func TestErrorsNameMembersAsSent(t *testing.T) {
 	})
 }
 
-// TestLinksOfEmptyPages to a page that can be asked for, and the links of every
-// list under /v2 are query strings.
+// TestLinksOfEmptyPages requires links to valid pages. All links under /v2 are query strings.
 func TestLinksOfEmptyPages(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		storetest.FullTestsOnlyOnPostgres(t, e)
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
 		redeemCode(t, s)
-		for _, path := range []string{"/v2/promotions", "/v2/promotions/spring/codes", "/v2/promotions/spring/usages", "/v2/inventories", "/v2/inventories/anvil/transactions", "/v2/files", "/catalog/products", "/catalog/nodes"} {
+		for _, path := range []string{"/v2/promotions", "/v2/promotions/spring/codes", "/v2/promotions/spring/usages", "/v2/inventories",
+			"/v2/inventories/anvil/transactions", "/v2/files", "/catalog/products", "/catalog/nodes"} {
 			for _, query := range []string{"", "&sort=-created_at"} {
 				if query != "" && (strings.HasPrefix(path, "/catalog/nodes") || path == "/v2/files" || strings.HasSuffix(path, "transactions")) {
 					continue
@@ -232,7 +238,6 @@ func TestLinksOfEmptyPages(t *testing.T) {
 	})
 }
 
-// TestUsagesOfADeletedPromotion over REST.
 func TestUsagesOfADeletedPromotion(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -12,17 +12,16 @@ import (
 	"portico/store"
 )
 
-// pageWalk follows the links of one list, as a client does, and holds every page
-// against what it must be.
+// pageWalk follows the links of a list and checks every page.
 type pageWalk struct {
 	s     *testServer
 	path  string
 	query modelQuery
 	limit int
-	moves bool // the list is written meanwhile: rows may move, and totals change
+	moves bool // a writer changes the list: rows may move and totals change
 }
 
-// at is the address of the list with a parameter more.
+// at returns the URL of the list with an additional parameter.
 func (w pageWalk) at(parameter string) string {
 	address := w.path + "?" + parameter + "&page[limit]=" + strconv.Itoa(w.limit)
 	if w.query.sort != "" {
@@ -46,7 +45,7 @@ func (w pageWalk) get(t require.TestingT, address string) *listBody {
 	return readListBody(t, answer)
 }
 
-// follow reads pages from an address on, by the link of that name, to the end.
+// follow reads pages from a URL to the end by the named link.
 func (w pageWalk) follow(t require.TestingT, address, link string) (pages []*listBody) {
 	for address != "" {
 		page := w.get(t, address)
@@ -57,8 +56,8 @@ func (w pageWalk) follow(t require.TestingT, address, link string) (pages []*lis
 	return pages
 }
 
-// forwards follows next from the first page to null. It holds what the pages
-// say of themselves against want, the whole list.
+// forwards follows next from the first page to the end. It compares the meta of the pages with
+// want, the whole list.
 func (w pageWalk) forwards(t require.TestingT, want []string) (pages []*listBody, rows []string) {
 	rows = []string{}
 	for _, page := range w.follow(t, w.at("page[offset]=0"), "next") {
@@ -70,7 +69,7 @@ func (w pageWalk) forwards(t require.TestingT, want []string) (pages []*listBody
 	return pages, rows
 }
 
-// backwards follows prev from a page to null.
+// backwards follows prev from a page to the start.
 func (w pageWalk) backwards(t require.TestingT, last *listBody) (rows []string) {
 	pages := []*listBody{last}
 	if prev := last.link("prev"); prev != "" {
@@ -84,8 +83,7 @@ func (w pageWalk) backwards(t require.TestingT, last *listBody) (rows []string) 
 	return rows
 }
 
-// describes holds a page that begins at a position against the whole list:
-// its rows, what meta says, and which links it has.
+// describes compares a page at a position with the whole list: rows, meta and links.
 func (w pageWalk) describes(t require.TestingT, page *listBody, position int, want []string) {
 	total := len(want)
 	require.Equal(t, w.rows(want, position), page.ids(), "rows from %d on", position)
@@ -95,14 +93,15 @@ func (w pageWalk) describes(t require.TestingT, page *listBody, position int, wa
 	require.Equal(t, position/w.limit+1, page.Meta.Page.Current, "meta.page.current at %d by %d", position, w.limit)
 	require.Equal(t, w.pages(total), page.Meta.Page.Total, "meta.page.total of %d by %d", total, w.limit)
 	require.Len(t, page.Links, 5)
-	require.Equal(t, position+w.limit >= total, page.Links["next"] == nil, "next of %d by %d of %d: %s", position, w.limit, total, page.link("next"))
+	require.Equal(t, position+w.limit >= total, page.Links["next"] == nil, "next of %d by %d of %d: %s", position, w.limit, total,
+		page.link("next"))
 	require.Equal(t, position == 0, page.Links["prev"] == nil, "prev of %d by %d of %d: %s", position, w.limit, total, page.link("prev"))
 	if position <= w.limit || position+w.limit >= total { // pages in the middle are like the second
 		w.leads(t, page, want)
 	}
 }
 
-// leads holds where a page's links lead, but for next and prev.
+// leads checks the targets of a page's links except next and prev.
 func (w pageWalk) leads(t require.TestingT, page *listBody, want []string) {
 	self := "self"
 	if !strings.HasPrefix(w.path, "/catalog") {
@@ -119,7 +118,7 @@ func (w pageWalk) leads(t require.TestingT, page *listBody, want []string) {
 
 func (w pageWalk) pages(total int) int { return (total + w.limit - 1) / w.limit }
 
-// rows are those of the page that begins at a position.
+// rows returns the rows of the page at a position.
 func (w pageWalk) rows(want []string, position int) []string {
 	return append([]string{}, want[min(position, len(want)):min(position+w.limit, len(want))]...)
 }

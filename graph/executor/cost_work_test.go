@@ -159,10 +159,10 @@ func workers(t *testing.T, e storetest.Backend) []*worker {
 	return list
 }
 
-// TestNoDocumentCostsMoreThanItSays draws operations, and compares what they
+// TestWorkStaysWithinFourTimesTheCost draws operations, and compares what they
 // cost, estimated and spent, with the work that they caused. Work is counted,
 // in bytes allocated and statements: the test does not run beside others.
-func TestNoDocumentCostsMoreThanItSays(t *testing.T) {
+func TestWorkStaysWithinFourTimesTheCost(t *testing.T) {
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		for i, w := range workers(t, e) {
@@ -439,11 +439,11 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 	},
 }
 
-// TestTheMostExpensiveRequestIsBounded looks for operations that cause much
+// TestMostExpensiveRequestIsBounded looks for operations that cause much
 // work for anyone, by climbing: of each that is accepted it keeps the change that
 // makes more work. None may cause more than the bounds.
-func TestTheMostExpensiveRequestIsBounded(t *testing.T) {
-	storetest.FullTestsOnly(t, "it measures hundreds of requests; TestNoDocumentCostsMoreThanItSays draws some")
+func TestMostExpensiveRequestIsBounded(t *testing.T) {
+	storetest.FullTestsOnly(t, "it measures hundreds of requests; TestWorkStaysWithinFourTimesTheCost draws some")
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		var worst, slowest work

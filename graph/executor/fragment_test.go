@@ -18,7 +18,7 @@ import (
 // What is kept of a product goes on holding for as long as the product shows
 // the same, over publications, for whoever asks, and no longer: each step tells
 // what is asked, and of how many products fragments had to be made.
-func TestFragmentsOutliveAPublication(t *testing.T) {
+func TestFragmentsSurviveAPublication(t *testing.T) {
 	t.Parallel()
 	const page = `query ($n: Int) { products(first: $n, orderBy: {field: NAME}) { nodes { id uuid sku name slug tags publishedAt saleId displayPrice { withTax { formatted } withoutTax { formatted } }
 		files { attachedAt file { href } } mainImage { href } breadcrumbs { node { name hasChildren } ancestors { name } } children { name } stock { available transactions(first: 1) { quantity } } } } }`
@@ -100,7 +100,7 @@ func TestFragmentsOutliveAPublication(t *testing.T) {
 
 // An answer that may hold no more rows holds none of those that are kept: the
 // errors are those of an answer that is made, and fragments do not hide them.
-func TestFragmentsCostWhatTheyHold(t *testing.T) {
+func TestCachedFragmentsCostTheirRows(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

@@ -91,7 +91,7 @@ func (x *executors) same(t testing.TB, query string, values graphtest.Variables,
 }
 
 // Whatever is asked, plans answer as gqlgen's executor does.
-func TestPlansAnswerAsTheExecutorDoes(t *testing.T) {
+func TestPlansMatchGqlgen(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
 	shops := map[string]string{"handmade": graphtest.Shop(), "generated": graphtest.GeneratedShop(t, 300)}

@@ -19,7 +19,7 @@ import (
 )
 
 // A panic is the error of its field alone, whichever executor runs the query.
-func TestAPanicIsTheErrorOfItsField(t *testing.T) {
+func TestPanicFailsOnlyItsField(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -40,7 +40,7 @@ func TestAPanicIsTheErrorOfItsField(t *testing.T) {
 }
 
 // Each choice of values has its own plan, however many Booleans there are.
-func TestConditions(t *testing.T) {
+func TestEachChoiceOfBooleansHasAPlan(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_CONDITIONS_SEED")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -60,7 +60,7 @@ func TestConditions(t *testing.T) {
 
 // A null is no value of a condition, though the type of a variable with a
 // default allows it.
-func TestAConditionIsNotNull(t *testing.T) {
+func TestConditionVariablesMustNotBeNull(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

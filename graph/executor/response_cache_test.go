@@ -26,7 +26,7 @@ import (
 
 // What is kept for one is given to another only as far as that one may see it,
 // with the stock of now.
-func TestAKeptAnswerIsEachCallersOwn(t *testing.T) {
+func TestCachedResponseRespectsTheCallersScopes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -53,7 +53,7 @@ func contains(scopes []string, scope string) bool {
 
 // Root fields are counted whether their answer is made or kept, and what is
 // kept costs no statement.
-func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
+func TestCachedResponseRunsNoStatement(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -77,7 +77,7 @@ func TestAKeptAnswerIsCountedAndCostsNoStatement(t *testing.T) {
 
 // What a release alone decides can be kept by caches that ask whether it still
 // holds; what is live, what is posted and what has errors cannot.
-func TestQueriesByGETHaveEntityTags(t *testing.T) {
+func TestGETResponsesHaveETags(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -123,7 +123,7 @@ func TestQueriesByGETHaveEntityTags(t *testing.T) {
 
 // Requests share a plan, its arguments and its kept answer, and their rows with
 // nobody.
-func TestManyAskTheSameAtOnce(t *testing.T) {
+func TestConcurrentRequestsShareAPlan(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
@@ -154,7 +154,7 @@ func TestManyAskTheSameAtOnce(t *testing.T) {
 
 // Stock that was left out of what became null, by an error beside it, is written
 // nowhere else.
-func TestNoStockIsFilledIntoWhatBecameNull(t *testing.T) {
+func TestStockIsNotWrittenIntoANullParent(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
@@ -165,7 +165,7 @@ func TestNoStockIsFilledIntoWhatBecameNull(t *testing.T) {
 
 // What became null by an error still tells the errors of stock that it had, as
 // its neighbours all tell theirs.
-func TestWhatBecameNullTellsTheErrorsOfItsStock(t *testing.T) {
+func TestNullParentKeepsTheErrorsOfItsStock(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))

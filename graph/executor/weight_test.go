@@ -19,9 +19,9 @@ import (
 	"portico/store/storetest"
 )
 
-// TestARefusalNamesTheListAndAPageThatFits: it names the path of the list that
+// TestCostErrorSuggestsAPageSize: it names the path of the list that
 // costs most, its rows and pages, and pages of the size it advises do fit.
-func TestARefusalNamesTheListAndAPageThatFits(t *testing.T) {
+func TestCostErrorSuggestsAPageSize(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)
 	fits := regexp.MustCompile(`It fits with pages of at most (\d+), such as first: (\d+) in every list\.`)
@@ -78,7 +78,7 @@ func treeShop(wide int) string {
 }
 
 // A menu asks for generous pages, level by level, and pays for the nodes there are.
-func TestMenusPayForTheNodesThereAre(t *testing.T) {
+func TestMenusCostTheirActualNodes(t *testing.T) {
 	t.Parallel()
 	const menu = `{ hierarchies(first: 5) { nodes { name children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug products(first: 12) { nodes { id name slug mainImage { href } displayPrice { withTax { formatted } } } } } } } } } } } } }`
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -105,9 +105,9 @@ func TestMenusPayForTheNodesThereAre(t *testing.T) {
 	})
 }
 
-// TestAnOperationPaysForWhatItReads: documents are charged for as they are read
+// TestReadsFromTheDatabaseAreCharged: documents are charged for as they are read
 // from the database, and what is in memory is free.
-func TestAnOperationPaysForWhatItReads(t *testing.T) {
+func TestReadsFromTheDatabaseAreCharged(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, largeShop(), func(c *shop.Config) { c.NoCache = true })
@@ -125,9 +125,9 @@ func TestAnOperationPaysForWhatItReads(t *testing.T) {
 	})
 }
 
-// TestARequestOutsideOfGraphQLHasAnAllowanceToo: REST reads as much as an
+// TestRESTRequestsHaveAnAllowance: REST reads as much as an
 // operation of GraphQL may by default, and what is no request as much as it likes.
-func TestARequestOutsideOfGraphQLHasAnAllowanceToo(t *testing.T) {
+func TestRESTRequestsHaveAnAllowance(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, store.Charge(t.Context(), 1<<40))
 	ctx := opctx.With(t.Context(), &opctx.Operation{})

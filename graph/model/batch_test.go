@@ -109,7 +109,7 @@ func TestEachEdgeHasItsOwnBatch(t *testing.T) {
 	})
 }
 
-func TestAnErrorIsEverySiblings(t *testing.T) {
+func TestBatchErrorFailsEverySibling(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
 		failure, runs := errors.New("the database is not responding"), 0
 		for _, r := range rows(100) {
@@ -124,7 +124,7 @@ func TestAnErrorIsEverySiblings(t *testing.T) {
 	})
 }
 
-func TestAClientThatHasGoneIsFollowedNoFurther(t *testing.T) {
+func TestBatchStopsWhenTheClientIsGone(t *testing.T) {
 	inBoth(t, func(t *testing.T, ctx context.Context) {
 		ctx, leave := context.WithCancel(ctx)
 		leave()
@@ -136,7 +136,7 @@ func TestAClientThatHasGoneIsFollowedNoFurther(t *testing.T) {
 }
 
 // By gqlgen's executor: a plan ends with it, and is run again there.
-func TestAPanicIsEverySiblingsError(t *testing.T) {
+func TestBatchPanicFailsEverySibling(t *testing.T) {
 	t.Parallel()
 	runs := atomic.Int64{}
 	for _, r := range rows(10) {
@@ -152,7 +152,7 @@ func TestAPanicIsEverySiblingsError(t *testing.T) {
 
 // NewBatch are resolved at the same time, on a machine that has other things
 // to do: still there is one batch for each edge.
-func TestSiblingsAskAtTheSameTime(t *testing.T) {
+func TestConcurrentSiblingsShareABatch(t *testing.T) {
 	t.Parallel()
 	busy, stop := sync.WaitGroup{}, atomic.Bool{}
 	for range 8 {
@@ -188,7 +188,7 @@ func TestSiblingsAskAtTheSameTime(t *testing.T) {
 }
 
 // An edge of an edge: what a batch brings is a group of its own, and so on.
-func TestBatchesWithinBatches(t *testing.T) {
+func TestNestedBatches(t *testing.T) {
 	t.Parallel()
 	inner := &countedRows{}
 	var everyone sync.WaitGroup
@@ -210,14 +210,14 @@ func TestBatchesWithinBatches(t *testing.T) {
 	require.EqualValues(t, 1, inner.runs.Load())
 }
 
-func TestAnEmptyGroupAsksNothing(t *testing.T) {
+func TestEmptyGroupRunsNoBatch(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, rows(0))
 }
 
 // A batch runs for the first of the siblings who asks; what it reads the
 // context for (the principal, the shopper) is the same for all of them.
-func TestABatchSeesTheOperation(t *testing.T) {
+func TestBatchHasTheContextOfTheOperation(t *testing.T) {
 	type key struct{}
 	inBoth(t, func(t *testing.T, ctx context.Context) {
 		ctx = context.WithValue(ctx, key{}, "the operation")
@@ -231,7 +231,7 @@ func TestABatchSeesTheOperation(t *testing.T) {
 	})
 }
 
-func TestValuesByKeyInTheOrderOfTheKeys(t *testing.T) {
+func TestValuesFollowTheOrderOfKeys(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []int{2, 0, 1, 2}, model.ValuesByKey([]string{"b", "none", "a", "b"}, map[string]int{"a": 1, "b": 2}))
 }

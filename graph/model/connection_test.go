@@ -11,7 +11,7 @@ import (
 	"portico/store"
 )
 
-func TestAConnectionHasTheRowsOfASlice(t *testing.T) {
+func TestConnectionOfASlice(t *testing.T) {
 	t.Parallel()
 	counted := 0
 	slice := &store.Slice[string]{Items: []string{"a", "b"}, Cursor: func(item int) string { return []string{"ca", "cb"}[item] }, Limit: 2, Offset: 4, HasNext: true, HasPrevious: true,
@@ -29,7 +29,7 @@ func TestAConnectionHasTheRowsOfASlice(t *testing.T) {
 	require.Equal(t, 9, total)
 }
 
-func TestAnEmptyConnection(t *testing.T) {
+func TestEmptyConnection(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("away")
 	c := model.NewConnection(&store.Slice[string]{Limit: 25, Total: func(context.Context) (int, error) { return 0, failure }}, []string(nil))
@@ -42,7 +42,7 @@ func TestAnEmptyConnection(t *testing.T) {
 	require.ErrorIs(t, err, failure)
 }
 
-func TestAUserErrorNamesTheMemberOfTheInput(t *testing.T) {
+func TestUserErrorHasAFieldPath(t *testing.T) {
 	t.Parallel()
 	fault := &model.UserError{Error: &store.Error{Code: store.Unprocessable, Path: []string{"changes", "0", "quantity"}, Detail: "must be at least 1, got 0"}}
 	require.Equal(t, []string{"input", "changes", "0", "quantity"}, fault.Field())

@@ -9,7 +9,7 @@ import (
 )
 
 // A fault names its member as the schema spells it, in its field and in words.
-func TestMembersOfFaultsAreInCamelCase(t *testing.T) {
+func TestErrorMembersAreInCamelCase(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		path []string

@@ -16,7 +16,7 @@ func ptr[T any](value T) *T { return &value }
 
 func eq(value string) *model.TextFilter { return &model.TextFilter{Eq: &value} }
 
-func TestAFilterInTheStoresWords(t *testing.T) {
+func TestFilterText(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2024, 5, 30, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -42,7 +42,7 @@ func TestAFilterInTheStoresWords(t *testing.T) {
 	}
 }
 
-func TestAFilterThatContradictsItself(t *testing.T) {
+func TestContradictoryFilters(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		filter *model.ProductFilter
@@ -66,7 +66,7 @@ func TestAFilterThatContradictsItself(t *testing.T) {
 }
 
 // Add and Ranges are each other's inverse: REST adds what Ranges reads.
-func TestBoundsAreReadAsTheyWereAdded(t *testing.T) {
+func TestBoundsRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		bounds, added := &model.ListBounds{}, []store.Range{}

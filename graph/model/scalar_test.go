@@ -34,7 +34,7 @@ func TestTimesAreUTCWithMilliseconds(t *testing.T) {
 	}
 }
 
-func TestTimesAreReadAsWritten(t *testing.T) {
+func TestTimesRoundTrip(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Time{
 		"2012-05-30T00:00:00.000Z":      time.Date(2012, 5, 30, 0, 0, 0, 0, time.UTC),
@@ -53,7 +53,7 @@ func TestTimesAreReadAsWritten(t *testing.T) {
 }
 
 // What is no time is the caller's mistake, whatever it is.
-func TestWhatIsNoTimeIsInvalid(t *testing.T) {
+func TestInvalidTimes(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{"", "yesterday", "2012-13-01", "0000-01-01", 5, json.Number("5"), true, []any{"2012-05-30"}, map[string]any{}} {
 		_, err := model.UnmarshalDateTime(value)
@@ -63,7 +63,7 @@ func TestWhatIsNoTimeIsInvalid(t *testing.T) {
 	}
 }
 
-func TestJSONIsWrittenAsItIs(t *testing.T) {
+func TestJSONScalarIsWrittenUnchanged(t *testing.T) {
 	t.Parallel()
 	for raw, want := range map[string]string{`{"a":[1,2.50,null]}`: `{"a":[1,2.50,null]}`, `[]`: `[]`, ``: `{}`} {
 		require.Equal(t, want, marshalled(model.MarshalJSON(json.RawMessage(raw))))

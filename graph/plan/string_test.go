@@ -14,7 +14,7 @@ import (
 
 // Texts are written as the library writes them, wherever in a word of eight
 // bytes what is escaped stands.
-func TestTextsAreEscapedAsTheLibraryDoes(t *testing.T) {
+func TestStringsAreEscapedLikeEncodingJSON(t *testing.T) {
 	t.Parallel()
 	same := func(t require.TestingT, text string) {
 		var want bytes.Buffer

@@ -32,7 +32,7 @@ func heapAfterGC() int {
 // What strangers send, other than documents, is charged by the caches of the
 // store and of answers: their values for filters, searches, languages and
 // cursors, and the answers to them.
-func TestCachesChargeWhatStrangersSend(t *testing.T) { // not in parallel: others allocate too
+func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: others allocate too
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

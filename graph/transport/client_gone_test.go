@@ -38,7 +38,7 @@ func (l *leaving) Err() error {
 // Work ends with its client: that is counted by how often somebody looks
 // whether the client is there, which is before each field of an introspection
 // and before each edge.
-func TestWorkEndsWithItsClient(t *testing.T) {
+func TestWorkStopsWhenTheClientIsGone(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.BigShop(t))

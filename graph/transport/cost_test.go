@@ -21,10 +21,10 @@ import (
 	"portico/store/storetest"
 )
 
-// TestWhatAnOperationCostsIsToldWhenAsked, and not else, whoever asked before:
+// TestCostExtension, and not else, whoever asked before:
 // of answers that are kept, with and without stock in them, of mutations, of
 // introspection, of what is refused, and of streams.
-func TestWhatAnOperationCostsIsToldWhenAsked(t *testing.T) {
+func TestCostExtension(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, whatCostsIsTold)
 }
@@ -97,7 +97,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 }
 
 // What else an answer tells is told beside its cost, and without it.
-func TestACostTakesNoOtherExtensionAway(t *testing.T) {
+func TestCostExtensionKeepsOtherExtensions(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

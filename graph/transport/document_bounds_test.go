@@ -30,7 +30,7 @@ var introspections = map[string]string{
 	"two types":      `{ query: __type(name: "Query") { name fields { name args { name type { name ofType { name } } } type { name ofType { name ofType { name } } } } } product: __type(name: "Product") { fields { name } } }`,
 }
 
-func TestIntrospectionsOfToolsPass(t *testing.T) {
+func TestIntrospectionQueriesOfToolsPass(t *testing.T) {
 	t.Parallel()
 	bounds := limits.Defaults()
 	bounds.Cost = bounds.Cost * 4 / 5 // the schema will grow
@@ -56,7 +56,7 @@ func TestIntrospectionsOfToolsPass(t *testing.T) {
 
 // At each bound a document passes, and one beyond it is refused, with the
 // count, the bound and the way out.
-func TestEachBoundIsHeldAsItIs(t *testing.T) {
+func TestEachDocumentLimit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -101,7 +101,7 @@ func TestEachBoundIsHeldAsItIs(t *testing.T) {
 
 // What lists bring whose length nobody knows is paid as it comes: up and down
 // between parents and children a short document brings millions of rows.
-func TestListsOfUnknownLengthArePaidAsTheyCome(t *testing.T) {
+func TestListsOfUnknownLengthCostTheirRows(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, documentFamily(40))
@@ -137,7 +137,7 @@ func documentFamily(n int) string {
 }
 
 // @defer is the library's own: nothing here sends answers in parts.
-func TestDeferIsNoDirective(t *testing.T) {
+func TestDeferIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{`{ ... @defer { __typename } }`, `{ ...f @defer(label: "x") } fragment f on Query { __typename }`, `{ products { nodes { ... @defer { uuid } } } }`} {
 		a := graphtest.Serve(nil).Post(t, query, nil)
@@ -149,7 +149,7 @@ func TestDeferIsNoDirective(t *testing.T) {
 }
 
 // A body's member headers, which the library knows, are none of the request.
-func TestABodyBringsNoHeaders(t *testing.T) {
+func TestHeadersInABodyAreIgnored(t *testing.T) {
 	t.Parallel()
 	r := graphtest.As(graphtest.NewRaw(t, `{"query":"{ __typename }","headers":{"Accept":["application/graphql-response+json"],"X-Own":["1"]}}`), graphtest.Admin())
 	a := graphtest.Serve(nil).Send(t, r)
@@ -160,7 +160,7 @@ func TestABodyBringsNoHeaders(t *testing.T) {
 
 // A document that is known is not refused, or let pass, for what another
 // request of it had for variables.
-func TestAKnownDocumentIsMeasuredByItsVariables(t *testing.T) {
+func TestCachedDocumentCostDependsOnVariables(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)
 	const query = `query a($n: Int!) { catalogNodes(first: $n) { nodes { products(first: $n) { nodes { uuid name sku slug id } } } } } query b { __typename }`

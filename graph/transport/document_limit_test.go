@@ -16,7 +16,7 @@ import (
 // Every one of these is answered long before it could do harm: the limits are
 // held before validation, whose own rules grow with the square of what it
 // reads, and before anything is read from the store, which there is none of.
-func TestDocumentsThatWouldCostTooMuch(t *testing.T) {
+func TestExpensiveDocumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	const core = `{ settings { pageLength } }`
 	for _, c := range []struct {
@@ -69,7 +69,7 @@ func TestDocumentsThatWouldCostTooMuch(t *testing.T) {
 
 // What an operation does not use is validated all the same, and so it counts:
 // ten thousand repeated fields keep validation busy for half a minute.
-func TestWhatIsNotUsedCountsTowardsTheLimits(t *testing.T) {
+func TestUnusedDefinitionsCountTowardsLimits(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat(" pageLength", 6_000)
 	for _, c := range []struct{ name, query, operation string }{
@@ -90,7 +90,7 @@ func TestWhatIsNotUsedCountsTowardsTheLimits(t *testing.T) {
 
 // A fragment's pages are as long as the variables of the operation that runs
 // say, not those of another one that spreads it too.
-func TestAnotherOperationsVariablesDoNotCount(t *testing.T) {
+func TestCostUsesTheVariablesOfTheOperation(t *testing.T) {
 	t.Parallel()
 	const fragments = ` fragment a on Query { catalogNodes(first: $n) { nodes { products(first: $n) { nodes { componentProducts { uuid sku name slug id } } } } } }`
 	for name, query := range map[string]string{
@@ -107,7 +107,7 @@ func TestAnotherOperationsVariablesDoNotCount(t *testing.T) {
 
 // Fields of one name are compared with each other, pair by pair: five thousand
 // take seconds. Nobody needs to repeat a field so often.
-func TestRepetitionIsRefusedBeforeItIsCompared(t *testing.T) {
+func TestRepeatedFieldsAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, query := range map[string]string{
 		"a field":                   `{ settings {` + strings.Repeat(" pageLength", 2_500) + ` } }`,
@@ -122,7 +122,7 @@ func TestRepetitionIsRefusedBeforeItIsCompared(t *testing.T) {
 	}
 }
 
-func TestDeepVariablesAreHarmless(t *testing.T) {
+func TestDeepVariables(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

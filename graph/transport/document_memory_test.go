@@ -176,7 +176,7 @@ func TestFragmentsAreCompiledOnce(t *testing.T) {
 
 // What a stranger sends again and again with other Booleans stays within the
 // budget, in memory that is measured.
-func TestPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others allocate too
+func TestCachedPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others allocate too
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

@@ -22,7 +22,7 @@ func requireMore(t *testing.T, a *graphtest.Response) {
 	require.Less(t, a.Body.Len(), 32<<10)
 }
 
-func TestADocumentIsWrongTwentyTimesAtMost(t *testing.T) {
+func TestDocumentHasTwentyErrorsAtMost(t *testing.T) {
 	t.Parallel()
 	for name, query := range map[string]string{
 		"conflicts of one name":   `{` + graphtest.Many(220, ` a: stocks(first: #) { totalCount }`) + ` }`,
@@ -40,7 +40,7 @@ func TestADocumentIsWrongTwentyTimesAtMost(t *testing.T) {
 }
 
 // Names are bounded and messages cut, so that few errors are never much.
-func TestWhatErrorsQuoteIsCut(t *testing.T) {
+func TestQuotedTextIsTruncated(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 40_000)
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func TestWhatErrorsQuoteIsCut(t *testing.T) {
 }
 
 // The rows of a list may fail one by one.
-func TestAnAnswerHasTwentyErrorsAtMost(t *testing.T) {
+func TestResponseHasTwentyErrorsAtMost(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.BigShop(t))

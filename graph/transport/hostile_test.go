@@ -209,7 +209,7 @@ const (
 // A stranger's body of 64 kB, whatever it holds, costs little and is answered
 // with little. Work is counted, in bytes and steps: this test is not run side
 // by side with others.
-func TestWhatAStrangerSendsCostsLittle(t *testing.T) {
+func TestHostileBodiesCostLittle(t *testing.T) {
 	shop := graphtest.BigShop(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, shop)
@@ -272,7 +272,7 @@ func requireFewErrors(t *testing.T, w *httptest.ResponseRecorder) {
 
 // The bounds are what holds the work down, and the test above would see it:
 // without them some bodies cost too much.
-func TestWithoutItsBoundsAStrangersDocumentCostsMuch(t *testing.T) {
+func TestHostileBodiesCostMuchWithoutLimits(t *testing.T) {
 	storetest.FullTestsOnly(t, "it shows that the bounds are needed, not that they hold")
 	const none = 1 << 40
 	lifted := limits.Config{Bytes: none, Tokens: none, Depth: none, Name: none, Fields: none, RootFields: none, Aliases: none, Repeats: none,

@@ -125,7 +125,7 @@ func TestOperationsOverHTTP(t *testing.T) {
 	})
 }
 
-func TestRequestsThatAreNoOperation(t *testing.T) {
+func TestInvalidRequests(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil) // none of these reaches the store
 	object := []string{"one JSON object"}
@@ -167,7 +167,7 @@ func TestRequestsThatAreNoOperation(t *testing.T) {
 	require.Empty(t, s.Log.String())
 }
 
-func TestMutationsAreOnlyPosted(t *testing.T) {
+func TestMutationsRequirePOST(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, "")
@@ -184,7 +184,7 @@ func TestMutationsAreOnlyPosted(t *testing.T) {
 	})
 }
 
-func TestTheSchemaIsThereToBeRead(t *testing.T) {
+func TestSchemaIsServed(t *testing.T) {
 	t.Parallel()
 	query, err := os.ReadFile("../testdata/introspection.graphql")
 	require.NoError(t, err)
@@ -215,7 +215,7 @@ func TestTheSchemaIsThereToBeRead(t *testing.T) {
 	}
 }
 
-func TestMistakesSuggestWhatWasMeant(t *testing.T) {
+func TestErrorsSuggestSimilarNames(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)
 	for query, suggestion := range map[string]string{
@@ -242,7 +242,7 @@ func TestMistakesSuggestWhatWasMeant(t *testing.T) {
 }
 
 // A client that went away has no answer to wait for, and is no failure.
-func TestAClientThatGoesAway(t *testing.T) {
+func TestClientThatDisconnects(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())

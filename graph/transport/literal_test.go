@@ -11,7 +11,7 @@ import (
 
 // What is no text is refused wherever GraphQL takes text, because whoever
 // decodes it would keep another one.
-func TestTextThatIsNoneIsRefused(t *testing.T) {
+func TestInvalidUnicodeIsRefused(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { textThatIsNone(t, graphtest.Open(t, e, "")) })
 }
 

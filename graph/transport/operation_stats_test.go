@@ -56,9 +56,9 @@ func (e *ended) taken() (ran, begun []executor.OperationStats) {
 	return ran, begun
 }
 
-// TestOperationsAreTold by name, kind and codes, by both executors, each once:
+// TestOperationStats by name, kind and codes, by both executors, each once:
 // a 200 with errors is an error.
-func TestOperationsAreTold(t *testing.T) {
+func TestOperationStats(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, operationsAreTold)
 }
@@ -101,8 +101,8 @@ func operationsAreTold(t *testing.T, e storetest.Backend) {
 	}
 }
 
-// TestSubscriptionsAreTold as they begin, and once more as they end.
-func TestSubscriptionsAreTold(t *testing.T) {
+// TestSubscriptionStats as they begin, and once more as they end.
+func TestSubscriptionStats(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, subscriptionsAreTold)
 }

@@ -97,7 +97,7 @@ func (l *streams) over(t *testing.T, transport string, sent map[string]any) (got
 }
 
 // Every way to name a document works over every transport.
-func TestDocumentsAreNamedOverEveryTransport(t *testing.T) {
+func TestPersistedDocumentsOverEveryTransport(t *testing.T) {
 	t.Parallel()
 	const trusted, sent, other = `{ settings { pageLength } }`, `{ settings { currency } }`, `{ settings { locale } }`
 	manifest, err := document.ReadManifest([]byte(manifests["Relay"]), document.TrustOff, limits.Defaults())
@@ -174,7 +174,7 @@ func (r *runs) taken() map[string]int {
 
 // Whatever a client sends to read, over whatever transport, a plan runs it. A
 // query that reads nothing but the schema is gqlgen's.
-func TestAClientCannotChooseTheExecutor(t *testing.T) {
+func TestPlansRunEveryQuery(t *testing.T) {
 	t.Parallel()
 	for _, transport := range transports {
 		t.Run(transport, func(t *testing.T) {
@@ -214,7 +214,7 @@ func TestAClientCannotChooseTheExecutor(t *testing.T) {
 
 // A query over a stream keeps all that POST promises: its data and errors, its
 // bounds, its cost, and what is told of it.
-func TestEveryTransportAnswersAlike(t *testing.T) {
+func TestTransportsReturnTheSameResponse(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var ran []executor.OperationStats

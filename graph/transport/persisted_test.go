@@ -57,7 +57,7 @@ func naming(s *graphtest.Service, options ...transport.Option) (*graphtest.Servi
 
 // What Apollo's clients do: the hash, then the document with it, then the hash
 // for good, by POST or GET.
-func TestADocumentIsKeptByItsHash(t *testing.T) {
+func TestPersistedQueries(t *testing.T) {
 	t.Parallel()
 	const query, other = `{ settings { pageLength } }`, `query b($sku: String) { product(sku: $sku) { uuid } }`
 	const missing = `"message":"PersistedQueryNotFound"`
@@ -95,7 +95,7 @@ func TestADocumentIsKeptByItsHash(t *testing.T) {
 	})
 }
 
-func TestAMutationByItsHashIsOnlyPosted(t *testing.T) {
+func TestPersistedMutationsRequirePOST(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s, _ := naming(graphtest.Open(t, e, ""))
@@ -161,7 +161,7 @@ func TestTrustedDocuments(t *testing.T) {
 	})
 }
 
-func TestAManifestHoldsWhatCanRun(t *testing.T) {
+func TestManifestErrors(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
 		``:                     "must be",

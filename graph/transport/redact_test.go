@@ -10,9 +10,9 @@ import (
 	"portico/graph/graphtest"
 )
 
-// TestErrorsAboutGatewaysNameTheSchema, and never what was sent in a place where
+// TestGatewayErrorsAreRedacted, and never what was sent in a place where
 // the schema has no such name: it may be a password.
-func TestErrorsAboutGatewaysNameTheSchema(t *testing.T) {
+func TestGatewayErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)
 	const input = `mutation ($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }`

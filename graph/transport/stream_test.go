@@ -189,7 +189,7 @@ func line(t *testing.T, events *bufio.Reader) string {
 }
 
 // Streams that nobody reads, or nobody is behind, end, and leave nothing.
-func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutines it would find
+func TestAbandonedStreamsEnd(t *testing.T) { // not beside others, whose goroutines it would find
 	ignored := goleak.IgnoreCurrent()
 	for name, test := range map[string]struct {
 		change func(*transport.StreamConfig)
@@ -261,7 +261,7 @@ func TestStreamsOfNobodyEnd(t *testing.T) { // not beside others, whose goroutin
 }
 
 // An operation that does not begin is told as its transport has it.
-func TestStreamsThatDoNotBegin(t *testing.T) {
+func TestStreamsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	l := newStreams(t, func(live *transport.StreamConfig) { live.PerClient, live.PerConnection = 1, 1 })
 	conn := l.socket(t)
@@ -313,7 +313,7 @@ func TestStreamsThatDoNotBegin(t *testing.T) {
 }
 
 // GET brings events too, as a browser's own EventSource asks for them.
-func TestEventsByGET(t *testing.T) {
+func TestServerSentEventsByGET(t *testing.T) {
 	t.Parallel()
 	l := newStreams(t, func(*transport.StreamConfig) {})
 	response, events := l.events(t, http.MethodGet, anvils)

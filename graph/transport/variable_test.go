@@ -14,7 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
+func TestVariableCoercion(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -93,7 +93,7 @@ func TestVariablesAreTakenAsTheSpecificationHasIt(t *testing.T) {
 }
 
 // All that is wrong is told at once.
-func TestEveryWrongVariableIsNamed(t *testing.T) {
+func TestEveryInvalidVariableIsReported(t *testing.T) {
 	t.Parallel()
 	a := graphtest.Serve(nil).Post(t, `query($id: ID!, $n: Int!, $f: ProductFilter) { node(id: $id) { id } products(first: $n, filter: $f) { totalCount } }`,
 		graphtest.Variables{"n": "5", "f": graphtest.Variables{"skuu": 1, "name": graphtest.Variables{"eq": 5, "in": 5}}})
@@ -112,7 +112,7 @@ func TestEveryWrongVariableIsNamed(t *testing.T) {
 }
 
 // A million values are refused before they are decoded.
-func TestVariablesAreBounded(t *testing.T) {
+func TestVariableLimits(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"a list of a million":    `{"query":"query($ids: [ID!]!) { nodes(ids: $ids) { id } }","variables":{"ids":["a"` + strings.Repeat(`,"a"`, 1_000_000) + `]}}`,
@@ -135,7 +135,7 @@ func TestVariablesAreBounded(t *testing.T) {
 }
 
 // A secret that came to stand where a name belongs is not told back.
-func TestFaultsOfMembersTellNoSecret(t *testing.T) {
+func TestVariableErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	runExchanges(t, graphtest.Serve(nil), []shown{
 		{name: "a member of a variable", code: store.Invalid, holds: []string{"$input.…"},

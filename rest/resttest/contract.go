@@ -1,4 +1,5 @@
-// Package resttest holds what REST is asked and answers against its contract.
+// Package resttest validates REST requests and responses against openapi.yaml. CheckHandler
+// wraps the handler of a test server. Only tests may import it.
 package resttest
 
 import (
@@ -27,13 +28,13 @@ import (
 	"portico/store/storetest"
 )
 
-// Contract is openapi.yaml, to hold requests and answers against.
+// Contract is openapi.yaml.
 type Contract struct {
 	Document *openapi3.T
 	paths    *http.ServeMux
 }
 
-// LoadContract reads openapi.yaml, once, and finds out whether it is sound.
+// LoadContract parses and validates openapi.yaml, once.
 var LoadContract = sync.OnceValues(func() (*Contract, error) {
 	served := httptest.NewRecorder()
 	rest.OpenAPI().ServeHTTP(served, httptest.NewRequest(http.MethodGet, rest.OpenAPIPath, nil))
@@ -44,8 +45,8 @@ var LoadContract = sync.OnceValues(func() (*Contract, error) {
 	if err := document.Validate(context.Background()); err != nil { // as 3.1, with its examples
 		return nil, err
 	}
-	// The validator of 3.1 compiles a schema anew for each answer, which takes
-	// milliseconds; that of 3.0 knows type arrays, which is all that we need.
+	// The validator of OpenAPI 3.1 compiles a schema for each response, which takes
+	// milliseconds. That of 3.0 supports type arrays, the only feature of 3.1 in use.
 	document.OpenAPI = "3.0.3"
 	c := &Contract{document, http.NewServeMux()}
 	for address, item := range document.Paths.Map() {
@@ -68,16 +69,15 @@ type (
 	pathKey  struct{}
 )
 
-// route finds the operation that a request asks for, and the parameters of
-// its path. PathItem is nil for an unknown path, Operation for a method that a
-// path does not take.
+// route returns the operation of a request and its path parameters. PathItem is nil for an
+// unknown path, Operation for an unsupported method.
 func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	found, parameters := &routers.Route{Spec: c.Document, Method: r.Method}, map[string]string{}
 	ctx := context.WithValue(context.WithValue(r.Context(), routeKey{}, found), pathKey{}, parameters)
-	asked := r.Clone(ctx)
-	if at, ok := middleware.CanonicalURL(asked.URL); ok {
-		asked.URL = at
-		c.paths.ServeHTTP(httptest.NewRecorder(), asked)
+	req := r.Clone(ctx)
+	if at, ok := middleware.CanonicalURL(req.URL); ok {
+		req.URL = at
+		c.paths.ServeHTTP(httptest.NewRecorder(), req)
 	}
 	if found.PathItem != nil {
 		found.Operation = found.PathItem.GetOperation(r.Method)
@@ -85,47 +85,46 @@ func (c *Contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	return found, parameters
 }
 
-// Check holds an answer against the document, and the request where it was
-// answered as a good one.
+// Check validates a response, and the request if the response is a success.
 func (c *Contract) Check(r *http.Request, sent []byte, status int, header http.Header, body []byte) (err error) {
-	asked := r.Clone(context.WithoutCancel(r.Context()))
-	if asked.Method == http.MethodHead {
-		asked.Method = http.MethodGet // whose body was not dropped yet
+	req := r.Clone(context.WithoutCancel(r.Context()))
+	if req.Method == http.MethodHead {
+		req.Method = http.MethodGet // net/http drops the body later
 	}
-	asked.URL.RawQuery = strings.ReplaceAll(asked.URL.RawQuery, ";", "%3B")
-	asked.Body = io.NopCloser(bytes.NewReader(sent))
-	route, parameters := c.route(asked)
+	req.URL.RawQuery = strings.ReplaceAll(req.URL.RawQuery, ";", "%3B")
+	req.Body = io.NopCloser(bytes.NewReader(sent))
+	route, parameters := c.route(req)
 	if route.Operation == nil {
-		return c.checkUnknown(route, asked, status, body)
+		return c.checkUnknown(route, req, status, body)
 	}
 	if header.Get("Content-Encoding") == "gzip" {
 		if body, err = gunzip(body); err != nil {
 			return err
 		}
 	}
-	options := &openapi3filter.Options{IncludeResponseStatus: true, SkipSettingDefaults: true, AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
-	input := &openapi3filter.RequestValidationInput{Request: asked, PathParams: parameters, Route: route, Options: options}
-	answer := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: status, Header: header, Options: options}
-	if err := openapi3filter.ValidateResponse(r.Context(), answer.SetBodyBytes(body)); err != nil {
-		return fmt.Errorf("the answer is not in the document: %w", err)
+	options := &openapi3filter.Options{IncludeResponseStatus: true, SkipSettingDefaults: true,
+		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc}
+	input := &openapi3filter.RequestValidationInput{Request: req, PathParams: parameters, Route: route, Options: options}
+	resp := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: status, Header: header, Options: options}
+	if err := openapi3filter.ValidateResponse(r.Context(), resp.SetBodyBytes(body)); err != nil {
+		return fmt.Errorf("the response does not match openapi.yaml: %w", err)
 	}
 	if documented := route.Operation.Responses.Status(status); len(documented.Value.Content) == 0 && len(body) > 0 {
-		return errors.New("the answer has a body, and the document has none")
+		return errors.New("the response has a body, but openapi.yaml has none")
 	}
 	if status >= 300 {
 		return nil
 	}
-	asked.Header.Set("Content-Type", "application/json") // as bodies are read, whatever their label
+	req.Header.Set("Content-Type", "application/json") // the API ignores the label of a JSON body
 	if !bytes.HasPrefix(bytes.TrimSpace(sent), []byte("{")) {
-		asked.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	if err := openapi3filter.ValidateRequest(r.Context(), input); err != nil {
-		return fmt.Errorf("the request was answered, but is not in the document: %w", err)
+		return fmt.Errorf("the request succeeded, but does not match openapi.yaml: %w", err)
 	}
 	return nil
 }
 
-// gunzip is a body that was sent compressed.
 func gunzip(body []byte) ([]byte, error) {
 	reader, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
@@ -134,8 +133,8 @@ func gunzip(body []byte) ([]byte, error) {
 	return io.ReadAll(reader)
 }
 
-// checkUnknown holds the answer to what the document does not have: 404 or
-// 405 in the envelope of its family, and the word on what a path takes.
+// checkUnknown requires 404 or 405, in the envelope of the path, for a request that
+// openapi.yaml does not have.
 func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status int, body []byte) error {
 	want, envelope := http.StatusNotFound, "Errors"
 	if route.PathItem != nil {
@@ -145,7 +144,7 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 		}
 	}
 	if status != want {
-		return fmt.Errorf("the document does not have %s %s, so that the answer must be %d, got %d", r.Method, r.URL.Path, want, status)
+		return fmt.Errorf("openapi.yaml does not have %s %s, so the status must be %d, got %d", r.Method, r.URL.Path, want, status)
 	}
 	if status == http.StatusNoContent {
 		return nil
@@ -160,22 +159,21 @@ func (c *Contract) checkUnknown(route *routers.Route, r *http.Request, status in
 	return c.Document.Components.Schemas[envelope].Value.VisitJSON(value)
 }
 
-// notREST are the paths of the service that are not REST.
+// notREST matches the paths of the server that are not REST.
 var notREST = regexp.MustCompile(`^/(graphql|schema\.graphql|openapi\.yaml|docs(/.*)?|playground/.*|graphiql(/.*)?)?$`)
 
-// escapedHTML finds the characters that encoding/json escapes unless told not to.
+// escapedHTML finds the characters that encoding/json escapes by default.
 var escapedHTML = regexp.MustCompile(`\\u00(26|3[CcEe])`)
 
-// CheckHandler lets no request and no answer to REST pass that openapi.yaml does
-// not have.
+// CheckHandler fails a test for each REST request or response that does not match openapi.yaml.
 func CheckHandler(t testing.TB, next http.Handler) http.Handler {
 	t.Helper()
 	c, err := LoadContract()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all, answers atomic.Int64
-	t.Cleanup(func() { t.Logf("of %d answers %d were held against openapi.yaml", all.Load(), answers.Load()) })
+	var all, validated atomic.Int64
+	t.Cleanup(func() { t.Logf("of %d responses %d were validated against openapi.yaml", all.Load(), validated.Load()) })
 	var alike sampler
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, broken := io.ReadAll(r.Body)
@@ -183,36 +181,35 @@ func CheckHandler(t testing.TB, next http.Handler) http.Handler {
 		if broken != nil {
 			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(sent), &errorReader{broken}))
 		}
-		answer := httptest.NewRecorder()
-		next.ServeHTTP(answer, r)
+		resp := httptest.NewRecorder()
+		next.ServeHTTP(resp, r)
 		if notREST.MatchString(r.URL.Path) {
 			// not REST
-		} else if all.Add(1); alike.shouldCheck(c, r, answer.Code) {
-			answers.Add(1)
-			if err := c.Check(r, sent, answer.Code, answer.Header(), answer.Body.Bytes()); err != nil {
-				t.Errorf("%s %.300s %q %.300s\nanswers %d %.600s\n%.1500s", r.Method, r.URL, r.Header, sent, answer.Code, answer.Body, err)
+		} else if all.Add(1); alike.shouldCheck(c, r, resp.Code) {
+			validated.Add(1)
+			if err := c.Check(r, sent, resp.Code, resp.Header(), resp.Body.Bytes()); err != nil {
+				t.Errorf("%s %.300s %q %.300s\nreturns %d %.600s\n%.1500s", r.Method, r.URL, r.Header, sent, resp.Code, resp.Body, err)
 			}
 		}
-		if escaped := escapedHTML.FindString(answer.Body.String()); escaped != "" && !bytes.Contains(sent, []byte(`\u`)) {
-			t.Errorf("%s %.300s answers %s, which needs no escape: %.600s", r.Method, r.URL, escaped, answer.Body)
+		if escaped := escapedHTML.FindString(resp.Body.String()); escaped != "" && !bytes.Contains(sent, []byte(`\u`)) {
+			t.Errorf("%s %.300s returns %s, which needs no escape: %.600s", r.Method, r.URL, escaped, resp.Body)
 		}
-		for name, values := range answer.Header() {
+		for name, values := range resp.Header() {
 			w.Header()[name] = values
 		}
-		w.WriteHeader(answer.Code)
-		_, _ = w.Write(answer.Body.Bytes())
+		w.WriteHeader(resp.Code)
+		_, _ = w.Write(resp.Body.Bytes())
 	})
 }
 
-// Of answers to one operation with one status the first are all held against
-// the contract; of the rest, which walks through long lists make thousands of,
-// the short form of the tests takes a sample.
+// The first responses of an operation with a status are all validated. Quick tests then validate a
+// sample, because tests of long lists produce thousands.
 const (
 	alwaysChecked = 50
 	sampleEvery   = 10
 )
 
-// sampler counts answers that are alike.
+// sampler counts the responses of each operation and status.
 type sampler struct{ counts sync.Map }
 
 func (s *sampler) shouldCheck(c *Contract, r *http.Request, status int) bool {
@@ -222,7 +219,7 @@ func (s *sampler) shouldCheck(c *Contract, r *http.Request, status int) bool {
 	return storetest.FullTests() || n <= alwaysChecked || n%sampleEvery == 0
 }
 
-// errorReader is the end of a body that broke off.
+// errorReader ends a body with an error.
 type errorReader struct{ err error }
 
 func (f *errorReader) Read([]byte) (int, error) { return 0, f.err }

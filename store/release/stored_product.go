@@ -59,7 +59,7 @@ func newStoredProduct(v *View, row segment.ProductRow, ordinal uint32, language,
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
 	p := &storedProduct{id: row.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: store.FromMicros(row.PublishedAt), language: language, quote: quote, shownAs: v.name}
-	dst := make([]byte, 0, len(document)+len(crumbs)+640)
+	dst := make([]byte, 0, len(document)+len(crumbs)+1024) // room for the members below, about 850 bytes with prices
 	dst = append(dst, attributes...)
 	p.published = len(dst)
 	dst = store.AppendMember(dst, "published_at", store.FormatTimeBare(p.since))

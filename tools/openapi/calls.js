@@ -1,9 +1,8 @@
-// Compiles a call of every operation of an OpenAPI document with the clients
-// that two generators make of it, under strict TypeScript: node calls.js
-// openapi.yaml [folder for what is written]. The calls are made from the
-// document itself: every parameter with its example, every body with its
-// example, and what a good answer holds is read. So a new operation is covered
-// as soon as it is described, and one that cannot be called is named.
+// node calls.js openapi.yaml [output folder]
+// 
+// Compiles a call of every operation of openapi.yaml under strict TypeScript, with clients from two
+// generators. Parameters and bodies are the examples of the document, and each call reads the response.
+// New operations are covered without changes here. The script prints operations that cannot be called.
 'use strict'
 
 const { execFileSync } = require('node:child_process')
@@ -44,7 +43,7 @@ function operations() {
   return list
 }
 
-// example is a value that a parameter can have.
+// example returns a valid value of a parameter.
 function example(described, what) {
   if (described.example !== undefined) return described.example
   const schema = follow(described.schema)
@@ -58,7 +57,7 @@ function example(described, what) {
 
 const json = value => JSON.stringify(value)
 
-// withFetch calls by path, as openapi-typescript's types have them.
+// withFetch returns calls by path, for the types of openapi-typescript.
 function withFetch(calls) {
   const lines = calls.map(c => {
     const options = []
@@ -76,7 +75,7 @@ function withFetch(calls) {
     "const client = createClient<paths>({ baseUrl: 'http://127.0.0.1' })", ...lines, ''].join('\n')
 }
 
-// withSDK calls by function, as @hey-api/openapi-ts makes them.
+// withSDK returns calls by function, for the client of @hey-api/openapi-ts.
 function withSDK(calls) {
   const names = c => c.id[0].toLowerCase() + c.id.slice(1)
   const parts = { path: 'path', query: 'query', header: 'headers' }
