@@ -12,8 +12,7 @@ import (
 	"portico/store/storetest"
 )
 
-// searchedLists are lists beyond the REST filter: searched, and in further
-// orders.
+// searchedLists has lists that REST filters cannot express: searches and other orders.
 func searchedLists() []scenario {
 	list := func(arguments string) string { return `{ products(` + arguments + `) { nodes { uuid } } }` }
 	rows := func(ids ...string) string {
@@ -62,15 +61,14 @@ func searchedLists() []scenario {
 	}
 }
 
-// facetMembers are a facet's, with every member of its filters.
+// facetMembers selects a facet with every member of its filters.
 const facetMembers = `
 	fragment v on FacetValue { value count selected filter { ...f } toggled { ...f } }
 	fragment f on ProductFilterValues {
 		__typename search ids name { ...t } sku { ...t } slug { ...t } manufacturerPartNum { ...t } upcEan { ...t } productTypes { ...t } tags { ...t } bounds and }
 	fragment t on TextFilterValues { __typename eq in }`
 
-// ready is a filter of a facet as a front end sends it on: without its nulls
-// and type names.
+// ready returns a filter of a facet as a client sends it back: without nulls and type names.
 func ready(t *testing.T, filter json.RawMessage) map[string]any {
 	t.Helper()
 	var members map[string]any
@@ -122,7 +120,7 @@ func facetLists() []scenario {
 	}
 }
 
-// counted is a value as these tests read it.
+// counted is a facet value.
 type counted struct {
 	Value           string
 	Count           int
@@ -130,7 +128,7 @@ type counted struct {
 	Filter, Toggled json.RawMessage
 }
 
-// A facet's filters are sent back as they came.
+// A client can send the filters of a facet back unchanged.
 func TestFacetFiltersCanBeSentBack(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

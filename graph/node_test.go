@@ -120,8 +120,7 @@ func anythingByID() []scenario {
 	}
 }
 
-// Whatever has an id is found again by it, as what it was: clients keep rows
-// under their ids.
+// node finds each object again by its id, with the same type: clients store rows by id.
 func TestNodeFindsEveryID(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -147,7 +146,7 @@ func TestNodeFindsEveryID(t *testing.T) {
 	})
 }
 
-// innermost is the first row within rows.
+// innermost returns the first row of the innermost list.
 func innermost(t *testing.T, a *graphtest.Response) map[string]any {
 	t.Helper()
 	var row any

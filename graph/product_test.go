@@ -178,7 +178,7 @@ func productLists() []scenario {
 	}
 }
 
-// Text that no database keeps finds nothing; it is not our failure.
+// Text that a database cannot store, such as a zero byte, finds nothing and is no internal error.
 func TestTextThatCannotBeStoredFindsNothing(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

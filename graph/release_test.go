@@ -17,7 +17,7 @@ import (
 const publishMain = `mutation ($serve: Boolean! = true) { catalogPublish(input: {catalogId: "main", serve: $serve}) {
 	job { id uuid kind state done total error actor startedAt finishedAt release { uuid } } userErrors { field code message } } }`
 
-// finished asks for a job until it has ended.
+// finished polls a job until it ends, and returns its state.
 func finished(t *testing.T, s *graphtest.Service, id string) string {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -57,7 +57,7 @@ func TestPublishing(t *testing.T) {
 		require.JSONEq(t, `{"job":{"kind":"CATALOG_PUBLISH","state":"SUCCEEDED","done":10,"total":10,"error":null,"finishedAt":"2024-05-30T12:00:00.000Z",
 			"release":{"catalogId":"main","served":true,"products":10,"added":10,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
 
-		// A preview: who has the scope sees it by its number, until it is served.
+		// A preview: clients with the scope read it by its number before it is served.
 		_, err := s.Store.Import(t.Context(), "test", graphtest.Reader(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), exchange.ImportOptions{})
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(ask(publishMain, graphtest.Variables{"serve": false}).Data, &data))

@@ -15,8 +15,8 @@ import (
 	"portico/store/storetest"
 )
 
-// offers is the handmade shop with a rule for the mobile channel and the tag
-// clearance, as AdventureWorks has it, and one for the night.
+// offers returns the test shop with a rule for the mobile channel and the tag clearance, and one
+// for the night.
 func offers() string {
 	return graphtest.Shop() + "\n" + strings.Join([]string{
 		`{"type":"catalog_rule","id":"offers","attributes":{"name":"mobile-offers","catalog_id":"outlet","channels":["mobile"],"tags":["clearance"],"created_at":"2023-02-03T00:00:00.000Z"}}`,
@@ -24,7 +24,7 @@ func offers() string {
 	}, "\n")
 }
 
-// storefront is a shopper's token.
+// storefront returns the principal of a storefront.
 func storefront() *auth.Principal { return graphtest.Client("catalog:read", "inventory:read") }
 
 func TestCatalogResolutionByShopper(t *testing.T) {
@@ -69,7 +69,7 @@ func TestCatalogResolutionByShopper(t *testing.T) {
 	})
 }
 
-// A storefront offers the languages and channels of its shopper's catalog.
+// The settings have the languages and channels of the shopper's catalog.
 func TestStorefrontSettingsFollowTheCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -103,7 +103,7 @@ func numbered(n int) string {
 	return strings.Join(tags, ",")
 }
 
-// What a token was minted with decides: account, account tags and customer.
+// The account, account tags and customer of a token take precedence over the request's.
 func TestTokenDecidesTheShopper(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -168,7 +168,7 @@ func TestCatalogResolutionExplainsItself(t *testing.T) {
 	})
 }
 
-// A shopper learns why they see what they see, and nothing of others.
+// The explanation shows shoppers the rules that match them, and none of others.
 func TestExplanationHidesRulesOfOthers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

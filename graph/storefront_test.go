@@ -44,7 +44,7 @@ func TestStorefrontQueries(t *testing.T) {
 	})
 }
 
-// A file that no product of the release shows is for who may write the catalog.
+// A file that no product of the release shows is visible only with the scope to write the catalog.
 func TestFilesWithoutAProductAreHidden(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -56,7 +56,7 @@ func TestFilesWithoutAProductAreHidden(t *testing.T) {
 	})
 }
 
-// What a shop front really asks for is allowed.
+// Storefronts' largest pages stay within the limits.
 func TestLargeStorefrontPagesPass(t *testing.T) {
 	t.Parallel()
 	shop := graphtest.BigShop(t)

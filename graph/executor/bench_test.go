@@ -21,7 +21,7 @@ import (
 	"portico/store/shop"
 )
 
-// storefrontPage is a category page with what a storefront shows of products.
+// storefrontPage is the query of a category page.
 const storefrontPage = `query Page($node: ID!, $offset: Int) { catalogNode(id: $node) { name products(first: 25, offset: $offset) { totalCount nodes {
 	id uuid name sku slug description status commodityType manufacturerPartNum upcEan tags productTypes createdAt updatedAt language
 	displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } } originalDisplayPrice { withTax { formatted } } saleExpires
@@ -30,8 +30,8 @@ const storefrontPage = `query Page($node: ID!, $offset: Int) { catalogNode(id: $
 	breadcrumbs { node { uuid name slug } ancestors { uuid name slug } }
 	stock { available allocated total updatedAt } } } } }`
 
-// The benchmarks call the handler itself. PORTICO_BENCH_PRODUCTS is the size
-// of the shop, 1000 unless set.
+// BenchmarkExecutors calls the handler without a network. PORTICO_BENCH_PRODUCTS is the size of
+// the shop; default: 1000.
 func BenchmarkExecutors(b *testing.B) {
 	s := benchShop(b)
 	for _, c := range []struct {
@@ -63,7 +63,7 @@ func BenchmarkExecutors(b *testing.B) {
 	}
 }
 
-// discarding is an answer that nobody reads.
+// discarding is a response whose body is dropped.
 type discarding struct {
 	header http.Header
 	bytes  int
@@ -76,7 +76,7 @@ func (d *discarding) Write(body []byte) (int, error) {
 	return len(body), nil
 }
 
-// benchShop is a generated shop.
+// benchShop opens a generated shop.
 func benchShop(b *testing.B) *shop.Store {
 	b.Helper()
 	products := 1000
@@ -95,7 +95,7 @@ func benchShop(b *testing.B) *shop.Store {
 	return s
 }
 
-// someNode is a node with a page of products.
+// someNode returns a node with at least 25 products.
 func someNode(b *testing.B, s *shop.Store) string {
 	b.Helper()
 	service := graphtest.Serve(s)

@@ -24,8 +24,7 @@ import (
 	"portico/store/storetest"
 )
 
-// What is kept for one is given to another only as far as that one may see it,
-// with the stock of now.
+// A cached response shows other callers only what their scopes allow, and current stock.
 func TestCachedResponseRespectsTheCallersScopes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -51,8 +50,7 @@ func contains(scopes []string, scope string) bool {
 	return strings.Contains(strings.Join(scopes, " "), scope)
 }
 
-// Root fields are counted whether their answer is made or kept, and what is
-// kept costs no statement.
+// Root fields count for cached responses too, which run no statement.
 func TestCachedResponseRunsNoStatement(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -75,8 +73,8 @@ func TestCachedResponseRunsNoStatement(t *testing.T) {
 	})
 }
 
-// What a release alone decides can be kept by caches that ask whether it still
-// holds; what is live, what is posted and what has errors cannot.
+// A response that depends on the release alone has an ETag. Responses with stock or errors, and
+// those to POST, have none.
 func TestGETResponsesHaveETags(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -121,8 +119,7 @@ func TestGETResponsesHaveETags(t *testing.T) {
 	})
 }
 
-// Requests share a plan, its arguments and its kept answer, and their rows with
-// nobody.
+// Concurrent requests share a plan, its arguments and its cached response, but no rows.
 func TestConcurrentRequestsShareAPlan(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -152,8 +149,7 @@ func TestConcurrentRequestsShareAPlan(t *testing.T) {
 	})
 }
 
-// Stock that was left out of what became null, by an error beside it, is written
-// nowhere else.
+// An error beside stock makes its parent null. The stock must not be written elsewhere.
 func TestStockIsNotWrittenIntoANullParent(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -163,8 +159,7 @@ func TestStockIsNotWrittenIntoANullParent(t *testing.T) {
 	})
 }
 
-// What became null by an error still tells the errors of stock that it had, as
-// its neighbours all tell theirs.
+// A parent that becomes null still reports the errors of its stock, as its siblings do.
 func TestNullParentKeepsTheErrorsOfItsStock(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -19,7 +19,7 @@ import (
 	"portico/store/shop"
 )
 
-// heapAfterGC is the memory that is in use, in bytes.
+// heapAfterGC returns the heap in use after a garbage collection, in bytes.
 func heapAfterGC() int {
 	for range 2 { // pools are emptied by the second
 		runtime.GC()
@@ -29,9 +29,8 @@ func heapAfterGC() int {
 	return int(memory.HeapAlloc)
 }
 
-// What strangers send, other than documents, is charged by the caches of the
-// store and of answers: their values for filters, searches, languages and
-// cursors, and the answers to them.
+// The caches of the store and of responses charge the memory of what requests cause: filters,
+// searches, languages, cursors and responses.
 func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: others allocate too
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)

@@ -21,9 +21,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestCostExtension, and not else, whoever asked before:
-// of answers that are kept, with and without stock in them, of mutations, of
-// introspection, of what is refused, and of streams.
+// The response has the cost only if the request asks for it: cached responses, with and without
+// stock, mutations, introspection, refused operations and streams.
 func TestCostExtension(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, whatCostsIsTold)
@@ -96,7 +95,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 	}
 }
 
-// What else an answer tells is told beside its cost, and without it.
+// Other extensions of a response remain, with and without the cost.
 func TestCostExtensionKeepsOtherExtensions(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -20,14 +20,13 @@ import (
 	"portico/store/storetest"
 )
 
-// memoryClass makes requests whose documents, plans and variables are of one
-// kind. No two of them are equal.
+// memoryClass makes requests of one kind, no two of them equal.
 type memoryClass struct {
 	requests int
 	request  func(i int) string // its body
 }
 
-// asking is a request without variables.
+// asking returns the body of a request without variables.
 func asking(query string) string { return askingWith(query, nil) }
 
 func askingWith(query string, values graphtest.Variables) string {
@@ -35,8 +34,7 @@ func askingWith(query string, values graphtest.Variables) string {
 	return string(body)
 }
 
-// spreadDeeply is a short document that selects 2 to the depth objects, of a
-// shop as documentFamily makes it.
+// spreadDeeply returns a short document that selects 2^depth objects of documentFamily.
 func spreadDeeply(alias string, depth int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{ %s: product(sku: "mother") { ...F0 } }`, alias)
@@ -153,8 +151,8 @@ func measureDocuments(t *testing.T, shops *shop.Store, requests int, request fun
 	return heap - heapBefore, charge - chargeBefore
 }
 
-// A short document whose fragments select the same again and again takes memory
-// for its text, and not for what it selects.
+// A short document with nested fragments takes memory for its text, not for the fields that it
+// selects.
 func TestFragmentsAreCompiledOnce(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -174,8 +172,8 @@ func TestFragmentsAreCompiledOnce(t *testing.T) {
 	})
 }
 
-// What a stranger sends again and again with other Booleans stays within the
-// budget, in memory that is measured.
+// The plans of a document with other Booleans each time stay within the budget, in measured
+// memory.
 func TestCachedPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others allocate too
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)

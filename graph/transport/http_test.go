@@ -19,10 +19,10 @@ import (
 	"portico/store/storetest"
 )
 
-// canary is what a caller sends and must not read again in an error.
+// canary is a value that an error must not repeat.
 const canary = "hunter2-canary"
 
-// exchange is one request over HTTP and what must be true of its answer.
+// shown is one HTTP request with what its response must be.
 type shown struct {
 	name    string
 	method  string // POST unless set
@@ -90,7 +90,7 @@ func runExchanges(t *testing.T, s *graphtest.Service, exchanges []shown) {
 	}
 }
 
-// get is the address of a query.
+// get returns the URL of a query.
 func get(parameters ...string) string {
 	values := url.Values{}
 	for i := 0; i+1 < len(parameters); i += 2 {
@@ -241,7 +241,7 @@ func TestErrorsSuggestSimilarNames(t *testing.T) {
 	require.Empty(t, s.Log.String(), "mistakes of callers are not logged as ours")
 }
 
-// A client that went away has no answer to wait for, and is no failure.
+// A client that disconnects is not logged as a failure.
 func TestClientThatDisconnects(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

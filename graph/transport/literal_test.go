@@ -9,8 +9,8 @@ import (
 	"portico/store/storetest"
 )
 
-// What is no text is refused wherever GraphQL takes text, because whoever
-// decodes it would keep another one.
+// Half a surrogate pair and invalid UTF-8 are refused everywhere, because decoders would replace
+// them by other text.
 func TestInvalidUnicodeIsRefused(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { textThatIsNone(t, graphtest.Open(t, e, "")) })
 }

@@ -23,7 +23,7 @@ import (
 	"portico/store/storetest"
 )
 
-// ended is what was told of operations.
+// ended records the statistics of operations.
 type ended struct {
 	mu         sync.Mutex
 	ran, begun []executor.OperationStats
@@ -41,8 +41,8 @@ func (e *ended) option() transport.Option {
 	})
 }
 
-// taken is what was told since the last time; whether it took time is told by a
-// second.
+// taken returns the statistics since the last call. It sets durations to a second if they took
+// time.
 func (e *ended) taken() (ran, begun []executor.OperationStats) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,8 +56,8 @@ func (e *ended) taken() (ran, begun []executor.OperationStats) {
 	return ran, begun
 }
 
-// TestOperationStats by name, kind and codes, by both executors, each once:
-// a 200 with errors is an error.
+// Each operation is reported once, with name, kind and codes, by either executor. A 200 with
+// errors is an error.
 func TestOperationStats(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, operationsAreTold)
@@ -101,7 +101,7 @@ func operationsAreTold(t *testing.T, e storetest.Backend) {
 	}
 }
 
-// TestSubscriptionStats as they begin, and once more as they end.
+// A subscription is reported when it begins and when it ends.
 func TestSubscriptionStats(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, subscriptionsAreTold)
@@ -138,7 +138,7 @@ func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 	require.Equal(t, []executor.OperationStats{{Name: "Streamed", Kind: "query", Took: 1}}, wait())
 }
 
-// firstWrite calls then with the first event.
+// firstWrite calls then on the first event.
 type firstWrite struct {
 	*httptest.ResponseRecorder
 	then func()

@@ -24,18 +24,18 @@ import (
 	"portico/store/storetest"
 )
 
-// hashed is a request's extension that names a document by its hash.
+// hashed returns the extension that names a document by its hash.
 func hashed(query string) string {
 	sum := sha256.Sum256([]byte(query))
 	return named(hex.EncodeToString(sum[:]))
 }
 
-// named is the same by any id.
+// named returns the extension that names a document by any id.
 func named(id string) string {
 	return fmt.Sprintf(`{"persistedQuery":{"version":1,"sha256Hash":%q}}`, id)
 }
 
-// outcomes counts what became of documents.
+// outcomes counts the outcomes of documents.
 type outcomes struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -47,7 +47,7 @@ func (o *outcomes) count(outcome string) {
 	o.counts[outcome]++
 }
 
-// naming serves a store, and counts what becomes of documents.
+// naming serves a store and counts the outcomes of documents.
 func naming(s *graphtest.Service, options ...transport.Option) (*graphtest.Service, *outcomes) {
 	counted := &outcomes{counts: map[string]int{}}
 	options = append(options, transport.CountDocuments(counted.count))
@@ -55,8 +55,8 @@ func naming(s *graphtest.Service, options ...transport.Option) (*graphtest.Servi
 	return &graphtest.Service{Store: s.Store, Handler: opctx.Middleware(handler), Log: s.Log}, counted
 }
 
-// What Apollo's clients do: the hash, then the document with it, then the hash
-// for good, by POST or GET.
+// As Apollo's clients do it: the hash, then the document with it, then the hash alone, by POST or
+// GET.
 func TestPersistedQueries(t *testing.T) {
 	t.Parallel()
 	const query, other = `{ settings { pageLength } }`, `query b($sku: String) { product(sku: $sku) { uuid } }`
@@ -108,7 +108,7 @@ func TestPersistedMutationsRequirePOST(t *testing.T) {
 	})
 }
 
-// The formats that build tools write.
+// manifests has the formats of build tools.
 var manifests = map[string]string{
 	"Relay":  `{"by-id": "{ settings { pageLength } }", "another": "mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }"}`,
 	"Apollo": `{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "by-id", "name": "a", "type": "query", "body": "{ settings { pageLength } }"}]}`,
