@@ -163,8 +163,8 @@ func groupedCreates(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// groupedOppositeOrders has groups of two servers use, give back and delete the
-// same codes of several promotions in opposite orders.
+// groupedOppositeOrders redeems, releases and deletes the same codes of several promotions on two
+// servers, in opposite orders.
 func groupedOppositeOrders(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var lines []string

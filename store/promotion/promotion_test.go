@@ -11,9 +11,9 @@ import (
 	"portico/store/promotion/rule"
 )
 
-// Inputs keep their JSON, for a key that one version took may come to the next
-// one, and a text or a number is the same input as what GraphQL has for it.
-func TestInputsOfAnIdempotencyKeyKeepTheirForm(t *testing.T) {
+// TestIdempotencyInputEncoding pins the JSON of inputs, since servers of several versions compare the
+// inputs of an idempotency key. REST and GraphQL inputs of the same value are equal.
+func TestIdempotencyInputEncoding(t *testing.T) {
 	t.Parallel()
 	digits := func(text string) rule.AmountInput {
 		a := rule.AmountInput{Currency: "USD"}
