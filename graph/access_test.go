@@ -1,15 +1,12 @@
 package graph_test
 
 import (
-	"log/slog"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store"
@@ -121,7 +118,7 @@ func TestEveryRootFieldHasAnAccessTest(t *testing.T) {
 
 func TestRootFieldsRequireTheirScope(t *testing.T) {
 	t.Parallel()
-	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at graphtest.Noon; get another from POST /oauth/access_token."}
+	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another from POST /oauth/access_token."}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		seedJob(t, e, "job-1")
@@ -172,7 +169,7 @@ func seedJob(t *testing.T, e storetest.Backend, id string) {
 	require.NoError(t, err)
 }
 
-// Nothing is read or written for those who may not.
+// A refused field neither reads nor writes.
 func TestRefusedFieldsRunNoStatement(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -189,7 +186,7 @@ func TestRefusedFieldsRunNoStatement(t *testing.T) {
 	})
 }
 
-// access is a document that crosses from one scope into another.
+// accessCase is a document that crosses from one scope into another.
 type accessCase struct {
 	name, query string
 	scopes      []string
@@ -252,9 +249,9 @@ func TestEdgeIntoAnotherScopeIsNull(t *testing.T) {
 // Introspection needs a token, whatever its scopes; the schema's text does not.
 func TestIntrospectionNeedsAToken(t *testing.T) {
 	t.Parallel()
-	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at graphtest.Noon; get another."}
+	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another."}
 	locked := graphtest.Serve(nil)
-	open := &graphtest.Service{Handler: opctx.Middleware(transport.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), transport.OpenIntrospection()))}
+	open := &graphtest.Service{Handler: graphtest.NewHandler(nil, transport.OpenIntrospection())}
 	for _, query := range []string{
 		`{ __schema { queryType { name } } }`,
 		`{ __type(name: "Product") { name } }`,

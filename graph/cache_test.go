@@ -20,11 +20,10 @@ import (
 	"portico/store/storetest"
 )
 
-// Front ends keep what they read in caches that know things by type and id:
-// Apollo, urql and Relay put all that was ever read under one id together, and
-// show what came last. That is right as long as one id never has two values.
+// Apollo, urql and Relay cache objects by type and id. They merge all fields that they read under
+// one id and show the newest values. So one id must not have two values of a field.
 
-// What has an id is found by it: caches take any field of that name for one.
+// Clients' caches take any field named id for a key.
 func TestTypesWithAnIDImplementNode(t *testing.T) {
 	for _, definition := range ownTypes() {
 		if definition.Kind != ast.Object && definition.Kind != ast.Interface || definition.Name == "Node" {
@@ -38,12 +37,11 @@ func TestTypesWithAnIDImplementNode(t *testing.T) {
 	}
 }
 
-// normalised is such a cache: values by type and id, then by the way from
-// there, which is made of fields with their arguments.
+// normalised is such a cache: values by type and id, then by the path of fields with their
+// arguments.
 type normalised map[string]map[string]string
 
-// keep puts an object of an answer into the cache; it fails where another
-// value is kept already.
+// keep adds an object of a response to the cache. It returns an error if another value is cached.
 func (n normalised) keep(set ast.SelectionSet, object map[string]any, owner, way string) error {
 	kind, _ := object["__typename"].(string)
 	if id, ok := object["id"].(string); ok && isNode(kind) {
@@ -109,7 +107,7 @@ func (n normalised) note(owner, way string, value any) error {
 	return nil
 }
 
-// fieldKey is a field with its arguments, as caches write it.
+// fieldKey returns the cache's key of a field with its arguments.
 func fieldKey(field *ast.Field) string {
 	var arguments []string
 	for _, argument := range field.Arguments {
@@ -124,7 +122,7 @@ func isNode(kind string) bool {
 	return definition != nil && slices.Contains(definition.Interfaces, "Node")
 }
 
-// asker makes up queries over the whole schema.
+// asker draws queries from the whole schema.
 type asker struct {
 	*rand.Rand
 	schema *ast.Schema
@@ -133,8 +131,7 @@ type asker struct {
 	fields int
 }
 
-// askable are values for arguments, by coordinate or by name; there is none
-// for what a query can do without.
+// askable returns a value for an argument, by coordinate or by name; "" for optional ones.
 func (a *asker) askable(coordinate string, argument *ast.ArgumentDefinition) string {
 	quoted := func(values ...string) string { return strconv.Quote(values[a.IntN(len(values))]) }
 	products := []string{"anvil", "brush", "chalk", "easel", "easel-oak", "glue", "kit", "frame", "drill-draft", lamp}
@@ -208,7 +205,7 @@ func (a *asker) askable(coordinate string, argument *ast.ArgumentDefinition) str
 	return ""
 }
 
-// selection writes what is asked of a type.
+// selection writes a selection of a type.
 func (a *asker) selection(kind string, depth int) {
 	definition := a.schema.Types[kind]
 	a.text.WriteString("{ __typename")
@@ -231,8 +228,7 @@ func (a *asker) selection(kind string, depth int) {
 	a.text.WriteString(" }")
 }
 
-// field asks for a field, under a name of its own; one that leads too deep is
-// left out.
+// field selects a field under an alias, unless it leads too deep.
 func (a *asker) field(of string, field *ast.FieldDefinition, depth int) {
 	kind := a.schema.Types[field.Type.Name()]
 	composite := kind.Kind == ast.Object || kind.Kind == ast.Interface
@@ -256,7 +252,7 @@ func (a *asker) field(of string, field *ast.FieldDefinition, depth int) {
 	}
 }
 
-// query is a query of a few root fields.
+// query returns a query of a few root fields.
 func (a *asker) query() string {
 	a.text.Reset()
 	a.fields = 0
@@ -268,7 +264,7 @@ func (a *asker) query() string {
 	return a.text.String()
 }
 
-// globalIDs are ids of one of everything in the handmade shop.
+// globalIDs returns the id of one object of each type in the test shop.
 func globalIDs() (ids []string) {
 	for _, of := range [][]string{
 		{store.TypeProduct, "anvil", "easel", "easel-oak", "kit", "brush"}, {store.TypeCatalogNode, "tools", "sale", "workshop"}, {store.TypeHierarchy, "workshop", "seasons"},
@@ -293,8 +289,7 @@ const family = `
 {"type":"node","id":"wheels","attributes":{"name":"Wheels","curated_products":["anvil"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"workshop"}},"products":{"data":[{"type":"product","id":"bike-42"},{"type":"product","id":"anvil"}]}}}
 `
 
-// Whatever a front end asks, and however it came to a thing: under one id
-// there is one value of a field, for one shopper at one moment.
+// Any two paths to an object show the same value of a field, for one shopper at one time.
 func TestOneIDHasOneValuePerField(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_CACHE_SEED")
@@ -323,7 +318,7 @@ func TestOneIDHasOneValuePerField(t *testing.T) {
 	})
 }
 
-// has tells whether things of a type are kept.
+// has reports whether objects of a type are cached.
 func (n normalised) has(kind string) bool {
 	for owner := range n {
 		if strings.HasPrefix(owner, kind+":") {
@@ -333,8 +328,7 @@ func (n normalised) has(kind string) bool {
 	return false
 }
 
-// selectAll selects what can be had without arguments, and things that lie
-// below; not lists of pages, which are asked for.
+// selectAll selects the fields without arguments, and the objects below them, but no connections.
 func selectAll(kind string, depth int) string {
 	definition := graphtest.Schema().Types[kind]
 	var b strings.Builder
@@ -353,8 +347,8 @@ func selectAll(kind string, depth int) string {
 	return b.String() + " }"
 }
 
-// What a mutation answers with goes into the cache under its id, too: it is
-// what is found by that id right after.
+// Clients cache the payload of a mutation under its id too, so it must equal the next read by that
+// id.
 func TestMutationPayloadMatchesTheNextRead(t *testing.T) {
 	t.Parallel()
 	more := map[string]string{
@@ -404,7 +398,7 @@ func TestMutationPayloadMatchesTheNextRead(t *testing.T) {
 	})
 }
 
-// What previews a thing has all its members but the id.
+// A preview of an object has all its fields but the id.
 func TestPreviewHasAllFieldsButTheID(t *testing.T) {
 	t.Parallel()
 	var want, got []string

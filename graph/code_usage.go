@@ -20,9 +20,9 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	if err := r.codeLimit(ctx, auth.PrincipalFrom(ctx).QuotaClientID()); err != nil {
 		return nil, err
 	}
-	worth, fault := cartValue.Value()
-	if fault != nil {
-		return nil, fault.At("cart_value")
+	worth, amountErr := cartValue.Value()
+	if amountErr != nil {
+		return nil, amountErr.At("cart_value")
 	}
 	return r.store.CheckCode(ctx, redeem.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth})
 }

@@ -10,8 +10,7 @@ import (
 	"portico/store/storetest"
 )
 
-// A checkout's way with a code, from the first look to the order that is not
-// paid after all.
+// A checkout checks a code, redeems it, and releases it when the order is not paid.
 func TestCheckoutRedeemsAndReleasesACode(t *testing.T) {
 	t.Parallel()
 	const (

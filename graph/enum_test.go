@@ -23,8 +23,8 @@ import (
 	"portico/store/stock"
 )
 
-// mirror answers with whatever it was asked with, so that enum values can be
-// followed through the generated code both ways.
+// mirror returns what it was sent, so that tests see how the generated code maps enum values in
+// both directions.
 type mirror struct {
 	*graph.Resolver
 	order *model.ListOrder
@@ -49,7 +49,7 @@ func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, order *model
 	return &model.StockConnection{Connection: model.NewConnection(&store.Slice[*model.Stock]{}, []*model.Stock{})}, nil
 }
 
-// CatalogResolution has every value of its enums in it.
+// CatalogResolution returns every value of its enums.
 func (q mirrorQuery) CatalogResolution(context.Context, *model.ShopperContextInput, *time.Time) (*model.CatalogResolution, error) {
 	x := &routing.CatalogResolution{At: graphtest.Noon}
 	for _, drop := range []routing.RuleDrop{routing.DropSchedule, routing.DropOtherShopper, routing.DropNoMatch, routing.DropNotPublished} {
@@ -119,7 +119,7 @@ func (m *mirror) ask(t *testing.T, query string, values graphtest.Variables, int
 	require.NoError(t, json.Unmarshal(answer.Data, into))
 }
 
-// valuesOf are an enum's values.
+// valuesOf returns an enum's values.
 func valuesOf(enum string) (names []string) {
 	for _, value := range graphtest.Schema().Types[enum].EnumValues {
 		names = append(names, value.Name)
@@ -195,7 +195,7 @@ func TestErrorCodesAreInUpperCase(t *testing.T) {
 	require.Equal(t, valuesOf("ErrorCode"), codes)
 }
 
-// The enums' words for the order and the action hold on the real thing, too.
+// The real resolvers reject unknown orders and actions too.
 func TestUnknownEnumValueIsInvalid(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)

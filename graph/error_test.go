@@ -17,8 +17,7 @@ import (
 
 const internal = "An internal error has occurred."
 
-// requireDiscreet holds an answer to a failure of ours against what it may
-// say: nothing of the inside.
+// requireDiscreet requires that an internal error reveals nothing of the server.
 func requireDiscreet(t *testing.T, a *graphtest.Response, query string) {
 	t.Helper()
 	requireFailure(t, a, query, store.Internal, internal)
@@ -66,8 +65,7 @@ func TestDamagedDatabaseIsAnInternalError(t *testing.T) {
 	})
 }
 
-// A document that does not decode panics where it is read: in a field, and in
-// a batch that fetches for all siblings.
+// A stored document that does not decode panics in a field, and in a batch for all siblings.
 func TestPanicIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	elsewhere := &storetest.LogBuffer{}
@@ -128,7 +126,7 @@ func TestClosedStoreIsUnavailable(t *testing.T) {
 	})
 }
 
-// postInTime fails the test where no answer ever comes.
+// postInTime sends a query and fails the test if no response comes in time.
 func postInTime(t *testing.T, s *graphtest.Service, query string) *graphtest.Response {
 	t.Helper()
 	done := make(chan *graphtest.Response, 1)

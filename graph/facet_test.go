@@ -12,8 +12,7 @@ import (
 	"portico/store/storetest"
 )
 
-// searchedLists are lists beyond the REST filter: searched, and in further
-// orders.
+// searchedLists has lists that REST filters cannot express: searches and other orders.
 func searchedLists() []scenario {
 	list := func(arguments string) string { return `{ products(` + arguments + `) { nodes { uuid } } }` }
 	rows := func(ids ...string) string {
@@ -26,11 +25,11 @@ func searchedLists() []scenario {
 	}
 	return []scenario{
 		{name: "a word", query: list(`filter: {search: "heavy"}`), data: rows("anvil")},
-		{name: "a beginning", query: list(`filter: {search: "ch"}`), data: rows("chalk")},
+		{name: "a prefix", query: list(`filter: {search: "ch"}`), data: rows("chalk")},
 		{name: "of a SKU", query: list(`filter: {search: "ANVIL"}`), data: rows("anvil")},
 		{name: "in the shopper's language", headers: []string{"Accept-Language", "fr"}, query: list(`filter: {search: "pour peindre"}`), data: rows("brush")},
 		{name: "and in no other", query: list(`filter: {search: "pour peindre"}`), data: rows()},
-		{name: "nothing to look for", query: list(`filter: {search: " ?! "}, first: 2`), data: rows("glue", "kit")},
+		{name: "no terms", query: list(`filter: {search: " ?! "}, first: 2`), data: rows("glue", "kit")},
 		{name: "null", query: list(`filter: {search: null}, first: 2`), data: rows("glue", "kit")},
 		{name: "with another condition", query: list(`filter: {search: "paint", tags: {eq: "light"}}`), data: rows("brush")},
 		{name: "twice", query: list(`filter: {search: "for", and: [{search: "paint"}]}`), data: rows("brush")},
@@ -46,31 +45,30 @@ func searchedLists() []scenario {
 		{name: "by name", query: list(`orderBy: {field: NAME}`), data: rows("anvil", "brush", "chalk", "easel", "glue", "jar", "kit", lamp)},
 		{name: "by name, descending, from the end", query: list(`orderBy: {field: NAME, direction: DESC}, last: 2`), data: rows("brush", "anvil")},
 		{name: "by price, those without one last", query: list(`orderBy: {field: PRICE}, first: 4`), data: rows("brush", "anvil", lamp, "chalk")},
-		{name: "also the dearest first", query: list(`orderBy: {field: PRICE, direction: DESC}, first: 4`), data: rows("anvil", "brush", "kit", "jar")},
+		{name: "by price, descending", query: list(`orderBy: {field: PRICE, direction: DESC}, first: 4`), data: rows("anvil", "brush", "kit", "jar")},
 		{name: "by price in another currency", headers: []string{"X-Moltin-Currency", "JPY"}, query: list(`orderBy: {field: PRICE}, first: 2`), data: rows("anvil", "brush")},
 		{name: "by relevance", headers: []string{"Accept-Language", "fr"}, query: list(`filter: {search: "c"}, orderBy: {field: RELEVANCE}`), data: rows("chalk")},
 		{name: "a child by its SKU", query: list(`includeChildren: true, filter: {sku: {eq: "EASEL-OAK"}}`), data: rows("easel-oak")},
 		{name: "a child by a search for its SKU", query: list(`includeChildren: true, filter: {search: "easel-oak"}`), data: rows("easel-oak")},
-		{name: "no child unless it is asked for", query: list(`includeChildren: false, filter: {sku: {in: ["EASEL-OAK", "JAR"]}}`), data: rows("jar")},
-		{name: "a child that is named by its SKU", query: list(`filter: {sku: {eq: "EASEL-OAK"}}`), data: rows("easel-oak")},
+		{name: "no children by default", query: list(`includeChildren: false, filter: {sku: {in: ["EASEL-OAK", "JAR"]}}`), data: rows("jar")},
+		{name: "a child whose name is its SKU", query: list(`filter: {sku: {eq: "EASEL-OAK"}}`), data: rows("easel-oak")},
 		{name: "among others", query: list(`filter: {and: [{sku: {in: ["EASEL-OAK", "JAR"]}}]}, orderBy: {field: ID}`), data: rows("easel-oak", "jar")},
-		{name: "a search for what is a SKU, in small letters", query: list(`filter: {search: " easel-oak "}`), data: rows("easel-oak")},
-		{name: "a search for what is none finds no children", query: list(`filter: {search: "easel oak"}`), data: rows()},
+		{name: "a search for a SKU in lower case", query: list(`filter: {search: " easel-oak "}`), data: rows("easel-oak")},
+		{name: "a search that is no SKU finds no children", query: list(`filter: {search: "easel oak"}`), data: rows()},
 		{name: "nor where they are not wanted", query: list(`includeChildren: false, filter: {search: "easel-oak"}`), data: rows()},
 		{name: "by relevance without a search", query: list(`orderBy: {field: RELEVANCE}, first: 3`), data: rows("glue", "kit", "anvil")},
 		{name: "stock has no name to be sorted by", query: `{ stocks(orderBy: {field: NAME}) { totalCount } }`, codes: invalid},
 	}
 }
 
-// facetMembers are a facet's, with every member of its filters.
+// facetMembers selects a facet with every member of its filters.
 const facetMembers = `
 	fragment v on FacetValue { value count selected filter { ...f } toggled { ...f } }
 	fragment f on ProductFilterValues {
 		__typename search ids name { ...t } sku { ...t } slug { ...t } manufacturerPartNum { ...t } upcEan { ...t } productTypes { ...t } tags { ...t } bounds and }
 	fragment t on TextFilterValues { __typename eq in }`
 
-// ready is a filter of a facet as a front end sends it on: without its nulls
-// and type names.
+// ready returns a filter of a facet as a client sends it back: without nulls and type names.
 func ready(t *testing.T, filter json.RawMessage) map[string]any {
 	t.Helper()
 	var members map[string]any
@@ -111,7 +109,7 @@ func facetLists() []scenario {
 		{name: "of every product, those that no node lists too", query: `{ products(includeChildren: true, filter: {tags: {eq: "wood"}}) { totalCount nodes { uuid parent { uuid } } facets { tags(first: 1) { value count } productTypes { value count } } } }`,
 			data: `{"products":{"totalCount":3,"nodes":[{"uuid":"easel-oak","parent":{"uuid":"easel"}},{"uuid":"easel","parent":null},{"uuid":"frame","parent":null}],
 			"facets":{"tags":[{"value":"paint","count":3},{"value":"wood","count":3}],"productTypes":[{"value":"child","count":1},{"value":"parent","count":1}]}}}`},
-		{name: "that of and is kept", query: `{ products(filter: {and: [{tags: {eq: "paint"}}]}) { facets { tags { value count } } } }`,
+		{name: "a condition inside and remains", query: `{ products(filter: {and: [{tags: {eq: "paint"}}]}) { facets { tags { value count } } } }`,
 			data: `{"products":{"facets":{"tags":[{"value":"paint","count":3},{"value":"light","count":1},{"value":"wood","count":1}]}}}`},
 		{name: "of a node and a search", query: `{ catalogNode(id: "tools") { products(filter: {search: "brush"}) { facets { tags { value count filter { search tags { eq } } } } } } }`,
 			data: `{"catalogNode":{"products":{"facets":{"tags":[{"value":"light","count":1,"filter":{"search":"brush","tags":{"eq":"light"}}},{"value":"paint","count":1,"filter":{"search":"brush","tags":{"eq":"paint"}}}]}}}}`},
@@ -122,7 +120,7 @@ func facetLists() []scenario {
 	}
 }
 
-// counted is a value as these tests read it.
+// counted is a facet value.
 type counted struct {
 	Value           string
 	Count           int
@@ -130,7 +128,7 @@ type counted struct {
 	Filter, Toggled json.RawMessage
 }
 
-// A facet's filters are sent back as they came.
+// A client can send the filters of a facet back unchanged.
 func TestFacetFiltersCanBeSentBack(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

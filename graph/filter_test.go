@@ -9,8 +9,8 @@ import (
 	"portico/store/storetest"
 )
 
-// A text condition takes its value by a variable that may be null, as generated
-// clients declare it, and by one that may not.
+// A text filter takes its value from a nullable variable, as generated clients declare it, and
+// from a non-null one.
 func TestTextFilterTakesNullableVariables(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

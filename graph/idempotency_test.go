@@ -25,8 +25,7 @@ func TestEveryMutationTakesAnIdempotencyKey(t *testing.T) {
 	}
 }
 
-// Every mutation is sent twice under one key: made again, most of them would
-// answer otherwise, or not at all.
+// Each mutation is sent twice with one key. Most would return something else if they ran again.
 func TestEveryMutationReplaysItsIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -64,7 +63,7 @@ func TestCancelingAJobTwice(t *testing.T) {
 	})
 }
 
-// replaysOf are the fields that an answer says it did not do again.
+// replaysOf returns the fields that a response reports as replayed.
 func replaysOf(t *testing.T, a *graphtest.Response) []string {
 	var body struct {
 		Extensions struct{ IdempotentReplay []string }

@@ -14,8 +14,7 @@ import (
 	"portico/graph/graphtest"
 )
 
-// What has an id is one thing, that node finds again by it; what is part of
-// something else has none. Caches of clients rely on that.
+// A type has an id if and only if node finds it. Clients' caches rely on this.
 func TestOnlyNodesHaveAnID(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
@@ -34,8 +33,7 @@ func isOneThing(definition *ast.Definition) bool {
 	return slices.Contains(definition.Interfaces, "Node")
 }
 
-// Types and enum values are named as GraphQL's own are, and members like
-// variables.
+// Types and enum values are named as in the GraphQL specification, members in camel case.
 func TestSchemaNamesFollowConventions(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
@@ -58,7 +56,7 @@ func TestSchemaNamesFollowConventions(t *testing.T) {
 	}
 }
 
-// Edges and pages are as Relay has them.
+// Edges and pages follow the Relay specification.
 func TestEdgesAndPagesFollowRelay(t *testing.T) {
 	t.Parallel()
 	page := graphtest.Schema().Types["PageInfo"]
@@ -76,14 +74,12 @@ func TestEdgesAndPagesFollowRelay(t *testing.T) {
 	}
 }
 
-// withoutGlobalID are ids that have one form alone: of accounts and customers,
-// which are other services'; of options, which are part of a variation; of sales, which
-// are names in a price book; and what is compared with an id, and need not be one.
+// withoutGlobalID lists ids with one form only: accounts and customers of other services, options
+// of a variation, sales of a price book, and values that are compared with ids.
 var withoutGlobalID = []string{"accountId", "accountIds", "accountTags", "accountTagIds", "customerId", "customerIds",
 	"optionIds", "saleId", "gt", "ge", "lt", "le"}
 
-// An id is sent as it is answered, global or the service's own, and whoever
-// reads of one is told.
+// An argument takes a global id or the service's own id, and its description says so.
 func TestIDArgumentsDescribeBothForms(t *testing.T) {
 	t.Parallel()
 	says := func(coordinate, name, description string, of *ast.Type) {
@@ -104,12 +100,11 @@ func TestIDArgumentsDescribeBothForms(t *testing.T) {
 	}
 }
 
-// constants are members that have but one value, which tells where things would
-// differ, and which the contract shows as text.
+// constants lists fields with one constant value, which stay strings.
 var constants = []string{"Product.catalogSource", "ComponentOption.type"}
 
-// A set of values that is closed is an enum: no text is described by the values
-// that it can have, and none is a type of ours.
+// A closed set of values is an enum. No description of a string lists its values, and no Go enum
+// type is a string.
 func TestClosedSetsAreEnums(t *testing.T) {
 	t.Parallel()
 	closed := regexp.MustCompile("(?i)^(always |either |one of )?`[^`<]+`(, `[^`<]+`)*,? or `[^`<]+`|^always `|: `[^`<]+`(, `[^`<]+`)* or `[^`<]+`\\.")
@@ -132,11 +127,10 @@ func TestClosedSetsAreEnums(t *testing.T) {
 	assert.Empty(t, regexp.MustCompile(`func \([^)]*\) (?:un)?marshal[NO](?:String|ID)2\S*portico\S*\(`).FindAllString(string(code), -1), "texts that are types of ours")
 }
 
-// amounts are the types that have an amount and its currency: money, and what a
-// price book says. What is sent is one.
+// amounts lists the types of an amount with its currency: money and prices, and money as input.
 var amounts = map[ast.DefinitionKind][]string{ast.Object: {"Money", "Price"}, ast.InputObject: {"MoneyInput"}}
 
-// An amount has a currency beside it, in the types for that.
+// Each amount stands in one of these types, which have its currency.
 func TestAmountsHaveACurrency(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
@@ -151,8 +145,8 @@ func TestAmountsHaveACurrency(t *testing.T) {
 	}
 }
 
-// id is a global id and uuid the service's own; any other id that is answered
-// says which of the two it is.
+// id is the global id and uuid the service's own. The description of any other id says which one
+// it is.
 func TestIDFieldsDescribeTheirForm(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A type of ours that gqlgen.yml does not find, because its room is not in
-// autobind, gqlgen makes a second time without a word.
+// gqlgen silently generates a second type for a Go type whose package is not in autobind of
+// gqlgen.yml.
 func TestOnlyInputsAndPayloadsAreGenerated(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "generated/models.go", nil, 0)

@@ -23,7 +23,7 @@ func nodesByID() []scenario {
 		{name: "all its members", query: `{ catalogNode(id: "tools") { id name slug description hasChildren updatedAt hierarchy { uuid id } parent { uuid } breadcrumbs { uuid name slug } children { nodes { uuid } } } }`,
 			data: `{"catalogNode":{"id":"Q2F0YWxvZ05vZGU6dG9vbHM","name":"Tools","slug":"tools","description":"Tools.","hasChildren":true,"updatedAt":"2024-05-30T12:00:00.000Z",
 			"hierarchy":{"uuid":"workshop","id":"SGllcmFyY2h5OndvcmtzaG9w"},"parent":null,"breadcrumbs":[{"uuid":"workshop","name":"Workshop","slug":"workshop"}],"children":{"nodes":[{"uuid":"hand-tools"}]}}}`},
-		{name: "the way to an inner node", query: `{ catalogNode(id: "hand-tools") { slug description hasChildren parent { uuid parent { uuid } } breadcrumbs { uuid } } }`,
+		{name: "breadcrumbs of an inner node", query: `{ catalogNode(id: "hand-tools") { slug description hasChildren parent { uuid parent { uuid } } breadcrumbs { uuid } } }`,
 			data: `{"catalogNode":{"slug":"","description":"","hasChildren":false,"parent":{"uuid":"tools","parent":null},"breadcrumbs":[{"uuid":"workshop"},{"uuid":"tools"}]}}`},
 		{name: "curated products first, as the merchant has it", query: `{ catalogNode(id: "tools") { products { totalCount edges { curated node { uuid } } } } }`,
 			data: `{"catalogNode":{"products":{"totalCount":5,"edges":[{"curated":true,"node":{"uuid":"chalk"}},{"curated":true,"node":{"uuid":"anvil"}},
@@ -35,7 +35,7 @@ func nodesByID() []scenario {
 		{name: "a node without products", query: `{ catalogNode(id: "empty") { products { totalCount nodes { uuid } } } }`, data: `{"catalogNode":{"products":{"totalCount":0,"nodes":[]}}}`},
 		{name: "one product in two lists of one answer is curated in one of them", query: `{ tools: catalogNode(id: "tools") { products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } sale: catalogNode(id: "sale") { products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } }`,
 			data: `{"tools":{"products":{"edges":[{"curated":true}]}},"sale":{"products":{"edges":[{"curated":false}]}}}`},
-		{name: "so with nodes side by side", query: `{ catalogNodes(filter: {ids: ["tools", "sale"]}) { nodes { uuid products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } } }`,
+		{name: "the same for sibling nodes", query: `{ catalogNodes(filter: {ids: ["tools", "sale"]}) { nodes { uuid products(filter: {sku: {eq: "ANVIL"}}) { edges { curated } } } } }`,
 			holds: []string{`{"uuid":"sale","products":{"edges":[{"curated":false}]}}`, `{"uuid":"tools","products":{"edges":[{"curated":true}]}}`}},
 		{name: "unknown", query: `{ catalogNode(id: "nowhere") { uuid } }`, data: `{"catalogNode":null}`},
 		{name: "of another catalog", query: `{ catalogNode(id: "box") { uuid } }`, data: `{"catalogNode":null}`},
@@ -56,7 +56,7 @@ func nodeLists() []scenario {
 		{name: "below a node", query: list(`filter: {parentId: "tools"}`), data: `{"catalogNodes":{"nodes":[{"uuid":"hand-tools"}]}}`},
 		{name: "below a hierarchy", query: list(`filter: {parentId: ` + global("Hierarchy", "workshop") + `}`), data: `{"catalogNodes":{"nodes":[{"uuid":"paints"},{"uuid":"tools"}]}}`},
 		{name: "these", query: list(`filter: {ids: ["tools", ` + global("CatalogNode", "sale") + `, "nowhere"]}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"},{"uuid":"tools"}]}}`},
-		{name: "these, a hierarchy too, as breadcrumbs name it", query: `{ catalogNodes(filter: {ids: ["workshop", "tools", ` + global("Hierarchy", "seasons") + `]}) { totalCount nodes { uuid hasChildren breadcrumbs { uuid } products(first: 1) { totalCount } } } }`,
+		{name: "by ids, including a hierarchy", query: `{ catalogNodes(filter: {ids: ["workshop", "tools", ` + global("Hierarchy", "seasons") + `]}) { totalCount nodes { uuid hasChildren breadcrumbs { uuid } products(first: 1) { totalCount } } } }`,
 			data: `{"catalogNodes":{"totalCount":3,"nodes":[{"uuid":"seasons","hasChildren":true,"breadcrumbs":[],"products":{"totalCount":3}},{"uuid":"tools","hasChildren":true,"breadcrumbs":[{"uuid":"workshop"}],"products":{"totalCount":5}},{"uuid":"workshop","hasChildren":true,"breadcrumbs":[],"products":{"totalCount":7}}]}}`},
 		{name: "these, below that", query: list(`filter: {ids: ["tools", "sale"], parentId: "seasons"}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"}]}}`},
 		{name: "none of them", query: list(`filter: {ids: []}`), data: `{"catalogNodes":{"nodes":[]}}`},
@@ -65,12 +65,12 @@ func nodeLists() []scenario {
 		{name: "by name, descending", query: list(`orderBy: {field: NAME, direction: DESC}, first: 2`), data: `{"catalogNodes":{"nodes":[{"uuid":"tools"},{"uuid":"sale"}]}}`},
 		{name: "of these names, within bounds", query: list(`filter: {name: {in: ["Tools", "Sale", "Paints"]}, bounds: {id: {gt: "paints"}, updatedAt: {ge: "2024-01-01"}}}`), data: `{"catalogNodes":{"nodes":[{"uuid":"sale"},{"uuid":"tools"}]}}`},
 		{name: "of that slug", query: list(`filter: {slug: {eq: "tools"}}`), data: `{"catalogNodes":{"nodes":[{"uuid":"tools"}]}}`},
-		{name: "a condition that is none", query: list(`filter: {slug: {}}`), codes: invalid, holds: []string{"exactly one"}},
+		{name: "an empty condition", query: list(`filter: {slug: {}}`), codes: invalid, holds: []string{"exactly one"}},
 		{name: "bounded by what nodes have none of", query: list(`filter: {bounds: {createdAt: {gt: "2024-01-01"}}}`), codes: invalid, holds: []string{"created_at"}},
-		{name: "more than a filter holds", query: `query($ids: [String!]!) { catalogNodes(filter: {name: {in: $ids}}) { nodes { uuid } } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{"a"}, 1001)}, codes: invalid, holds: []string{"1 to 1000"}},
+		{name: "too many values of a filter", query: `query($ids: [String!]!) { catalogNodes(filter: {name: {in: $ids}}) { nodes { uuid } } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{"a"}, 1001)}, codes: invalid, holds: []string{"1 to 1000"}},
 		{name: "a hierarchy", query: `{ hierarchy(id: ` + global("Hierarchy", "workshop") + `) { name hasChildren language publishedAt allNodes(first: 2) { totalCount nodes { uuid } } children(filter: {slug: {eq: "tools"}}, orderBy: {field: ID}) { nodes { uuid } } } }`,
 			data: `{"hierarchy":{"name":"Workshop","hasChildren":true,"language":"en","publishedAt":"2024-05-30T12:00:00.000Z","allNodes":{"totalCount":3,"nodes":[{"uuid":"hand-tools"},{"uuid":"paints"}]},"children":{"nodes":[{"uuid":"tools"}]}}}`},
-		{name: "a node is no hierarchy", query: `{ hierarchy(id: "tools") { name } }`, data: `{"hierarchy":null}`},
+		{name: "a node is not a hierarchy", query: `{ hierarchy(id: "tools") { name } }`, data: `{"hierarchy":null}`},
 		{name: "children of another parent", query: `{ hierarchy(id: "workshop") { children(filter: {parentId: "tools"}) { totalCount } } }`, data: `{"hierarchy":{"children":{"totalCount":0}}}`},
 		{name: "hierarchies by name", query: `{ hierarchies(filter: {name: {eq: "Seasons"}}) { nodes { uuid allNodes(filter: {ids: ["seasons", "sale"]}) { nodes { uuid } } } } }`, data: `{"hierarchies":{"nodes":[{"uuid":"seasons","allNodes":{"nodes":[{"uuid":"sale"}]}}]}}`},
 		{name: "curated products", query: `{ catalogNodes(filter: {ids: ["tools", "sale", "workshop"]}) { nodes { uuid language curatedProducts { uuid } } } }`,
@@ -97,31 +97,30 @@ func anythingByID() []scenario {
 		{name: "a hierarchy", query: `{ node(id: ` + hierarchy + `) ` + members + ` }`, data: `{"node":{"__typename":"Hierarchy","id":` + hierarchy + `,"name":"Workshop"}}`},
 		{name: "a file", query: `{ node(id: ` + file + `) ` + members + ` }`, data: `{"node":{"__typename":"File","id":` + file + `,"fileName":"anvil.jpg"}}`},
 		{name: "stock", query: `{ node(id: ` + stock + `) ` + members + ` }`, data: `{"node":{"__typename":"Stock","id":` + stock + `,"total":9}}`},
-		{name: "several, in the order asked for", query: `{ nodes(ids: [` + stock + `, ` + product + `, ` + global("Product", "nobody") + `, ` + hierarchy + `, ` + file + `, ` + node + `, ` + product + `]) { __typename } }`,
+		{name: "several, in the requested order", query: `{ nodes(ids: [` + stock + `, ` + product + `, ` + global("Product", "nobody") + `, ` + hierarchy + `, ` + file + `, ` + node + `, ` + product + `]) { __typename } }`,
 			data: `{"nodes":[{"__typename":"Stock"},{"__typename":"Product"},null,{"__typename":"Hierarchy"},{"__typename":"File"},{"__typename":"CatalogNode"},{"__typename":"Product"}]}`},
 		{name: "none", query: `{ nodes(ids: []) { id } }`, data: `{"nodes":[]}`},
-		{name: "a unknown product", query: `{ node(id: ` + global("Product", "nobody") + `) { id } }`, data: `{"node":null}`},
+		{name: "an unknown product", query: `{ node(id: ` + global("Product", "nobody") + `) { id } }`, data: `{"node":null}`},
 		{name: "a draft", query: `{ node(id: ` + global("Product", "drill-draft") + `) { id } }`, data: `{"node":null}`},
 		{name: "an unknown node", query: `{ node(id: ` + global("CatalogNode", "nowhere") + `) { id } }`, data: `{"node":null}`},
 		{name: "an unknown hierarchy", query: `{ node(id: ` + global("Hierarchy", "attic") + `) { id } }`, data: `{"node":null}`},
-		{name: "a node is no hierarchy", query: `{ node(id: ` + global("Hierarchy", "tools") + `) { id } }`, data: `{"node":null}`},
+		{name: "a node is not a hierarchy", query: `{ node(id: ` + global("Hierarchy", "tools") + `) { id } }`, data: `{"node":null}`},
 		{name: "an unknown file", query: `{ node(id: ` + global("File", "nothing") + `) { id } }`, data: `{"node":null}`},
 		{name: "no stock", query: `{ node(id: ` + global("Stock", "glue") + `) { id } }`, data: `{"node":null}`},
-		{name: "an own id is its first type's", query: `{ node(id: "anvil") { __typename } stock(productId: "anvil") { uuid } }`, data: `{"node":{"__typename":"Product"},"stock":{"uuid":"anvil"}}`},
-		{name: "own ids find products, nodes and hierarchies only, whatever else has them", query: `{ nodes(ids: ["workshop", "tools", "photo-1", ` + stock + `, "ten-off", "main", "everyone", "nobody", "drill-draft"]) { __typename } }`,
+		{name: "an id that several types share", query: `{ node(id: "anvil") { __typename } stock(productId: "anvil") { uuid } }`, data: `{"node":{"__typename":"Product"},"stock":{"uuid":"anvil"}}`},
+		{name: "ids of the service find products, nodes and hierarchies only", query: `{ nodes(ids: ["workshop", "tools", "photo-1", ` + stock + `, "ten-off", "main", "everyone", "nobody", "drill-draft"]) { __typename } }`,
 			data: `{"nodes":[{"__typename":"Hierarchy"},{"__typename":"CatalogNode"},null,{"__typename":"Stock"},null,null,null,null,null]}`},
-		{name: "garbage", query: `{ node(id: "!") { id } }`, codes: invalid, argument: "id", holds: garbage},
+		{name: "an invalid id", query: `{ node(id: "!") { id } }`, codes: invalid, argument: "id", holds: garbage},
 		{name: "nothing", query: `{ node(id: "") { id } }`, codes: invalid, argument: "id", holds: garbage},
 		{name: "an unknown type", query: `{ node(id: ` + global("Order", "1") + `) { id } }`, data: `{"node":null}`},
-		{name: "garbage among good ones", query: `{ nodes(ids: [` + product + `, "!"]) { id } }`, codes: invalid, argument: "ids.1", data: `{"nodes":null}`, holds: garbage},
+		{name: "an invalid id among valid ones", query: `{ nodes(ids: [` + product + `, "!"]) { id } }`, codes: invalid, argument: "ids.1", data: `{"nodes":null}`, holds: garbage},
 		{name: "101", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{store.GlobalID("Product", "anvil")}, 101)}, codes: unprocessable, argument: "ids", holds: []string{"at most 100, got 101"}},
 		{name: "100", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": slices.Repeat([]any{store.GlobalID("Product", "anvil")}, 100)}},
-		{name: "a null among them", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": []any{nil}}, codes: invalid},
+		{name: "a null in the list", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id } }`, variables: graphtest.Variables{"ids": []any{nil}}, codes: invalid},
 	}
 }
 
-// Whatever has an id is found again by it, as what it was: clients keep rows
-// under their ids.
+// node finds each object again by its id, with the same type: clients store rows by id.
 func TestNodeFindsEveryID(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -147,7 +146,7 @@ func TestNodeFindsEveryID(t *testing.T) {
 	})
 }
 
-// innermost is the first row within rows.
+// innermost returns the first row of the innermost list.
 func innermost(t *testing.T, a *graphtest.Response) map[string]any {
 	t.Helper()
 	var row any

@@ -13,8 +13,8 @@ import (
 	"portico/store/storetest"
 )
 
-// updates has, for every mutation that updates, its input without what it changes,
-// an update that gives its members values, and how it is read.
+// updates has, for each mutation that updates, the input's key, values for its members, and a
+// query that reads them.
 var updates = map[string]struct{ key, values, read string }{
 	"promotionUpdate": {`id: "ten-off"`, `minCartValue: [{currency: "USD", amount: "5"}], maxApplicationsPerCart: 2, promotionType: PERCENT_DISCOUNT, schema: {percent: 5}, maxDiscountValue: [{currency: "USD", amount: "5"}], targetCatalogs: ["main"], conditions: {and: []}, currencies: [{currency: "USD", percentage: 5}]`,
 		`promotion(id: "ten-off") { name description promotionType enabled automatic start end minCartValue { amount } maxDiscountValue { amount } maxApplicationsPerCart schema currencies { currency } targetCatalogs conditions }`},
@@ -26,9 +26,8 @@ var updates = map[string]struct{ key, values, read string }{
 	"nodeUpdate":        {`id: "tools"`, `slug: "a", description: "b"`, `authoredNode(id: "tools") { name slug description }`},
 }
 
-// TestUpdatesClearMembersWithNull: an absent member keeps its value, null clears an
-// optional one and is UNPROCESSABLE for a required one, which the description
-// of each member says.
+// An absent member keeps its value. null clears an optional member and is UNPROCESSABLE for a
+// required one. The description of each member says which.
 func TestUpdatesClearMembersWithNull(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -101,7 +100,7 @@ func nullsOf(t *testing.T, s *graphtest.Service, mutation, key, values, read str
 	}
 }
 
-// TestNullVariablesAreNull, as the whole input and as one of its members.
+// A null variable is null as the whole input and as one of its members.
 func TestNullVariablesAreNull(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

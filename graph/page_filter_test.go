@@ -16,8 +16,8 @@ import (
 	"portico/store/storetest"
 )
 
-// filterSamples are values of every member of every filter of a list, each of
-// which keeps a row of the handmade shop at least.
+// filterSamples has a value for every member of every list filter. Each keeps at least one row of
+// the test shop.
 var filterSamples = map[string]string{
 	"ProductFilter.search": `"anvil"`, "ProductFilter.id": `{in: ["anvil", "glue"]}`, "ProductFilter.ids": `["anvil", "glue"]`,
 	"ProductFilter.name": `{eq: "Anvil"}`, "ProductFilter.sku": `{in: ["ANVIL"]}`, "ProductFilter.slug": `{eq: "anvil"}`,
@@ -35,8 +35,7 @@ var filterSamples = map[string]string{
 	"ListBounds.id":            `{gt: "0"}`, "ListBounds.createdAt": `{gt: "2020-01-01"}`, "ListBounds.updatedAt": `{gt: "2020-01-01"}`,
 }
 
-// TestEveryListPagesWithEveryFilter: the cursor of a page is taken by the next
-// request of the same list, however much later that comes.
+// A cursor is valid for later requests of the same list, at any time.
 func TestEveryListPagesWithEveryFilter(t *testing.T) {
 	t.Parallel()
 	arguments := map[string]string{"promotionCodes": `promotionId: "ten-off",`, "promotionCodeUsages": `promotionId: "ten-off",`, "stockTransactions": `productId: "anvil",`}
@@ -69,7 +68,7 @@ func TestEveryListPagesWithEveryFilter(t *testing.T) {
 	})
 }
 
-// pageFiltered reads a list row by row there and back, with time between.
+// pageFiltered reads a list row by row, forwards and backwards, while the clock advances.
 func pageFiltered(t *testing.T, s *graphtest.Service, clock *storetest.Clock, field *ast.FieldDefinition, arguments string) {
 	t.Helper()
 	type page struct {

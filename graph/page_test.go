@@ -12,7 +12,7 @@ import (
 	"portico/store/storetest"
 )
 
-// connection is a page as clients read it.
+// connection is a page of a list.
 type connection struct {
 	TotalCount int
 	Edges      []struct {
@@ -34,10 +34,10 @@ func (c *connection) ids() []string {
 	return ids
 }
 
-// list is a list of pages: how it is asked for, with %s in place of the page.
+// list is a query of a list, with %s in place of the page's arguments.
 type list struct{ name, field string }
 
-// lists are all the lists there are, some sorted, some filtered.
+// lists returns all lists of the schema, some sorted, some filtered.
 func lists() []list {
 	const order = `orderBy: {field: UPDATED_AT, direction: DESC},`
 	return []list{
@@ -59,7 +59,7 @@ func lists() []list {
 	}
 }
 
-// page asks for a part of the list.
+// page reads a page of the list.
 func (l list) page(t *testing.T, s *graphtest.Service, format string, arguments ...any) *connection {
 	t.Helper()
 	c := &connection{}
@@ -94,7 +94,7 @@ func TestEveryListPages(t *testing.T) {
 	})
 }
 
-// requirePage holds a page against the part of the list that it should be.
+// requirePage requires that a page has the rows from start to end of the whole list.
 func requirePage(t *testing.T, c *connection, whole []string, start, end int) {
 	t.Helper()
 	require.Equal(t, whole[start:end], c.ids())
@@ -214,7 +214,7 @@ func TestPageSizesOutOfRangeAreInvalid(t *testing.T) {
 	})
 }
 
-// A cursor belongs to a list, its order and its filter.
+// A cursor is valid for one list, order and filter.
 func TestCursorOfAnotherListIsAMismatch(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

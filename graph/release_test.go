@@ -17,7 +17,7 @@ import (
 const publishMain = `mutation ($serve: Boolean! = true) { catalogPublish(input: {catalogId: "main", serve: $serve}) {
 	job { id uuid kind state done total error actor startedAt finishedAt release { uuid } } userErrors { field code message } } }`
 
-// finished asks for a job until it has ended.
+// finished polls a job until it ends, and returns its state.
 func finished(t *testing.T, s *graphtest.Service, id string) string {
 	t.Helper()
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
@@ -57,7 +57,7 @@ func TestPublishing(t *testing.T) {
 		require.JSONEq(t, `{"job":{"kind":"CATALOG_PUBLISH","state":"SUCCEEDED","done":10,"total":10,"error":null,"finishedAt":"2024-05-30T12:00:00.000Z",
 			"release":{"catalogId":"main","served":true,"products":10,"added":10,"changed":0,"removed":0,"locale":"en","locales":["fr","pt-BR","zh-Hant"]}}}`, finished(t, s, job.ID))
 
-		// A preview: who has the scope sees it by its number, until it is served.
+		// A preview: clients with the scope read it by its number before it is served.
 		_, err := s.Store.Import(t.Context(), "test", graphtest.Reader(`{"type":"product","id":"frame","attributes":{"name":"New frame","sku":"FRAME","slug":"frame","status":"live","created_at":"2023-01-01T00:00:00Z"},"relationships":{}}`), exchange.ImportOptions{})
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(ask(publishMain, graphtest.Variables{"serve": false}).Data, &data))
@@ -99,13 +99,13 @@ func TestPublishErrors(t *testing.T) {
 	onTheHandmadeShop(t, []scenario{
 		{name: "an unknown catalog", query: `mutation { catalogPublish(input: {catalogId: "none"}) { job { id } userErrors { field code message } } }`,
 			data: `{"catalogPublish":{"job":null,"userErrors":[{"field":["input","catalogId"],"code":"NOT_FOUND","message":"catalogId is not a catalog: \"none\"."}]}}`},
-		{name: "a release that is not kept", query: `mutation { catalogReleaseServe(input: {releaseId: "99"}) { release { id } userErrors { field code } } }`,
+		{name: "an unknown release", query: `mutation { catalogReleaseServe(input: {releaseId: "99"}) { release { id } userErrors { field code } } }`,
 			data: `{"catalogReleaseServe":{"release":null,"userErrors":[{"field":["input","releaseId"],"code":"NOT_FOUND"}]}}`},
 		{name: "an unknown job", query: `mutation { jobCancel(input: {id: "none"}) { job { id } userErrors { field code } } }`,
 			data: `{"jobCancel":{"job":null,"userErrors":[{"field":["input","id"],"code":"NOT_FOUND"}]}}`},
 		{name: "releases of an unknown catalog", query: `{ catalogReleases(catalogId: "none") { id } }`, codes: []store.Code{store.NotFound}, argument: "catalogId"},
 		{name: "too many jobs", query: `{ jobs(first: 101) { id } }`, codes: []store.Code{store.Unprocessable}, argument: "first"},
-		{name: "a job that waits is canceled", query: `mutation { catalogPublish(input: {catalogId: "outlet"}) { job { state } } }`, data: `{"catalogPublish":{"job":{"state":"QUEUED"}}}`},
+		{name: "a queued job is canceled", query: `mutation { catalogPublish(input: {catalogId: "outlet"}) { job { state } } }`, data: `{"catalogPublish":{"job":{"state":"QUEUED"}}}`},
 		{name: "jobs, newest first", query: `{ jobs(first: 1) { kind state actor } }`, data: `{"jobs":[{"kind":"CATALOG_PUBLISH","state":"QUEUED","actor":"client:tester"}]}`},
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"portico/store/storetest"
 )
 
-// offers is the handmade shop with a rule for the mobile channel and the tag
-// clearance, as AdventureWorks has it, and one for the night.
+// offers returns the test shop with a rule for the mobile channel and the tag clearance, and one
+// for the night.
 func offers() string {
 	return graphtest.Shop() + "\n" + strings.Join([]string{
 		`{"type":"catalog_rule","id":"offers","attributes":{"name":"mobile-offers","catalog_id":"outlet","channels":["mobile"],"tags":["clearance"],"created_at":"2023-02-03T00:00:00.000Z"}}`,
@@ -24,7 +24,7 @@ func offers() string {
 	}, "\n")
 }
 
-// storefront is a shopper's token.
+// storefront returns the principal of a storefront.
 func storefront() *auth.Principal { return graphtest.Client("catalog:read", "inventory:read") }
 
 func TestCatalogResolutionByShopper(t *testing.T) {
@@ -69,7 +69,7 @@ func TestCatalogResolutionByShopper(t *testing.T) {
 	})
 }
 
-// A storefront offers the languages and channels of its shopper's catalog.
+// The settings have the languages and channels of the shopper's catalog.
 func TestStorefrontSettingsFollowTheCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -103,7 +103,7 @@ func numbered(n int) string {
 	return strings.Join(tags, ",")
 }
 
-// What a token was minted with decides: account, account tags and customer.
+// The account, account tags and customer of a token take precedence over the request's.
 func TestTokenDecidesTheShopper(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -141,7 +141,7 @@ func TestCatalogResolutionExplainsItself(t *testing.T) {
 	}
 	onTheShopOfOffers(func(t *testing.T, s *graphtest.Service) {
 		runScenarios(t, s, []scenario{
-			{name: "all there is", query: `{ catalogResolution ` + everyVerdict + ` }`, headers: []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"},
+			{name: "everything", query: `{ catalogResolution ` + everyVerdict + ` }`, headers: []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"},
 				data: `{"catalogResolution":{"at":"2024-05-30T12:00:00.000Z","validUntil":"2024-05-30T22:00:00.000Z","reason":"RULE","catalogId":"outlet","catalogName":"Outlet","releaseId":"2",
 				"publishedAt":"2024-05-30T12:00:00.000Z","ruleId":"offers","ruleName":"mobile-offers","tieBreak":null,"candidates":[
 				{"ruleId":"offers","ruleName":"mobile-offers","catalogId":"outlet","default":false,"score":2,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"MATCHED","dropped":null},
@@ -159,16 +159,16 @@ func TestCatalogResolutionExplainsItself(t *testing.T) {
 				data: `{"catalogResolution":{"ruleId":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
 			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleId } }`, variables: graphtest.Variables{"tags": slices.Repeat([]string{"a"}, 101)},
 				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, got 101"}},
-			{name: "a release that was asked for", query: `{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId } } product(id: "anvil") { catalogId } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
+			{name: "a requested release", query: `{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId } } product(id: "anvil") { catalogId } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
 				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","catalogId":"main","releaseId":"1","ruleId":null,"candidates":[{"ruleId":"offers"},{"ruleId":"everyone"},{"ruleId":"club"},{"ruleId":"night"}]},"product":{"catalogId":"main"}}`},
-			{name: "a release that there is not", query: `{ catalogResolution { reason } }`, headers: []string{"Store-Catalog-Release", "99"}, codes: notFound},
-			{name: "what is asked does not change what is shown", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { catalogId } product(id: "anvil") { catalogId } }`,
+			{name: "a release that does not exist", query: `{ catalogResolution { reason } }`, headers: []string{"Store-Catalog-Release", "99"}, codes: notFound},
+			{name: "the requested context does not change the response", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { catalogId } product(id: "anvil") { catalogId } }`,
 				data: `{"catalogResolution":{"catalogId":"outlet"},"product":{"catalogId":"main"}}`},
 		})
 	})
 }
 
-// A shopper learns why they see what they see, and nothing of others.
+// The explanation shows shoppers the rules that match them, and none of others.
 func TestExplanationHidesRulesOfOthers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -203,7 +203,7 @@ func TestExplanationWithoutAPublishedCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, "")
-		runScenarios(t, s, []scenario{{name: "says so", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,
+		runScenarios(t, s, []scenario{{name: "the reason", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,
 			data: `{"catalogResolution":{"reason":"NOTHING_PUBLISHED","catalogId":null,"releaseId":null,"publishedAt":null,"ruleId":null,"candidates":[]}}`}})
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-// scenario is one operation and what must be true of its answer.
+// scenario is an operation with what its response must be.
 type scenario struct {
 	name      string
 	query     string
@@ -27,7 +27,7 @@ type scenario struct {
 	lacks     []string
 }
 
-// runScenarios asks for each in turn.
+// runScenarios runs scenarios one after the other.
 func runScenarios(t *testing.T, s *graphtest.Service, scenarios []scenario) {
 	for _, sc := range scenarios {
 		t.Run(sc.name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func runScenarios(t *testing.T, s *graphtest.Service, scenarios []scenario) {
 	}
 }
 
-// onTheHandmadeShop runs scenarios on both engines.
+// onTheHandmadeShop runs scenarios on the test shop on each database.
 func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
@@ -60,7 +60,7 @@ func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
 	})
 }
 
-// What is asked, noun by noun; the tables stand in the nouns' own files.
+// The tables of scenarios stand in the files of their resources.
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -87,7 +87,7 @@ func TestQueries(t *testing.T) {
 	})
 }
 
-// The ways in which things go wrong, by what a client sees.
+// The codes of a response's errors.
 var (
 	invalid       = []store.Code{store.Invalid}
 	forbidden     = []store.Code{store.Forbidden}
@@ -96,5 +96,5 @@ var (
 	mismatch      = []store.Code{store.CursorMismatch}
 )
 
-// global is a global id as it stands in a document.
+// global returns a global id as a string literal of a document.
 func global(kind, id string) string { return `"` + store.GlobalID(kind, id) + `"` }

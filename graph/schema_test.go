@@ -18,7 +18,7 @@ import (
 	"portico/store/release"
 )
 
-// written is the contract as it is written.
+// written returns the schema as it is written.
 func written(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../schema.graphqls")
@@ -26,7 +26,7 @@ func written(t *testing.T) string {
 	return string(text)
 }
 
-// ownTypes are the schema's types but for those of GraphQL itself.
+// ownTypes returns the schema's types without GraphQL's own.
 func ownTypes() (types []*ast.Definition) {
 	for _, definition := range graphtest.Schema().Types {
 		if !definition.BuiltIn && !strings.HasPrefix(definition.Name, "__") {
@@ -81,7 +81,7 @@ func TestCustomScalarsHaveASpecification(t *testing.T) {
 	}
 }
 
-// The generator ran on the schema as it is written; CI runs it again.
+// The generated code is current. CI generates it again.
 func TestGeneratedCodeMatchesTheSchema(t *testing.T) {
 	t.Parallel()
 	parsed, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphqls", Input: written(t)})
@@ -95,9 +95,7 @@ func printed(s *ast.Schema) string {
 	return b.String()
 }
 
-// rootCoordinates are the fields at which an operation begins, of whatever
-// kind, by their coordinates: what each may be asked by is in the table of
-// scopes.
+// rootCoordinates returns the coordinates of the fields of Query, Mutation and Subscription.
 func rootCoordinates(s *ast.Schema) (coordinates []string) {
 	for _, root := range []*ast.Definition{s.Query, s.Mutation, s.Subscription} {
 		if root == nil {
@@ -112,8 +110,7 @@ func rootCoordinates(s *ast.Schema) (coordinates []string) {
 	return coordinates
 }
 
-// withoutScope are those of them that the table does not know, so that nobody
-// would ask for a scope where the resolver forgets to.
+// withoutScope returns the root fields without an entry in the table of scopes.
 func withoutScope(s *ast.Schema) (forgotten []string) {
 	for _, coordinate := range rootCoordinates(s) {
 		if _, declared := auth.Scope(coordinate); !declared {
@@ -123,8 +120,7 @@ func withoutScope(s *ast.Schema) (forgotten []string) {
 	return forgotten
 }
 
-// What the schema does not have yet is held too: a new field meets this test
-// before it meets a shopper.
+// A new field without a scope fails TestEveryRootFieldHasAScope.
 func TestFieldsWithoutAScopeAreFound(t *testing.T) {
 	t.Parallel()
 	grown, err := gqlparser.LoadSchema(&ast.Source{Name: "grown.graphqls", Input: written(t) + `
@@ -135,7 +131,7 @@ func TestFieldsWithoutAScopeAreFound(t *testing.T) {
 	require.Equal(t, []string{"Query.secret", "Mutation.reveal", "Subscription.whispers"}, withoutScope(grown))
 }
 
-// What products can be filtered by is asked for and answered by name.
+// Each filter attribute has a member in the inputs, the filter values and the facets.
 func TestEveryFilterAttributeHasItsMembers(t *testing.T) {
 	t.Parallel()
 	for _, attribute := range release.FilterAttributes() {
@@ -192,8 +188,7 @@ func TestEveryRootFieldHasAScope(t *testing.T) {
 	}
 }
 
-// What can be refused is null by itself, with its error, and takes nothing
-// else of the answer with it.
+// A field that can be refused is nullable, so that its error leaves the rest of the response.
 func TestFieldsThatCanBeRefusedAreNullable(t *testing.T) {
 	for _, coordinate := range rootCoordinates(graphtest.Schema()) {
 		kind, name, _ := strings.Cut(coordinate, ".")
@@ -252,7 +247,7 @@ func TestMutationsHaveOneShape(t *testing.T) {
 	}
 }
 
-// Every list of pages takes and answers the same.
+// Every connection takes the same arguments and has the same fields.
 func TestConnectionsHaveOneShape(t *testing.T) {
 	t.Parallel()
 	var lists int

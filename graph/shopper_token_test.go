@@ -20,7 +20,7 @@ import (
 
 const mint = `mutation($input: ShopperTokenCreateInput!) { shopperTokenCreate(input: $input) { token expiresAt scopes userErrors { field code message } } }`
 
-// minted is what a mutation minted.
+// minted is the payload of shopperTokenCreate.
 type minted struct {
 	ShopperTokenCreate struct {
 		Token, ExpiresAt *string
@@ -82,7 +82,7 @@ func TestShopperTokensRefuse(t *testing.T) {
 	})
 }
 
-// Each try at a code counts, however many a document makes.
+// Each check of a code counts, also several in one document.
 func TestCodeChecksAreRateLimited(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -16,8 +16,7 @@ import (
 	"portico/store/storetest"
 )
 
-// cost counts the statements of an operation, which must be the same each
-// time.
+// cost returns the number of statements of an operation, which must be the same each time.
 func cost(t *testing.T, s *graphtest.Service, query string, values graphtest.Variables) int {
 	t.Helper()
 	const times = 3
@@ -35,8 +34,8 @@ func cost(t *testing.T, s *graphtest.Service, query string, values graphtest.Var
 	return most
 }
 
-// isKept tells what the store reads once, and again after a change that it is
-// told of by and by: settings, catalogs and rules.
+// isKept reports whether a statement reads what the store caches: settings, catalogs, rules and
+// releases.
 func isKept(query string) bool {
 	return regexp.MustCompile(`FROM (settings|catalog|catalog_rule|release)\s`).MatchString(query)
 }
@@ -86,8 +85,7 @@ func TestStatementsDoNotDependOnPageSize(t *testing.T) {
 	})
 }
 
-// costOfNodes is the cost of things of every type by their ids, for one of
-// each and for 25.
+// costOfNodes compares the statements for one object of each type by id with those for 25.
 func costOfNodes(t *testing.T, s *graphtest.Service) {
 	const query = `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + graphtest.ProductEdges + ` } ... on Stock { total product { uuid } transactions { uuid } } ... on File { href } ... on CatalogNode { name products(first: 1) { nodes { uuid } } } } }`
 	ids := func(n int) (list []string) {
@@ -102,7 +100,7 @@ func costOfNodes(t *testing.T, s *graphtest.Service) {
 	require.Equal(t, few, many)
 }
 
-// requireWholes sees to it that the products have every edge.
+// requireWholes requires that the products have every edge.
 func requireWholes(t *testing.T, s *graphtest.Service) {
 	t.Helper()
 	var data struct {
@@ -122,7 +120,7 @@ func requireWholes(t *testing.T, s *graphtest.Service) {
 	}
 }
 
-// A total is counted only where it is shown.
+// totalCount runs a statement only if it is selected.
 func TestTotalIsCountedOnlyWhenSelected(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -13,8 +13,7 @@ import (
 	"portico/store/storetest"
 )
 
-// reach is a type that node and nodes find, and how else a thing of that type
-// is found by its id: node shows no more and no less than that.
+// reach is a type with a global id and the query that finds its objects by its own field.
 type reach struct {
 	coordinate string // whose scope it needs
 	field      string // of Query, with $id
@@ -42,16 +41,15 @@ func reaches() map[string]reach {
 	}
 }
 
-// secretFiles are of a draft and of nothing at all.
+// secretFiles are files of a draft and of no product.
 const secretFiles = `
 {"type":"file","id":"photo-draft","file_name":"next.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/next-years-model.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"}}}
 {"type":"file","id":"photo-none","file_name":"none.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/none.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"}}}
 {"type":"product","id":"attic-only-draft","attributes":{"name":"Next year's","sku":"NEXT","slug":"next","status":"draft","base_product":false,"created_at":"2023-01-05T00:00:00.000Z","updated_at":"2024-01-05T00:00:00.000Z"},"relationships":{"main_image":{"data":{"type":"main_image","id":"photo-draft"}},"files":{"data":[{"type":"file","id":"photo-draft"}]}}}
 `
 
-// Whatever is found by a global id is found by the rule of its own field, for
-// every token: none, a storefront's, one with every scope but the one, and one
-// with that scope.
+// node applies the access rule of the type's own field, for each token: none, a storefront's, one
+// with every scope but the needed one, and one with that scope.
 func TestNodeFollowsTheAccessRuleOfTheType(t *testing.T) {
 	t.Parallel()
 	for _, definition := range graphtest.Schema().GetPossibleTypes(graphtest.Schema().Types["Node"]) {
@@ -80,7 +78,7 @@ func TestNodeFollowsTheAccessRuleOfTheType(t *testing.T) {
 					}
 				})
 			}
-			// And so that the comparison is with something: who may see it does, and only they.
+			// The field with the scope shows the object, otherwise the comparison would be empty.
 			global := store.GlobalID(kind, of.visible)
 			require.Equal(t, global, nodeID(t, s, graphtest.Client("catalog:read", needed), global), kind)
 			require.Empty(t, nodeID(t, s, nil, global), kind)
@@ -93,7 +91,7 @@ func TestNodeFollowsTheAccessRuleOfTheType(t *testing.T) {
 		}
 		require.NotEmpty(t, nodeID(t, s, graphtest.Client("catalog:read", "catalog:write"), store.GlobalID(store.TypeFile, "photo-draft")), "who writes the catalog sees all its files")
 
-		// Another catalog's shopper sees that catalog's, by node as well.
+		// A shopper of another catalog sees the objects of that catalog, also by node.
 		outlet := func(kind, id string) string {
 			r := graphtest.NewPost(t, `{ node(id: `+global(kind, id)+`) { id } }`, nil)
 			token := graphtest.Client("catalog:read")
@@ -114,7 +112,7 @@ func TestNodeFollowsTheAccessRuleOfTheType(t *testing.T) {
 	})
 }
 
-// requireSameRule holds node and nodes against the type's own field.
+// requireSameRule compares node and nodes with the type's own field.
 func requireSameRule(t *testing.T, s *graphtest.Service, of reach, token *auth.Principal, kind, own string) {
 	t.Helper()
 	global := store.GlobalID(kind, own)
@@ -136,7 +134,7 @@ func requireSameRule(t *testing.T, s *graphtest.Service, of reach, token *auth.P
 	}
 }
 
-// nodeID is the id of what node finds; empty for nothing.
+// nodeID returns the id of the object that node finds; "" for none.
 func nodeID(t *testing.T, s *graphtest.Service, token *auth.Principal, global string) string {
 	t.Helper()
 	var data struct{ Node *struct{ ID string } }

@@ -2,7 +2,6 @@ package executor_test
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,16 +11,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/datagen"
 	"portico/internal/responsecache"
 	"portico/store/shop"
 )
 
-// storefrontPage is a category page with what a storefront shows of products.
+// storefrontPage is the query of a category page.
 const storefrontPage = `query Page($node: ID!, $offset: Int) { catalogNode(id: $node) { name products(first: 25, offset: $offset) { totalCount nodes {
 	id uuid name sku slug description status commodityType manufacturerPartNum upcEan tags productTypes createdAt updatedAt language
 	displayPrice { withTax { amount currency formatted } withoutTax { amount currency formatted } } originalDisplayPrice { withTax { formatted } } saleExpires
@@ -30,8 +27,8 @@ const storefrontPage = `query Page($node: ID!, $offset: Int) { catalogNode(id: $
 	breadcrumbs { node { uuid name slug } ancestors { uuid name slug } }
 	stock { available allocated total updatedAt } } } } }`
 
-// The benchmarks call the handler itself. PORTICO_BENCH_PRODUCTS is the size
-// of the shop, 1000 unless set.
+// BenchmarkExecutors calls the handler without a network. PORTICO_BENCH_PRODUCTS is the size of
+// the shop; default: 1000.
 func BenchmarkExecutors(b *testing.B) {
 	s := benchShop(b)
 	for _, c := range []struct {
@@ -44,7 +41,7 @@ func BenchmarkExecutors(b *testing.B) {
 	} {
 		for name, options := range map[string][]transport.Option{"plan": nil, "gqlgen": {transport.WithoutPlans()},
 			"fragments": {transport.WithFragmentCache(responsecache.NewCache(64 << 20))}, "kept": {transport.WithResponseCache(responsecache.NewCache(64 << 20))}} {
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
+			handler := graphtest.NewHandler(s, options...)
 			post := graphtest.As(graphtest.NewPost(b, c.query, c.values), graphtest.Admin())
 			body, err := io.ReadAll(post.Body)
 			require.NoError(b, err)
@@ -63,7 +60,7 @@ func BenchmarkExecutors(b *testing.B) {
 	}
 }
 
-// discarding is an answer that nobody reads.
+// discarding is a response whose body is dropped.
 type discarding struct {
 	header http.Header
 	bytes  int
@@ -76,7 +73,7 @@ func (d *discarding) Write(body []byte) (int, error) {
 	return len(body), nil
 }
 
-// benchShop is a generated shop.
+// benchShop opens a generated shop.
 func benchShop(b *testing.B) *shop.Store {
 	b.Helper()
 	products := 1000
@@ -95,7 +92,7 @@ func benchShop(b *testing.B) *shop.Store {
 	return s
 }
 
-// someNode is a node with a page of products.
+// someNode returns a node with at least 25 products.
 func someNode(b *testing.B, s *shop.Store) string {
 	b.Helper()
 	service := graphtest.Serve(s)

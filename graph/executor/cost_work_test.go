@@ -33,7 +33,7 @@ import (
 	"portico/store/storetest"
 )
 
-// What one request may cause, at most.
+// The limits of one request.
 const (
 	maxWork       = 64 << 20 // bytes allocated, those of the response too
 	maxResponse   = 8 << 20  // bytes, --document-answer-bytes
@@ -47,7 +47,7 @@ const (
 	perDocumentByte = 128 // bytes allocated to compile a document, which has bounds of its own
 )
 
-// work is what a request caused.
+// work is what the server did for a request.
 type work struct {
 	status                int
 	document, response    int // bytes
@@ -57,12 +57,12 @@ type work struct {
 	failure               string
 }
 
-// share is how much of what a request may cause it has caused.
+// share returns the largest fraction of a limit that the request used.
 func (w work) share() float64 {
 	return max(float64(w.allocated)/maxWork, float64(w.statements)/maxStatements, float64(w.response)/maxResponse)
 }
 
-// times is how many times its cost the work was.
+// times returns how many times its cost a request's work was.
 func (w work) times() float64 {
 	bytes := float64(w.allocated - fixedWork - perByte*w.response - perDocumentByte*w.document)
 	return max(bytes/limits.BytesPerUnit, float64(w.statements-8)*perStatement) / float64(max(1, w.cost))
@@ -72,13 +72,13 @@ func (w work) String() string {
 	return fmt.Sprintf("%d kB allocated, %d statements, %v of CPU, %d kB of response, cost %d: %.1f times that", w.allocated>>10, w.statements, w.cpu, w.response>>10, w.cost, w.times())
 }
 
-// worker measures requests, one after the other.
+// worker sends requests one after the other and measures their work.
 type worker struct {
 	*graphtest.Service
 	response responseBuffer
 }
 
-// responseBuffer is a response, in memory that is there already.
+// responseBuffer records a response in memory that was allocated before.
 type responseBuffer struct {
 	header http.Header
 	status int
@@ -105,8 +105,7 @@ func newWorker(s *graphtest.Service, options ...transport.Option) *worker {
 
 var estimated = regexp.MustCompile(`"cost":\{"requested":(\d+)`)
 
-// ask measures one request. prepared leaves out what parsing and validating it
-// takes.
+// ask measures one request. With prepared, the server parses and validates the document before.
 func (w *worker) ask(t testing.TB, query string, values graphtest.Variables, reader *auth.Principal, prepared bool) work {
 	send := func(reader *auth.Principal) work {
 		body := graphtest.RequestBody(query, string(must(json.Marshal(values))))
@@ -142,15 +141,15 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// cpuTime is what the process has used of the processors.
+// cpuTime returns the CPU time of the process.
 func cpuTime() time.Duration {
 	var used syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// workers serve the large shop: with a cache that holds next to nothing of it, as
-// if it were many times as large, and in the full tests with one that holds all.
+// workers serve the large shop: with a cache that holds almost nothing of it, and in the full
+// tests also with one that holds all.
 func workers(t *testing.T, e storetest.Backend) []*worker {
 	var list []*worker
 	for _, bytes := range []uint64{2 << 20, 0}[:storetest.QuickOrFull(1, 2)] {
@@ -159,9 +158,8 @@ func workers(t *testing.T, e storetest.Backend) []*worker {
 	return list
 }
 
-// TestWorkStaysWithinFourTimesTheCost draws operations, and compares what they
-// cost, estimated and spent, with the work that they caused. Work is counted,
-// in bytes allocated and statements: the test does not run beside others.
+// The test draws operations and compares their cost, estimated and charged, with their work in
+// bytes allocated and statements. It must not run in parallel with others.
 func TestWorkStaysWithinFourTimesTheCost(t *testing.T) {
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
@@ -197,7 +195,7 @@ func TestWorkStaysWithinFourTimesTheCost(t *testing.T) {
 	})
 }
 
-// level is a field on the way from the root down, and how it is asked.
+// level is one field of the path of an expensive operation, with its arguments and leaves.
 type level struct {
 	field   *ast.FieldDefinition
 	of      *ast.Definition
@@ -208,10 +206,10 @@ type level struct {
 	leaves  int // and how often
 }
 
-// expensive is an operation made to cause much work.
+// expensive is an operation that is drawn to cause much work.
 type expensive []level
 
-// fields is how many fields it selects, about.
+// fields returns about how many fields it selects.
 func (x expensive) fields() int {
 	all, times := 0, 1
 	for _, l := range x {
@@ -221,7 +219,7 @@ func (x expensive) fields() int {
 	return all
 }
 
-// random is a way down of some levels.
+// random returns an operation of a few levels.
 func (d *drawing) random() expensive {
 	x := expensive{d.level(d.schema.Query)}
 	for len(x) < 6 && d.IntN(3) > 0 {
@@ -276,10 +274,10 @@ func (d *drawing) mutate(x expensive) expensive {
 	return x
 }
 
-// ways is how many ways there are to filter and sort.
+// ways is the number of combinations of filter and order.
 const ways = 9
 
-// text is the operation, and its variables.
+// text returns the operation and its variables.
 func (d *drawing) text(x expensive) (string, graphtest.Variables) {
 	ids := make([]any, 1000)
 	for i := range ids {
@@ -300,7 +298,7 @@ func (d *drawing) text(x expensive) (string, graphtest.Variables) {
 	return "query(" + strings.Join(defined, ",") + ") " + set, values
 }
 
-// asked is a level with what is selected below it.
+// asked returns the selection of a level around the selection below it.
 func (d *drawing) asked(l level, below string, values graphtest.Variables, ids []any) string {
 	var b strings.Builder
 	b.WriteString("{")
@@ -380,7 +378,7 @@ func productFilter(way, i int, values graphtest.Variables, ids []any) string {
 	return ""
 }
 
-// shapes are operations known to be expensive, by how often they repeat a part.
+// shapes has operations known to be expensive, by the number of repetitions.
 var shapes = map[string]func(n int) (string, graphtest.Variables){
 	"descriptions": func(n int) (string, graphtest.Variables) {
 		return `{products(first: 100) {nodes {` + graphtest.Many(n, ` a#: description`) + `}}}`, nil
@@ -439,9 +437,8 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 	},
 }
 
-// TestMostExpensiveRequestIsBounded looks for operations that cause much
-// work for anyone, by climbing: of each that is accepted it keeps the change that
-// makes more work. None may cause more than the bounds.
+// The test searches for the most expensive operations that anyone may send, by hill climbing: it
+// keeps each accepted change that causes more work. None may exceed the limits.
 func TestMostExpensiveRequestIsBounded(t *testing.T) {
 	storetest.FullTestsOnly(t, "it measures hundreds of requests; TestWorkStaysWithinFourTimesTheCost draws some")
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
@@ -494,7 +491,7 @@ func TestMostExpensiveRequestIsBounded(t *testing.T) {
 	})
 }
 
-// costIn is what the operation of a context has cost so far; 0 if it has not run.
+// costIn returns the cost that the operation of a context has spent; 0 if it has not run.
 func costIn(ctx context.Context) int {
 	op := opctx.From(ctx)
 	if op == nil || op.Budget == nil {

@@ -11,10 +11,9 @@ import (
 	"portico/graph/graphtest"
 )
 
-// drawing draws valid queries from the whole schema: fields under aliases and
-// twice, fragments of both kinds on objects and interfaces, @skip and
-// @include, arguments as literals, variables and nulls, of which many are
-// refused. What it draws ids and texts from is what the shop has.
+// drawing draws valid queries from the whole schema: repeated and aliased fields, fragments on
+// objects and interfaces, @skip and @include, and arguments as literals, variables and nulls, many
+// of them invalid. Ids and texts are those of the shop.
 type drawing struct {
 	*rand.Rand
 	schema *ast.Schema
@@ -31,7 +30,7 @@ type drawing struct {
 	values     graphtest.Variables
 }
 
-// query draws an operation and the values of its variables.
+// query returns an operation and the values of its variables.
 func (d *drawing) query() (string, graphtest.Variables) {
 	d.left, d.fragments, d.named, d.defined, d.values = 3+d.IntN(60), nil, map[string]string{}, nil, graphtest.Variables{}
 	d.booleans, d.conditions = 2, 24
@@ -75,8 +74,8 @@ func (d *drawing) selected(of *ast.Definition, depth, i int) string {
 	return d.field(of, depth, i)
 }
 
-// typeWithin is a type that what is selected of may be: itself, one of the
-// kinds of an interface, or an interface of an object.
+// typeWithin returns a type for a fragment: the type itself, an implementation of an interface, or
+// an interface of an object.
 func (d *drawing) typeWithin(of *ast.Definition) *ast.Definition {
 	if of.Kind == ast.Interface {
 		kinds := d.schema.GetPossibleTypes(of)
@@ -88,7 +87,7 @@ func (d *drawing) typeWithin(of *ast.Definition) *ast.Definition {
 	return of
 }
 
-// fragment is a named fragment on a type, another time the same one.
+// fragment returns the name of a fragment on a type, the same one each time.
 func (d *drawing) fragment(of *ast.Definition, depth int) string {
 	if name, ok := d.named[of.Name]; ok {
 		return name
@@ -121,7 +120,7 @@ func (d *drawing) field(of *ast.Definition, depth, i int) string {
 	arguments := d.arguments(field)
 	text := field.Name + arguments + " " + d.condition()
 	if arguments != "" || d.IntN(6) == 0 || len(d.schema.Types[field.Type.Name()].Fields) > 0 || of.Kind == ast.Interface || d.IntN(3) == 0 {
-		// under a name of its own, so that no two of the same name differ in what they ask
+		// an alias, so that fields with different arguments do not conflict
 		text = fmt.Sprintf("%s%d_%d: %s", string(rune('a'+d.IntN(3))), depth, 1000*i+d.IntN(1000), text)
 	}
 	if below := d.schema.Types[field.Type.Name()]; len(below.Fields) > 0 {
@@ -139,7 +138,7 @@ func fieldsBelow(schema *ast.Schema, of *ast.Definition) (list []*ast.FieldDefin
 	return list
 }
 
-// condition is a @skip or @include, now and then.
+// condition returns a @skip or @include, or mostly "".
 func (d *drawing) condition() string {
 	switch d.IntN(d.conditions) {
 	case 0:
@@ -154,7 +153,7 @@ func (d *drawing) condition() string {
 	return ""
 }
 
-// boolean is one of the variables that the operation's conditions depend on.
+// boolean returns a variable of the conditions.
 func (d *drawing) boolean() string {
 	name := "if" + strconv.Itoa(d.IntN(d.booleans))
 	if _, ok := d.values[name]; !ok {
@@ -191,7 +190,7 @@ func (d *drawing) arguments(field *ast.FieldDefinition) string {
 	return "(" + strings.Join(list, ", ") + ")"
 }
 
-// about is what an argument of ids is likely about, or its name.
+// about returns the type that an argument's ids belong to, or its name.
 func (d *drawing) about(field *ast.FieldDefinition, argument string) string {
 	if of, ok := map[string]string{"productId": "Product", "productIds": "Product", "promotionId": "Promotion", "catalogId": "Catalog", "hierarchyId": "AuthoredHierarchy"}[argument]; ok {
 		return of
@@ -202,7 +201,7 @@ func (d *drawing) about(field *ast.FieldDefinition, argument string) string {
 	return argument
 }
 
-// id is one of a type, or now and then another.
+// id returns an id of a type, or sometimes an invalid one.
 func (d *drawing) id(of string) string {
 	known := d.ids[of]
 	if len(known) == 0 || d.IntN(8) == 0 {
@@ -211,10 +210,10 @@ func (d *drawing) id(of string) string {
 	return known[d.IntN(len(known))]
 }
 
-// enumValue is written without quotes as a literal.
+// enumValue is a literal without quotes.
 type enumValue string
 
-// value draws a value of an input type; nil is null.
+// value returns a value of an input type; nil is null.
 func (d *drawing) value(name string, of *ast.Type, depth int) any {
 	if !of.NonNull && d.IntN(10) == 0 {
 		return nil
@@ -274,7 +273,7 @@ func (d *drawing) object(of *ast.Definition, depth int) any {
 	return object
 }
 
-// literal writes a value into a document.
+// literal returns a value as a literal of a document.
 func literal(value any) string {
 	switch value := value.(type) {
 	case nil:
@@ -299,7 +298,7 @@ func literal(value any) string {
 	return fmt.Sprint(value)
 }
 
-// plainValue is a value as it is sent.
+// plainValue returns a value as JSON variables have it.
 func plainValue(value any) any {
 	switch value := value.(type) {
 	case enumValue:

@@ -15,9 +15,8 @@ import (
 	"portico/store/storetest"
 )
 
-// What is kept of a product goes on holding for as long as the product shows
-// the same, over publications, for whoever asks, and no longer: each step tells
-// what is asked, and of how many products fragments had to be made.
+// Cached fragments of products stay valid over publications as long as the product shows the same,
+// for each caller. Each step says how many products missed the cache.
 func TestFragmentsSurviveAPublication(t *testing.T) {
 	t.Parallel()
 	const page = `query ($n: Int) { products(first: $n, orderBy: {field: NAME}) { nodes { id uuid sku name slug tags publishedAt saleId displayPrice { withTax { formatted } withoutTax { formatted } }
@@ -98,8 +97,8 @@ func TestFragmentsSurviveAPublication(t *testing.T) {
 	})
 }
 
-// An answer that may hold no more rows holds none of those that are kept: the
-// errors are those of an answer that is made, and fragments do not hide them.
+// Cached fragments cost their rows too, so an operation over its limit fails with the same errors
+// with and without them.
 func TestCachedFragmentsCostTheirRows(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

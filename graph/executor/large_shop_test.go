@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// largeShop is a shop whose records are as large as real ones get: descriptions
-// of 20 kB of HTML in several languages, bundles of many components, parents of
-// many children, products in many nodes, and a tree four levels deep.
+// largeShop returns a shop with records as large as real ones: descriptions of 20 kB of HTML in
+// several languages, bundles of many components, parents of many children, products in many nodes,
+// and a tree of four levels.
 func largeShop() string {
 	var lines []string
 	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }

@@ -24,9 +24,8 @@ import (
 	"portico/store/storetest"
 )
 
-// executors are the same service, run by plans, by plans that keep answers, by
-// plans that keep fragments alone, and by gqlgen's executor, and the operations
-// that plans have left to that.
+// executors serve one store: by plans, by plans with a response cache, by plans with a fragment
+// cache, and by gqlgen's executor.
 type executors struct {
 	planned, keeping, patching, gqlgen *graphtest.Service
 	fragments                          *responsecache.Cache // of the one that keeps them alone
@@ -52,8 +51,8 @@ func bothExecutors(t testing.TB, s *graphtest.Service, all ...transport.Option) 
 	return x
 }
 
-// same asks all, and holds their answers against each other: data byte by
-// byte, errors as sets, for gqlgen's have another order each time.
+// same sends a request to all executors and compares the responses: data byte by byte, errors as
+// sets, because gqlgen's order varies. It returns the number of errors.
 func (x *executors) same(t testing.TB, query string, values graphtest.Variables, by func(*http.Request) *http.Request) (errors int) {
 	t.Helper()
 	ask := func(s *graphtest.Service) (status int, data string, faults []string) {
@@ -90,7 +89,7 @@ func (x *executors) same(t testing.TB, query string, values graphtest.Variables,
 	return len(faults)
 }
 
-// Whatever is asked, plans answer as gqlgen's executor does.
+// Plans return what gqlgen's executor returns.
 func TestPlansMatchGqlgen(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
@@ -131,7 +130,7 @@ func TestPlansMatchGqlgen(t *testing.T) {
 	}
 }
 
-// drawing draws from what a shop has.
+// newDrawing returns a drawing with the ids and texts of a shop.
 func newDrawing(t testing.TB, s *graphtest.Service, seed uint64) *drawing {
 	t.Helper()
 	d := &drawing{Rand: rand.New(rand.NewPCG(seed, 1)), schema: graphtest.Schema(), ids: map[string][]string{"": {"unknown", "not an id!", ""}},

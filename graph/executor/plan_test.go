@@ -18,7 +18,7 @@ import (
 	"portico/store/storetest"
 )
 
-// A panic is the error of its field alone, whichever executor runs the query.
+// A panic fails its field alone, with either executor.
 func TestPanicFailsOnlyItsField(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -39,7 +39,7 @@ func TestPanicFailsOnlyItsField(t *testing.T) {
 	})
 }
 
-// Each choice of values has its own plan, however many Booleans there are.
+// Each combination of Booleans has a plan of its own, for any number of Booleans.
 func TestEachChoiceOfBooleansHasAPlan(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_CONDITIONS_SEED")
@@ -58,8 +58,7 @@ func TestEachChoiceOfBooleansHasAPlan(t *testing.T) {
 	})
 }
 
-// A null is no value of a condition, though the type of a variable with a
-// default allows it.
+// @skip and @include reject null, though the type of a variable with a default allows it.
 func TestConditionVariablesMustNotBeNull(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

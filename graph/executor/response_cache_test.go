@@ -3,7 +3,6 @@ package executor_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,9 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/responsecache"
@@ -24,8 +21,7 @@ import (
 	"portico/store/storetest"
 )
 
-// What is kept for one is given to another only as far as that one may see it,
-// with the stock of now.
+// A cached response shows other callers only what their scopes allow, and current stock.
 func TestCachedResponseRespectsTheCallersScopes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -51,15 +47,14 @@ func contains(scopes []string, scope string) bool {
 	return strings.Contains(strings.Join(scopes, " "), scope)
 }
 
-// Root fields are counted whether their answer is made or kept, and what is
-// kept costs no statement.
+// Root fields count for cached responses too, which run no statement.
 func TestCachedResponseRunsNoStatement(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		counted, room := map[string]int{}, responsecache.NewCache(1<<20)
-		s.Handler = opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), transport.WithResponseCache(room),
-			transport.CountFields(func(_ context.Context, field string) { counted[field]++ })))
+		s.Handler = graphtest.NewHandler(s.Store, transport.WithResponseCache(room),
+			transport.CountFields(func(_ context.Context, field string) { counted[field]++ }))
 		asked := 0
 		ask := func() (statements int) {
 			asked++
@@ -75,8 +70,8 @@ func TestCachedResponseRunsNoStatement(t *testing.T) {
 	})
 }
 
-// What a release alone decides can be kept by caches that ask whether it still
-// holds; what is live, what is posted and what has errors cannot.
+// A response that depends on the release alone has an ETag. Responses with stock or errors, and
+// those to POST, have none.
 func TestGETResponsesHaveETags(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -97,7 +92,7 @@ func TestGETResponsesHaveETags(t *testing.T) {
 		account.AccountID = "acme"
 		const lasting, live, broken = `{ products(first: 3) { nodes { sku } } }`, `{ products(first: 3) { nodes { sku stock { available } } } }`, `{ products(first: 3, after: "!") { nodes { sku } } }`
 		for name, options := range map[string][]transport.Option{"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), options...))
+			handler := graphtest.NewHandler(s.Store, options...)
 			for range 3 { // made, found, found and known by its bytes
 				got := ask(handler, "GET", lasting, graphtest.Admin(), "")
 				tag := got.Header().Get("Etag")
@@ -121,8 +116,7 @@ func TestGETResponsesHaveETags(t *testing.T) {
 	})
 }
 
-// Requests share a plan, its arguments and its kept answer, and their rows with
-// nobody.
+// Concurrent requests share a plan, its arguments and its cached response, but no rows.
 func TestConcurrentRequestsShareAPlan(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -152,8 +146,7 @@ func TestConcurrentRequestsShareAPlan(t *testing.T) {
 	})
 }
 
-// Stock that was left out of what became null, by an error beside it, is written
-// nowhere else.
+// An error beside stock makes its parent null. The stock must not be written elsewhere.
 func TestStockIsNotWrittenIntoANullParent(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -163,8 +156,7 @@ func TestStockIsNotWrittenIntoANullParent(t *testing.T) {
 	})
 }
 
-// What became null by an error still tells the errors of stock that it had, as
-// its neighbours all tell theirs.
+// A parent that becomes null still reports the errors of its stock, as its siblings do.
 func TestNullParentKeepsTheErrorsOfItsStock(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -19,8 +19,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestCostErrorSuggestsAPageSize: it names the path of the list that
-// costs most, its rows and pages, and pages of the size it advises do fit.
+// The error names the path of the most expensive list, its rows and pages, and a page size that
+// fits.
 func TestCostErrorSuggestsAPageSize(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)
@@ -50,8 +50,8 @@ func TestCostErrorSuggestsAPageSize(t *testing.T) {
 	require.Contains(t, aliases.Errors[0].Message, "Select fewer fields, or send several operations.")
 }
 
-// treeShop is a tree of some nodes at the top, each with as many children, and
-// each of these too; every node lists a product.
+// treeShop returns a tree of three levels, with as many children in each node as at the top. Every
+// node lists one product.
 func treeShop(wide int) string {
 	var lines []string
 	add := func(format string, arguments ...any) { lines = append(lines, fmt.Sprintf(format, arguments...)) }
@@ -77,7 +77,7 @@ func treeShop(wide int) string {
 	return strings.Join(lines, "\n")
 }
 
-// A menu asks for generous pages, level by level, and pays for the nodes there are.
+// A menu requests large pages on each level and costs only its actual nodes.
 func TestMenusCostTheirActualNodes(t *testing.T) {
 	t.Parallel()
 	const menu = `{ hierarchies(first: 5) { nodes { name children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug children(first: 100) { nodes { name slug products(first: 12) { nodes { id name slug mainImage { href } displayPrice { withTax { formatted } } } } } } } } } } } } }`
@@ -105,8 +105,7 @@ func TestMenusCostTheirActualNodes(t *testing.T) {
 	})
 }
 
-// TestReadsFromTheDatabaseAreCharged: documents are charged for as they are read
-// from the database, and what is in memory is free.
+// Documents that are read from the database are charged. Those in memory are free.
 func TestReadsFromTheDatabaseAreCharged(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -125,8 +124,8 @@ func TestReadsFromTheDatabaseAreCharged(t *testing.T) {
 	})
 }
 
-// TestRESTRequestsHaveAnAllowance: REST reads as much as an
-// operation of GraphQL may by default, and what is no request as much as it likes.
+// A REST request may read as much as a GraphQL operation by default. What is no request has no
+// limit.
 func TestRESTRequestsHaveAnAllowance(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, store.Charge(t.Context(), 1<<40))

@@ -19,7 +19,7 @@ const (
 	EstimatedRows = 2  // of a list of unknown length; further rows are charged when the operation runs
 )
 
-// Cost is the cost of an operation before it runs, in the units of Bounds.Cost.
+// Cost is the cost of an operation before it runs, in the units of Config.Cost.
 type Cost struct {
 	Requested int `json:"requested"`
 	Limit     int `json:"limit"`
@@ -34,8 +34,8 @@ type Allowance struct {
 	FieldBytes int                // bytes of each field, if gqlgen's executor runs the operation
 }
 
-// CostEstimator estimates the cost of operations. It knows the average lengths of the schema's lists in
-// introspection. They are raised by half, because the library builds them for each request.
+// CostEstimator estimates the cost of operations. For introspection it knows the average lengths of the
+// schema's lists, times 1.5 for those that gqlgen builds anew for each request.
 type CostEstimator struct {
 	config      Config
 	schema      *ast.Schema

@@ -5,7 +5,7 @@ import (
 )
 
 // BytesPerUnit is the work of one unit of cost, in bytes allocated. A plain field of one row costs one
-// unit. A request may cost four times its estimate (TestWorkStaysWithinFourTimesTheCost).
+// unit. A request allocates at most four times its cost (TestWorkStaysWithinFourTimesTheCost).
 const BytesPerUnit = 256
 
 const (

@@ -37,15 +37,14 @@ func side(ids []string) []*row {
 	return model.NewBatch[row](ids)
 }
 
-// inBoth runs a test as plans follow edges, one after the other, and as
-// gqlgen's executor does.
+// inBoth runs a test as plans resolve edges, one after the other, and as gqlgen's executor does.
 func inBoth(t *testing.T, test func(t *testing.T, ctx context.Context)) {
 	t.Parallel()
 	t.Run("by plan", func(t *testing.T) { test(t, plan.WithSerial(t.Context())) })
 	t.Run("by gqlgen", func(t *testing.T) { test(t, t.Context()) })
 }
 
-// countedRows is a batch that answers each row, and counts how often it ran.
+// countedRows is a batch that returns each row and counts its runs.
 type countedRows struct {
 	runs atomic.Int64
 	mu   sync.Mutex
@@ -135,7 +134,7 @@ func TestBatchStopsWhenTheClientIsGone(t *testing.T) {
 	})
 }
 
-// By gqlgen's executor: a plan ends with it, and is run again there.
+// Only with gqlgen's executor: a plan stops at a panic.
 func TestBatchPanicFailsEverySibling(t *testing.T) {
 	t.Parallel()
 	runs := atomic.Int64{}
@@ -150,8 +149,7 @@ func TestBatchPanicFailsEverySibling(t *testing.T) {
 	require.EqualValues(t, 1, runs.Load(), "it is not tried again for each")
 }
 
-// NewBatch are resolved at the same time, on a machine that has other things
-// to do: still there is one batch for each edge.
+// Siblings run concurrently, on a busy machine too, and still share one batch for each edge.
 func TestConcurrentSiblingsShareABatch(t *testing.T) {
 	t.Parallel()
 	busy, stop := sync.WaitGroup{}, atomic.Bool{}
@@ -187,7 +185,7 @@ func TestConcurrentSiblingsShareABatch(t *testing.T) {
 	}
 }
 
-// An edge of an edge: what a batch brings is a group of its own, and so on.
+// The results of a batch are a group with batches of its own.
 func TestNestedBatches(t *testing.T) {
 	t.Parallel()
 	inner := &countedRows{}
@@ -215,8 +213,8 @@ func TestEmptyGroupRunsNoBatch(t *testing.T) {
 	require.Empty(t, rows(0))
 }
 
-// A batch runs for the first of the siblings who asks; what it reads the
-// context for (the principal, the shopper) is the same for all of them.
+// A batch runs with the context of the first sibling. What it reads from the context (principal,
+// shopper) is the same for all.
 func TestBatchHasTheContextOfTheOperation(t *testing.T) {
 	type key struct{}
 	inBoth(t, func(t *testing.T, ctx context.Context) {

@@ -32,8 +32,8 @@ func (u *PromotionCodeUsage) PromotionGlobalID() *string {
 	return &id
 }
 
-// ActorName returns who redeemed the code.
+// ActorName returns the actor that redeemed the code.
 func (u *PromotionCodeUsage) ActorName() string { return string(u.Actor) }
 
-// ReleasedAt returns when its uses were returned, or nil.
+// ReleasedAt returns when the redemption was released, or nil if it was not.
 func (u *PromotionCodeUsage) ReleasedAt() *time.Time { return NonZeroTime(u.CodeUsage.ReleasedAt) }

@@ -8,7 +8,7 @@ import (
 	"portico/store"
 )
 
-// A fault names its member as the schema spells it, in its field and in words.
+// An error names its member in camel case, in its field and in its message.
 func TestErrorMembersAreInCamelCase(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -65,7 +65,7 @@ func TestContradictoryFilters(t *testing.T) {
 	}
 }
 
-// Add and Ranges are each other's inverse: REST adds what Ranges reads.
+// Add and Ranges are inverse: REST adds what Ranges returns.
 func TestBoundsRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -52,7 +52,7 @@ func TestTimesRoundTrip(t *testing.T) {
 	}
 }
 
-// What is no time is the caller's mistake, whatever it is.
+// Text that is no time is INVALID.
 func TestInvalidTimes(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{"", "yesterday", "2012-13-01", "0000-01-01", 5, json.Number("5"), true, []any{"2012-05-30"}, map[string]any{}} {

@@ -12,8 +12,7 @@ import (
 	"portico/graph/plan"
 )
 
-// Texts are written as the library writes them, wherever in a word of eight
-// bytes what is escaped stands.
+// Strings are escaped as encoding/json escapes them, at each position of an eight-byte word.
 func TestStringsAreEscapedLikeEncodingJSON(t *testing.T) {
 	t.Parallel()
 	same := func(t require.TestingT, text string) {

@@ -2,7 +2,6 @@ package transport_test
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http/httptest"
 	"runtime"
 	"strings"
@@ -10,16 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store/shop"
 )
 
-// heapAfterGC is the memory that is in use, in bytes.
+// heapAfterGC returns the heap in use after a garbage collection, in bytes.
 func heapAfterGC() int {
 	for range 2 { // pools are emptied by the second
 		runtime.GC()
@@ -29,9 +26,8 @@ func heapAfterGC() int {
 	return int(memory.HeapAlloc)
 }
 
-// What strangers send, other than documents, is charged by the caches of the
-// store and of answers: their values for filters, searches, languages and
-// cursors, and the answers to them.
+// The caches of the store and of responses charge the memory of what requests cause: filters,
+// searches, languages, cursors and responses.
 func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: others allocate too
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
@@ -68,7 +64,7 @@ func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: 
 		t.Run(name, func(t *testing.T) {
 			room := responsecache.NewCache(1 << 30)
 			cache := document.NewCache(64 << 10) // nearly all leave it, and must leave memory
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache), transport.WithResponseCache(room)))
+			handler := graphtest.NewHandler(s, transport.WithDocumentCache(cache), transport.WithResponseCache(room))
 			measured := func() (heap, charge int) {
 				heap = heapAfterGC()
 				_, _, held := s.CacheStats()

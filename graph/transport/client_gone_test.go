@@ -13,8 +13,7 @@ import (
 	"portico/store/storetest"
 )
 
-// leaving is the context of a client that goes away when it has been looked at
-// so often.
+// leaving is the context of a client that disconnects after the context was checked so many times.
 type leaving struct {
 	context.Context
 	cancel context.CancelFunc
@@ -35,9 +34,8 @@ func (l *leaving) Err() error {
 	return l.Context.Err()
 }
 
-// Work ends with its client: that is counted by how often somebody looks
-// whether the client is there, which is before each field of an introspection
-// and before each edge.
+// The server stops soon after the client disconnects. It checks the context before each field of
+// an introspection and before each edge, which the test counts.
 func TestWorkStopsWhenTheClientIsGone(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

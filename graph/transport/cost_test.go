@@ -3,7 +3,6 @@ package transport_test
 import (
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,18 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/graphtest"
 	"portico/graph/limits"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store/storetest"
 )
 
-// TestCostExtension, and not else, whoever asked before:
-// of answers that are kept, with and without stock in them, of mutations, of
-// introspection, of what is refused, and of streams.
+// The response has the cost only if the request asks for it: cached responses, with and without
+// stock, mutations, introspection, refused operations and streams.
 func TestCostExtension(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, whatCostsIsTold)
@@ -37,7 +33,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 		t.Run(name, func(t *testing.T) {
 			bounds := limits.Defaults()
 			bounds.Cost = 1000
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), append(options, transport.WithLimits(bounds))...))
+			handler := graphtest.NewHandler(s.Store, append(options, transport.WithLimits(bounds))...)
 			ask := func(method, query string, extensions, accept string) *httptest.ResponseRecorder {
 				body, at := io.Reader(nil), "/graphql"
 				if method == http.MethodPost {
@@ -96,7 +92,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 	}
 }
 
-// What else an answer tells is told beside its cost, and without it.
+// Other extensions of a response remain, with and without the cost.
 func TestCostExtensionKeepsOtherExtensions(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -16,7 +16,7 @@ import (
 	"portico/store/storetest"
 )
 
-// introspections are those that tools send.
+// introspections has the introspection queries of tools.
 var introspections = map[string]string{
 	"GraphiQL": `query IntrospectionQuery { __schema { description queryType { name kind } mutationType { name kind } subscriptionType { name kind } types { ...FullType } directives { name description isRepeatable locations args(includeDeprecated: true) { ...InputValue } } } }
 		fragment FullType on __Type { kind name description specifiedByURL isOneOf fields(includeDeprecated: true) { name description args(includeDeprecated: true) { ...InputValue } type { ...TypeRef } isDeprecated deprecationReason } inputFields(includeDeprecated: true) { ...InputValue } interfaces { ...TypeRef } enumValues(includeDeprecated: true) { name description isDeprecated deprecationReason } possibleTypes { ...TypeRef } }
@@ -54,8 +54,7 @@ func TestIntrospectionQueriesOfToolsPass(t *testing.T) {
 	}
 }
 
-// At each bound a document passes, and one beyond it is refused, with the
-// count, the bound and the way out.
+// A document at a limit passes. One beyond it is refused with the count, the limit and what to do.
 func TestEachDocumentLimit(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -99,8 +98,8 @@ func TestEachDocumentLimit(t *testing.T) {
 	}
 }
 
-// What lists bring whose length nobody knows is paid as it comes: up and down
-// between parents and children a short document brings millions of rows.
+// Rows of lists of unknown length are charged as they are read: between parents and children a
+// short document can reach millions of rows.
 func TestListsOfUnknownLengthCostTheirRows(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -118,7 +117,7 @@ func TestListsOfUnknownLengthCostTheirRows(t *testing.T) {
 	})
 }
 
-// documentFamily is a shop with one product that has so many children.
+// documentFamily returns a shop with one product and its n children.
 func documentFamily(n int) string {
 	lines := []string{
 		`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`,
@@ -136,7 +135,7 @@ func documentFamily(n int) string {
 	return strings.Join(append(lines, `{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+strings.Join(attached, ",")+`]}}}`), "\n")
 }
 
-// @defer is the library's own: nothing here sends answers in parts.
+// gqlgen defines @defer. This server does not send responses in parts.
 func TestDeferIsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, query := range []string{`{ ... @defer { __typename } }`, `{ ...f @defer(label: "x") } fragment f on Query { __typename }`, `{ products { nodes { ... @defer { uuid } } } }`} {
@@ -148,7 +147,7 @@ func TestDeferIsUnknown(t *testing.T) {
 	require.JSONEq(t, `{"__schema":{"directives":[{"name":"deprecated"},{"name":"include"},{"name":"oneOf"},{"name":"skip"},{"name":"specifiedBy"}]}}`, string(a.Data))
 }
 
-// A body's member headers, which the library knows, are none of the request.
+// gqlgen reads a member "headers" of the body. This server ignores it.
 func TestHeadersInABodyAreIgnored(t *testing.T) {
 	t.Parallel()
 	r := graphtest.As(graphtest.NewRaw(t, `{"query":"{ __typename }","headers":{"Accept":["application/graphql-response+json"],"X-Own":["1"]}}`), graphtest.Admin())
@@ -158,8 +157,7 @@ func TestHeadersInABodyAreIgnored(t *testing.T) {
 	require.Empty(t, r.Header.Get("Accept"))
 }
 
-// A document that is known is not refused, or let pass, for what another
-// request of it had for variables.
+// The cost of a cached document depends on the variables of each request.
 func TestCachedDocumentCostDependsOnVariables(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)

@@ -13,9 +13,8 @@ import (
 	"portico/store/storetest"
 )
 
-// Every one of these is answered long before it could do harm: the limits are
-// held before validation, whose own rules grow with the square of what it
-// reads, and before anything is read from the store, which there is none of.
+// Limits apply before validation, whose rules take quadratic time, and before any read: there is
+// no store here.
 func TestExpensiveDocumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	const core = `{ settings { pageLength } }`
@@ -67,8 +66,8 @@ func TestExpensiveDocumentsAreRefused(t *testing.T) {
 	}
 }
 
-// What an operation does not use is validated all the same, and so it counts:
-// ten thousand repeated fields keep validation busy for half a minute.
+// Unused definitions are validated too, so they count: ten thousand repeated fields take half a
+// minute.
 func TestUnusedDefinitionsCountTowardsLimits(t *testing.T) {
 	t.Parallel()
 	many := strings.Repeat(" pageLength", 6_000)
@@ -88,8 +87,8 @@ func TestUnusedDefinitionsCountTowardsLimits(t *testing.T) {
 	}
 }
 
-// A fragment's pages are as long as the variables of the operation that runs
-// say, not those of another one that spreads it too.
+// The page sizes of a fragment depend on the variables of the operation that runs, not of another
+// one that spreads it.
 func TestCostUsesTheVariablesOfTheOperation(t *testing.T) {
 	t.Parallel()
 	const fragments = ` fragment a on Query { catalogNodes(first: $n) { nodes { products(first: $n) { nodes { componentProducts { uuid sku name slug id } } } } } }`
@@ -105,8 +104,7 @@ func TestCostUsesTheVariablesOfTheOperation(t *testing.T) {
 	}
 }
 
-// Fields of one name are compared with each other, pair by pair: five thousand
-// take seconds. Nobody needs to repeat a field so often.
+// Validation compares fields of one name pair by pair: five thousand take seconds.
 func TestRepeatedFieldsAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, query := range map[string]string{

@@ -3,7 +3,6 @@ package transport_test
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http/httptest"
 	"runtime"
 	"strings"
@@ -11,23 +10,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
 
-// memoryClass makes requests whose documents, plans and variables are of one
-// kind. No two of them are equal.
+// memoryClass makes requests of one kind, no two of them equal.
 type memoryClass struct {
 	requests int
 	request  func(i int) string // its body
 }
 
-// asking is a request without variables.
+// asking returns the body of a request without variables.
 func asking(query string) string { return askingWith(query, nil) }
 
 func askingWith(query string, values graphtest.Variables) string {
@@ -35,8 +31,7 @@ func askingWith(query string, values graphtest.Variables) string {
 	return string(body)
 }
 
-// spreadDeeply is a short document that selects 2 to the depth objects, of a
-// shop as documentFamily makes it.
+// spreadDeeply returns a short document that selects 2^depth objects of documentFamily.
 func spreadDeeply(alias string, depth int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `{ %s: product(sku: "mother") { ...F0 } }`, alias)
@@ -130,7 +125,7 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 func measureDocuments(t *testing.T, shops *shop.Store, requests int, request func(i int) string) (heap, charge float64) {
 	t.Helper()
 	cache := document.NewCache(1 << 30)
-	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+	handler := graphtest.NewHandler(shops, transport.WithDocumentCache(cache))
 	send := func(i int) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, graphtest.As(graphtest.NewRaw(t, request(i)), graphtest.Admin()))
@@ -153,15 +148,15 @@ func measureDocuments(t *testing.T, shops *shop.Store, requests int, request fun
 	return heap - heapBefore, charge - chargeBefore
 }
 
-// A short document whose fragments select the same again and again takes memory
-// for its text, and not for what it selects.
+// A short document with nested fragments takes memory for its text, not for the fields that it
+// selects.
 func TestFragmentsAreCompiledOnce(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, documentFamily(1))
 		bytes := func(depth int) int {
 			cache := document.NewCache(1 << 30)
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+			handler := graphtest.NewHandler(s.Store, transport.WithDocumentCache(cache))
 			asked := &graphtest.Service{Store: s.Store, Handler: handler, Log: s.Log}
 			a := asked.Post(t, spreadDeeply("s", depth), nil)
 			require.Empty(t, a.Errors, "%.300s", a.Body)
@@ -174,8 +169,8 @@ func TestFragmentsAreCompiledOnce(t *testing.T) {
 	})
 }
 
-// What a stranger sends again and again with other Booleans stays within the
-// budget, in memory that is measured.
+// The plans of a document with other Booleans each time stay within the budget, in measured
+// memory.
 func TestCachedPlansStayWithinTheBudget(t *testing.T) { // not in parallel: others allocate too
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
@@ -183,7 +178,7 @@ func TestCachedPlansStayWithinTheBudget(t *testing.T) { // not in parallel: othe
 	graphtest.Load(t, s, documentFamily(1))
 	const budget = 1 << 20
 	cache := document.NewCache(budget)
-	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+	handler := graphtest.NewHandler(s, transport.WithDocumentCache(cache))
 	ask := func(i int) {
 		fields := graphtest.Many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
 		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(sku: "mother") { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)

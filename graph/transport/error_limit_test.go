@@ -13,8 +13,7 @@ import (
 	"portico/store/storetest"
 )
 
-// requireMore holds an answer with more errors than are told: 19, and one
-// that says so.
+// requireMore requires 19 errors, and one that says that there are more.
 func requireMore(t *testing.T, a *graphtest.Response) {
 	t.Helper()
 	require.Len(t, a.Errors, 20)
@@ -39,7 +38,7 @@ func TestDocumentHasTwentyErrorsAtMost(t *testing.T) {
 	require.Contains(t, a.Errors[19].Message, "nothing19", "twenty are told as they are")
 }
 
-// Names are bounded and messages cut, so that few errors are never much.
+// Errors quote at most a part of long names and values.
 func TestQuotedTextIsTruncated(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 40_000)
@@ -61,7 +60,7 @@ func TestQuotedTextIsTruncated(t *testing.T) {
 	}
 }
 
-// The rows of a list may fail one by one.
+// Each row of a list may fail on its own.
 func TestResponseHasTwentyErrorsAtMost(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -87,8 +86,8 @@ func TestResponseHasTwentyErrorsAtMost(t *testing.T) {
 	})
 }
 
-// An error's path is one of the answer; what it is about is in
-// extensions.argument, and in words.
+// An error's path is a path of the response. extensions.argument and the message name the
+// argument.
 func TestErrorsNameTheMember(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -22,11 +22,11 @@ import (
 	"portico/store/storetest"
 )
 
-// hostileSize is the length of what a stranger sends, in bytes.
+// hostileSize is the size of a hostile body, in bytes.
 const hostileSize = 64 << 10
 
-// fill repeats a text as often as it fits; # in it is the number of the
-// repetition, and % the next one.
+// fill repeats a text up to a size, with # replaced by the number of the repetition and % by the
+// next number.
 func fill(size int, text string) string {
 	var b strings.Builder
 	for i := 0; b.Len()+len(text)+8 < size; i++ {
@@ -35,14 +35,13 @@ func fill(size int, text string) string {
 	return b.String()
 }
 
-// hostile is a way to make a server work for little: a body of some size, in
-// bytes.
+// hostile makes bodies of a given size that try to cause much work.
 type hostile struct {
 	name string
 	body func(size int) string
 }
 
-// hostileDocument is a request with a hostile document.
+// hostileDocument returns a hostile request by its document.
 func hostileDocument(name string, query func(size int) string) hostile {
 	return hostile{name, func(size int) string {
 		wanted := size - 100
@@ -56,14 +55,14 @@ func hostileDocument(name string, query func(size int) string) hostile {
 	}}
 }
 
-// repeating is hostile by one text again and again, between two others.
+// repeating returns a request that repeats one text between two others.
 func repeating(name, before, text, after string) hostile {
 	return hostileDocument(name, func(size int) string {
 		return before + fill(size-len(before)-len(after), text) + after
 	})
 }
 
-// nesting is hostile by one text within itself.
+// nesting returns a request that nests one text.
 func nesting(name, before, text, core, behind, after string) hostile {
 	return hostileDocument(name, func(size int) string {
 		n := (size - 300) / (len(text) + len(behind) + 4)
@@ -71,7 +70,7 @@ func nesting(name, before, text, core, behind, after string) hostile {
 	})
 }
 
-// hostiles are the ways that are known.
+// hostiles returns the known kinds of hostile requests.
 func hostiles() []hostile {
 	list := []hostile{
 		repeating("fields that conflict", `{`, ` a:stocks(first:#){totalCount}`, `}`),
@@ -166,7 +165,7 @@ func hostiles() []hostile {
 	return list
 }
 
-// soup is a document of parts that belong to nothing, or nearly to something.
+// soup returns a document of random parts that are almost valid.
 func soup(r *rand.Rand, size int) string {
 	parts := []string{"{", "}", "(", ")", "[", "]", "...", "...on Product{", "a:", "@skip(if:true)", "@no", "$v", `"x"`, "5", "null",
 		" products(first:100){nodes{", " id ", " name ", " stocks(first:1){totalCount} ", " ...f ", " fragment f on Query{", " query q(", "$v:Int", "){",
@@ -182,13 +181,13 @@ func soup(r *rand.Rand, size int) string {
 	return b.String()
 }
 
-// effort is what a request took.
+// effort is the work for a request, and its response.
 type effort struct {
 	allocated uint64
 	answer    *httptest.ResponseRecorder
 }
 
-// measured sends a body, which must not be done side by side with anything.
+// measured sends a body and measures the work. It must not run in parallel with anything.
 func measured(t *testing.T, s *graphtest.Service, body string, p *auth.Principal) effort {
 	t.Helper()
 	r := graphtest.As(graphtest.NewRaw(t, body), p)
@@ -206,9 +205,8 @@ const (
 	maxSteps  = 60_000   // selections and values that validation reads
 )
 
-// A stranger's body of 64 kB, whatever it holds, costs little and is answered
-// with little. Work is counted, in bytes and steps: this test is not run side
-// by side with others.
+// Any body of 64 kB causes little work and a small response. The test counts bytes and steps, so
+// it does not run in parallel with others.
 func TestHostileBodiesCostLittle(t *testing.T) {
 	shop := graphtest.BigShop(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
@@ -247,15 +245,14 @@ func stepsOf(schema *ast.Schema, query string, bounds limits.Config) (steps int)
 	return steps
 }
 
-// queryOf is the document in a body, if there is one.
+// queryOf returns the document of a body; "" if it has none.
 func queryOf(body string) string {
 	var sent struct{ Query string }
 	_ = json.Unmarshal([]byte(body), &sent)
 	return sent.Query
 }
 
-// requireFewErrors holds what every answer says of errors: at most 20, of at
-// most 32 kB.
+// requireFewErrors requires at most 20 errors of at most 32 kB.
 func requireFewErrors(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	if w.Code == http.StatusOK || w.Code == http.StatusBadRequest {
@@ -270,8 +267,7 @@ func requireFewErrors(t *testing.T, w *httptest.ResponseRecorder) {
 	}
 }
 
-// The bounds are what holds the work down, and the test above would see it:
-// without them some bodies cost too much.
+// Without the limits some bodies cost too much, which shows that the test above measures them.
 func TestHostileBodiesCostMuchWithoutLimits(t *testing.T) {
 	storetest.FullTestsOnly(t, "it shows that the bounds are needed, not that they hold")
 	const none = 1 << 40

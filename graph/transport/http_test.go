@@ -19,10 +19,10 @@ import (
 	"portico/store/storetest"
 )
 
-// canary is what a caller sends and must not read again in an error.
+// canary is a value that an error must not repeat.
 const canary = "hunter2-canary"
 
-// exchange is one request over HTTP and what must be true of its answer.
+// shown is one HTTP request with what its response must be.
 type shown struct {
 	name    string
 	method  string // POST unless set
@@ -90,7 +90,7 @@ func runExchanges(t *testing.T, s *graphtest.Service, exchanges []shown) {
 	}
 }
 
-// get is the address of a query.
+// get returns the URL of a query.
 func get(parameters ...string) string {
 	values := url.Values{}
 	for i := 0; i+1 < len(parameters); i += 2 {
@@ -108,19 +108,19 @@ func TestOperationsOverHTTP(t *testing.T) {
 		runExchanges(t, s, []shown{
 			{name: "POST", body: `{"query":"{ settings { pageLength } }"}`, data: length},
 			{name: "POST with a charset", body: `{"query":"{ settings { pageLength } }"}`, kind: "Application/JSON; charset=utf-8", data: length},
-			{name: "POST with more than a client need say", body: `{"query":"{ settings { pageLength } }","variables":null,"operationName":null,"extensions":{},"id":7}`, data: length},
+			{name: "POST with optional members", body: `{"query":"{ settings { pageLength } }","variables":null,"operationName":null,"extensions":{},"id":7}`, data: length},
 			{name: "POST one of two operations", body: `{"query":"query a { settings { pageLength } } query b { settings { currency } }","operationName":"b"}`, data: `{"settings":{"currency":"USD"}}`},
 			{name: "POST with variables", body: `{"query":"query($sku: String) { product(sku: $sku) { uuid } }","variables":{"sku":"ANVIL"}}`, data: `{"product":{"uuid":"anvil"}}`},
-			{name: "POST to an address with a query", target: get("query", "{ settings { currency } }"), body: `{"query":"{ settings { pageLength } }"}`, data: length},
+			{name: "POST to a URL with a query", target: get("query", "{ settings { currency } }"), body: `{"query":"{ settings { pageLength } }"}`, data: length},
 			{name: "GET", method: "GET", target: get("query", "{ settings { pageLength } }"), data: length},
 			{name: "GET with variables", method: "GET", target: get("query", "query a($sku: String) { product(sku: $sku) { uuid } }", "variables", `{"sku":"ANVIL"}`, "operationName", "a"), data: `{"product":{"uuid":"anvil"}}`},
 			{name: "GET introspection", method: "GET", target: get("query", "{ __typename }"), data: `{"__typename":"Query"}`},
-			{name: "the modern media type", body: `{"query":"{ settings { pageLength } }"}`, accept: "application/graphql-response+json, application/json;q=0.9", data: length,
+			{name: "graphql-response+json", body: `{"query":"{ settings { pageLength } }"}`, accept: "application/graphql-response+json, application/json;q=0.9", data: length,
 				headers: map[string]string{"Content-Type": "application/graphql-response+json"}},
-			{name: "the modern media type, a field's error", body: `{"query":"{ product { uuid } }"}`, accept: "application/graphql-response+json", code: store.Invalid, data: `{"product":null}`,
+			{name: "graphql-response+json, with a field's error", body: `{"query":"{ product { uuid } }"}`, accept: "application/graphql-response+json", code: store.Invalid, data: `{"product":null}`,
 				headers: map[string]string{"Content-Type": "application/graphql-response+json"}},
-			{name: "the modern media type, no operation", body: `{"query":"{ nothing }"}`, accept: "application/graphql-response+json", status: 400, code: store.Invalid},
-			{name: "answers differ by who asks and how", body: `{"query":"{ __typename }"}`, headers: map[string]string{"Vary": "Accept, Accept-Encoding, " + opctx.Vary}},
+			{name: "graphql-response+json, without an operation", body: `{"query":"{ nothing }"}`, accept: "application/graphql-response+json", status: 400, code: store.Invalid},
+			{name: "Vary headers", body: `{"query":"{ __typename }"}`, headers: map[string]string{"Vary": "Accept, Accept-Encoding, " + opctx.Vary}},
 		})
 	})
 }
@@ -136,8 +136,8 @@ func TestInvalidRequests(t *testing.T) {
 		{name: "a list", body: `[{"query":"` + canary + `"}]`, status: 400, code: store.Invalid, holds: object},
 		{name: "a text", body: `"` + canary + `"`, status: 400, code: store.Invalid, holds: object},
 		{name: "two objects", body: `{"query":"{ __typename }"} {"query":"` + canary + `"}`, status: 400, code: store.Invalid, holds: object},
-		{name: "rubbish behind", body: `{"query":"{ __typename }"}` + canary, status: 400, code: store.Invalid, holds: object},
-		{name: "a bracket behind", body: `{"query":"{ __typename }"}}`, status: 400, code: store.Invalid, holds: object},
+		{name: "text after the body", body: `{"query":"{ __typename }"}` + canary, status: 400, code: store.Invalid, holds: object},
+		{name: "a bracket after the body", body: `{"query":"{ __typename }"}}`, status: 400, code: store.Invalid, holds: object},
 		{name: "a query that is a number", body: `{"query":5,"note":"` + canary + `"}`, status: 400, code: store.Invalid, holds: object},
 		{name: "variables that are a list", body: `{"query":"{ __typename }","variables":["` + canary + `"]}`, status: 400, code: store.Invalid, holds: object},
 		{name: "no query", body: `{}`, status: 400, code: store.Invalid, holds: []string{"no operation provided"}},
@@ -145,17 +145,17 @@ func TestInvalidRequests(t *testing.T) {
 		{name: "nothing but space", body: `{"query":" # comment\n"}`, code: store.Invalid, holds: []string{"no operation provided"}},
 		{name: "a null body", body: `null`, status: 400, code: store.Invalid},
 		{name: "an empty query", body: `{"query":""}`, status: 400, code: store.Invalid},
-		{name: "a query of nothing but fragments", body: `{"query":"fragment a on Query { __typename }"}`, code: store.Invalid},
+		{name: "a document without operations", body: `{"query":"fragment a on Query { __typename }"}`, code: store.Invalid},
 		{name: "an unknown operation", body: `{"query":"query a { __typename }","operationName":"b"}`, code: store.Invalid, holds: []string{"operation b not found"}},
-		{name: "one of two, unsaid which", body: `{"query":"query a { __typename } query b { __typename }"}`, code: store.Invalid},
+		{name: "two operations without operationName", body: `{"query":"query a { __typename } query b { __typename }"}`, code: store.Invalid},
 		{name: "a subscription", body: `{"query":"subscription { stocks { totalCount } }"}`, code: store.Invalid},
-		{name: "GET nothing", method: "GET", target: "/graphql", status: 400, code: store.Invalid},
-		{name: "GET variables that are none", method: "GET", target: get("query", "{ __typename }", "variables", canary), status: 400, code: store.Invalid, holds: []string{"variables must be a JSON object"}},
-		{name: "GET extensions that are none", method: "GET", target: get("query", "{ __typename }", "extensions", canary), status: 400, code: store.Invalid, holds: []string{"extensions must be a JSON object"}},
+		{name: "GET without a query", method: "GET", target: "/graphql", status: 400, code: store.Invalid},
+		{name: "GET with invalid variables", method: "GET", target: get("query", "{ __typename }", "variables", canary), status: 400, code: store.Invalid, holds: []string{"variables must be a JSON object"}},
+		{name: "GET with invalid extensions", method: "GET", target: get("query", "{ __typename }", "extensions", canary), status: 400, code: store.Invalid, holds: []string{"extensions must be a JSON object"}},
 		{name: "a form", body: "query=" + canary, kind: "application/x-www-form-urlencoded", status: 415, code: store.Invalid, holds: []string{"Content-Type: application/json"}},
 		{name: "a multipart form", body: canary, kind: "multipart/form-data; boundary=x", status: 415, code: store.Invalid},
 		{name: "plain text", body: `{"query":"{ __typename }"}`, kind: "text/plain", status: 415, code: store.Invalid},
-		{name: "text that claims to be JSON", body: `{"query":"{ __typename }"}`, kind: "text/plain; application/json", status: 415, code: store.Invalid},
+		{name: "text with a JSON content type", body: `{"query":"{ __typename }"}`, kind: "text/plain; application/json", status: 415, code: store.Invalid},
 		{name: "no type", body: `{"query":"{ __typename }"}`, kind: "none", status: 415, code: store.Invalid},
 		{name: "PUT", method: "PUT", body: `{"query":"{ __typename }"}`, status: 405, code: store.Invalid, headers: map[string]string{"Allow": "GET, HEAD, POST, OPTIONS"}},
 		{name: "DELETE", method: "DELETE", status: 405, code: store.Invalid, headers: map[string]string{"Allow": "GET, HEAD, POST, OPTIONS"}},
@@ -241,7 +241,7 @@ func TestErrorsSuggestSimilarNames(t *testing.T) {
 	require.Empty(t, s.Log.String(), "mistakes of callers are not logged as ours")
 }
 
-// A client that went away has no answer to wait for, and is no failure.
+// A client that disconnects is not logged as a failure.
 func TestClientThatDisconnects(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -2,7 +2,6 @@ package transport_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,10 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/executor"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
@@ -23,7 +20,7 @@ import (
 	"portico/store/storetest"
 )
 
-// ended is what was told of operations.
+// ended records the statistics of operations.
 type ended struct {
 	mu         sync.Mutex
 	ran, begun []executor.OperationStats
@@ -41,8 +38,8 @@ func (e *ended) option() transport.Option {
 	})
 }
 
-// taken is what was told since the last time; whether it took time is told by a
-// second.
+// taken returns the statistics since the last call. It sets durations to a second if they took
+// time.
 func (e *ended) taken() (ran, begun []executor.OperationStats) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,8 +53,8 @@ func (e *ended) taken() (ran, begun []executor.OperationStats) {
 	return ran, begun
 }
 
-// TestOperationStats by name, kind and codes, by both executors, each once:
-// a 200 with errors is an error.
+// Each operation is reported once, with name, kind and codes, by either executor. A 200 with
+// errors is an error.
 func TestOperationStats(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, operationsAreTold)
@@ -68,7 +65,7 @@ func operationsAreTold(t *testing.T, e storetest.Backend) {
 	for name, options := range map[string][]transport.Option{"plan": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {transport.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
 			told := &ended{}
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), append(options, told.option())...))
+			handler := graphtest.NewHandler(s.Store, append(options, told.option())...)
 			for _, test := range []struct {
 				query string
 				want  executor.OperationStats
@@ -101,7 +98,7 @@ func operationsAreTold(t *testing.T, e storetest.Backend) {
 	}
 }
 
-// TestSubscriptionStats as they begin, and once more as they end.
+// A subscription is reported when it begins and when it ends.
 func TestSubscriptionStats(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, subscriptionsAreTold)
@@ -110,7 +107,7 @@ func TestSubscriptionStats(t *testing.T) {
 func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 	s := graphtest.Open(t, e, graphtest.Shop())
 	told := &ended{}
-	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), told.option()))
+	handler := graphtest.NewHandler(s.Store, told.option())
 	ask := func(query string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := httptest.NewRequestWithContext(ctx, "POST", "/graphql", strings.NewReader(postBody(query)))
@@ -138,7 +135,7 @@ func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 	require.Equal(t, []executor.OperationStats{{Name: "Streamed", Kind: "query", Took: 1}}, wait())
 }
 
-// firstWrite calls then with the first event.
+// firstWrite calls then on the first event.
 type firstWrite struct {
 	*httptest.ResponseRecorder
 	then func()

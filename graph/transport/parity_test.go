@@ -24,10 +24,10 @@ import (
 	"portico/store/storetest"
 )
 
-// transports are the ways by which an operation comes to the server.
+// transports lists the transports of operations.
 var transports = []string{"POST", "GET", "events by POST", "events by GET", "WebSocket"}
 
-// response is what a transport answers, as far as all can.
+// response is what every transport can return.
 type response struct {
 	Data       json.RawMessage   `json:"data"`
 	Errors     []graphtest.Error `json:"errors"`
@@ -96,7 +96,7 @@ func (l *streams) over(t *testing.T, transport string, sent map[string]any) (got
 	return got
 }
 
-// Every way to name a document works over every transport.
+// Each way to name a persisted document works over every transport.
 func TestPersistedDocumentsOverEveryTransport(t *testing.T) {
 	t.Parallel()
 	const trusted, sent, other = `{ settings { pageLength } }`, `{ settings { currency } }`, `{ settings { locale } }`
@@ -172,8 +172,8 @@ func (r *runs) taken() map[string]int {
 	return taken
 }
 
-// Whatever a client sends to read, over whatever transport, a plan runs it. A
-// query that reads nothing but the schema is gqlgen's.
+// Plans run every query over every transport, but for queries of the schema alone, which gqlgen
+// runs.
 func TestPlansRunEveryQuery(t *testing.T) {
 	t.Parallel()
 	for _, transport := range transports {
@@ -212,8 +212,7 @@ func TestPlansRunEveryQuery(t *testing.T) {
 	}
 }
 
-// A query over a stream keeps all that POST promises: its data and errors, its
-// bounds, its cost, and what is told of it.
+// A query over a stream has the data, errors, limits, cost and statistics of POST.
 func TestTransportsReturnTheSameResponse(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

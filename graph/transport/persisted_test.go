@@ -24,18 +24,18 @@ import (
 	"portico/store/storetest"
 )
 
-// hashed is a request's extension that names a document by its hash.
+// hashed returns the extension that names a document by its hash.
 func hashed(query string) string {
 	sum := sha256.Sum256([]byte(query))
 	return named(hex.EncodeToString(sum[:]))
 }
 
-// named is the same by any id.
+// named returns the extension that names a document by any id.
 func named(id string) string {
 	return fmt.Sprintf(`{"persistedQuery":{"version":1,"sha256Hash":%q}}`, id)
 }
 
-// outcomes counts what became of documents.
+// outcomes counts the outcomes of documents.
 type outcomes struct {
 	mu     sync.Mutex
 	counts map[string]int
@@ -47,7 +47,7 @@ func (o *outcomes) count(outcome string) {
 	o.counts[outcome]++
 }
 
-// naming serves a store, and counts what becomes of documents.
+// naming serves a store and counts the outcomes of documents.
 func naming(s *graphtest.Service, options ...transport.Option) (*graphtest.Service, *outcomes) {
 	counted := &outcomes{counts: map[string]int{}}
 	options = append(options, transport.CountDocuments(counted.count))
@@ -55,8 +55,8 @@ func naming(s *graphtest.Service, options ...transport.Option) (*graphtest.Servi
 	return &graphtest.Service{Store: s.Store, Handler: opctx.Middleware(handler), Log: s.Log}, counted
 }
 
-// What Apollo's clients do: the hash, then the document with it, then the hash
-// for good, by POST or GET.
+// As Apollo's clients do it: the hash, then the document with it, then the hash alone, by POST or
+// GET.
 func TestPersistedQueries(t *testing.T) {
 	t.Parallel()
 	const query, other = `{ settings { pageLength } }`, `query b($sku: String) { product(sku: $sku) { uuid } }`
@@ -67,15 +67,15 @@ func TestPersistedQueries(t *testing.T) {
 		runExchanges(t, s, []shown{
 			{name: "unknown", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "unknown, by GET", method: "GET", target: get("extensions", hashed(query)), code: store.NotFound, holds: []string{missing}, headers: map[string]string{"Cache-Control": "no-store"}},
-			{name: "unknown, the modern media type", body: `{"extensions":` + hashed(query) + `}`, accept: modern, code: store.NotFound, holds: []string{missing}},
+			{name: "unknown, graphql-response+json", body: `{"extensions":` + hashed(query) + `}`, accept: modern, code: store.NotFound, holds: []string{missing}},
 			{name: "another's hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(other)), code: store.Invalid, holds: []string{"does not match its hash or id"}},
 			{name: "no hash", body: fmt.Sprintf(`{"query":%q,"extensions":{"persistedQuery":{"version":2,"sha256Hash":"x"}}}`, query), code: store.Invalid, holds: []string{`{\"version\": 1`}},
-			{name: "nothing was kept", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
-			{name: "what cannot run is not kept", body: fmt.Sprintf(`{"query":"{ nothing }","extensions":%s}`, hashed("{ nothing }")), code: store.Invalid},
-			{name: "nor is it found", body: `{"extensions":` + hashed("{ nothing }") + `}`, code: store.NotFound, holds: []string{missing}},
+			{name: "nothing was cached", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
+			{name: "an invalid document is not cached", body: fmt.Sprintf(`{"query":"{ nothing }","extensions":%s}`, hashed("{ nothing }")), code: store.Invalid},
+			{name: "nor found", body: `{"extensions":` + hashed("{ nothing }") + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "sent with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(query)), data: length},
 			{name: "known", body: `{"extensions":` + hashed(query) + `}`, data: length},
-			{name: "known, and the same bytes", body: `{"extensions":` + hashed(query) + `}`, data: length},
+			{name: "cached, with the same bytes", body: `{"extensions":` + hashed(query) + `}`, data: length},
 			{name: "known, by GET", method: "GET", target: get("extensions", hashed(query)), data: length},
 			{name: "known, as the specification has it", method: "GET", target: get("documentId", "sha256:"+strings.Split(hashed(query), `"`)[7]), data: length},
 			{name: "the other, by GET", method: "GET", target: get("query", other, "variables", `{"sku":"ANVIL"}`, "extensions", hashed(other)), data: `{"product":{"uuid":"anvil"}}`},
@@ -108,7 +108,7 @@ func TestPersistedMutationsRequirePOST(t *testing.T) {
 	})
 }
 
-// The formats that build tools write.
+// manifests has the formats of build tools.
 var manifests = map[string]string{
 	"Relay":  `{"by-id": "{ settings { pageLength } }", "another": "mutation { settingsUpdate(input: {pageLength: 3}) { settings { pageLength } } }"}`,
 	"Apollo": `{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "by-id", "name": "a", "type": "query", "body": "{ settings { pageLength } }"}]}`,
@@ -141,7 +141,7 @@ func TestTrustedDocuments(t *testing.T) {
 				{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), status: 403, code: store.Forbidden},
 				{name: "another's hash alone", body: `{"extensions":` + hashed(other) + `}`, status: 403, code: store.Forbidden},
 				{name: "introspection", body: `{"query":"{ __schema { description } }"}`, status: 403, code: store.Forbidden},
-				{name: "what would not even parse", body: `{"query":"{ } }"}`, status: 403, code: store.Forbidden},
+				{name: "a document that does not parse", body: `{"query":"{ } }"}`, status: 403, code: store.Forbidden},
 			}...))
 			require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1, "refused": 5}, counted.counts)
 

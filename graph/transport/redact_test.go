@@ -10,8 +10,8 @@ import (
 	"portico/graph/graphtest"
 )
 
-// TestGatewayErrorsAreRedacted, and never what was sent in a place where
-// the schema has no such name: it may be a password.
+// Errors name members of the schema, and never a name that was sent in their place: it may be a
+// password.
 func TestGatewayErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	s := graphtest.Serve(nil)
@@ -65,7 +65,7 @@ func TestGatewayErrorsAreRedacted(t *testing.T) {
 	}
 }
 
-// planted is a value with the secret in place of each %.
+// planted returns a value with the secret in place of each %.
 func planted(value any, secret string) any {
 	switch value := value.(type) {
 	case string:

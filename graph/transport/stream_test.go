@@ -31,8 +31,7 @@ import (
 	"portico/store/storetest"
 )
 
-// pipes is a listener whose connections hold nothing on the way: what is
-// written waits until the other side has read it.
+// pipes is a listener of unbuffered connections: a write waits until the other side reads.
 type pipes struct {
 	arrive chan net.Conn
 	closed chan struct{}
@@ -73,7 +72,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// streams is a server of subscriptions over pipes, asked by one client.
+// streams is a server of subscriptions over pipes, with one client.
 type streams struct {
 	store  *shop.Store
 	clock  *storetest.Clock // of tokens
@@ -118,7 +117,7 @@ func newStreams(t *testing.T, change func(*transport.StreamConfig), options ...t
 
 const anvils = `subscription { stockChanged(productIds: ["anvil"]) { available } }`
 
-// socket opens a WebSocket, and begins it.
+// socket opens a WebSocket and initializes it.
 func (l *streams) socket(t *testing.T) *websocket.Conn {
 	t.Helper()
 	conn := l.dial(t)
@@ -136,7 +135,7 @@ func (l *streams) dial(t *testing.T) *websocket.Conn {
 	return conn
 }
 
-// socketMessage is one of graphql-transport-ws.
+// socketMessage is a message of graphql-transport-ws.
 type socketMessage struct {
 	Type, ID string
 	Payload  json.RawMessage
@@ -153,8 +152,7 @@ func subscribe(t *testing.T, conn *websocket.Conn, id, query string) {
 	require.NoError(t, wsjson.Write(t.Context(), conn, map[string]any{"type": "subscribe", "id": id, "payload": map[string]string{"query": query}}))
 }
 
-// events opens a stream of events by a method; its first line has been read,
-// so that it has begun, or been refused.
+// events opens an event stream, and reads its first line.
 func (l *streams) events(t *testing.T, method, query string) (*http.Response, *bufio.Reader) {
 	t.Helper()
 	target, body := pipeURL, io.Reader(nil)
@@ -176,7 +174,7 @@ func (l *streams) events(t *testing.T, method, query string) (*http.Response, *b
 	return response, bufio.NewReader(response.Body)
 }
 
-// line is the next line of events that says something.
+// line returns the next line that is not empty.
 func line(t *testing.T, events *bufio.Reader) string {
 	t.Helper()
 	for {
@@ -188,7 +186,7 @@ func line(t *testing.T, events *bufio.Reader) string {
 	}
 }
 
-// Streams that nobody reads, or nobody is behind, end, and leave nothing.
+// Streams without a reader or a client end and leak nothing.
 func TestAbandonedStreamsEnd(t *testing.T) { // not beside others, whose goroutines it would find
 	ignored := goleak.IgnoreCurrent()
 	for name, test := range map[string]struct {
@@ -260,7 +258,7 @@ func TestAbandonedStreamsEnd(t *testing.T) { // not beside others, whose gorouti
 	goleak.VerifyNone(t, ignored)
 }
 
-// An operation that does not begin is told as its transport has it.
+// Each transport reports in its own way an operation that is refused.
 func TestStreamsThatAreRefused(t *testing.T) {
 	t.Parallel()
 	l := newStreams(t, func(live *transport.StreamConfig) { live.PerClient, live.PerConnection = 1, 1 })
@@ -312,7 +310,7 @@ func TestStreamsThatAreRefused(t *testing.T) {
 	require.Equal(t, `data: {"data":{"stockTransact":{"userErrors":[]}}}`, line(t, events))
 }
 
-// GET brings events too, as a browser's own EventSource asks for them.
+// GET opens an event stream too, for the browser's EventSource.
 func TestServerSentEventsByGET(t *testing.T) {
 	t.Parallel()
 	l := newStreams(t, func(*transport.StreamConfig) {})
@@ -327,8 +325,8 @@ func TestServerSentEventsByGET(t *testing.T) {
 	require.NoError(t, response.Body.Close())
 }
 
-// A token that expires ends what was begun with it: events with its error, a
-// WebSocket with the code that has its client come with another.
+// When a token expires, event streams end with an error, and WebSockets close with a code that
+// makes clients reconnect.
 func TestStreamsEndWhenTheirTokenExpires(t *testing.T) {
 	t.Parallel()
 	l := newStreams(t, func(*transport.StreamConfig) {})

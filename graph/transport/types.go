@@ -12,7 +12,7 @@ import (
 	"portico/internal/auth"
 )
 
-// handler serves operations over HTTP, and hands streams to streams.
+// handler serves GraphQL over HTTP. It passes WebSockets and server-sent events to its streamServer.
 type handler struct {
 	exec      *executor.Executor
 	names     schemaNames

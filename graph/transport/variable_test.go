@@ -92,7 +92,7 @@ func TestVariableCoercion(t *testing.T) {
 	})
 }
 
-// All that is wrong is told at once.
+// The response lists all errors of variables.
 func TestEveryInvalidVariableIsReported(t *testing.T) {
 	t.Parallel()
 	a := graphtest.Serve(nil).Post(t, `query($id: ID!, $n: Int!, $f: ProductFilter) { node(id: $id) { id } products(first: $n, filter: $f) { totalCount } }`,
@@ -111,7 +111,7 @@ func TestEveryInvalidVariableIsReported(t *testing.T) {
 	requireMore(t, a)
 }
 
-// A million values are refused before they are decoded.
+// Too many values are refused before they are decoded.
 func TestVariableLimits(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
@@ -134,7 +134,7 @@ func TestVariableLimits(t *testing.T) {
 	require.Contains(t, a.Errors[0].Message, "at most 100, got 30000")
 }
 
-// A secret that came to stand where a name belongs is not told back.
+// Errors do not repeat an unknown member's name: it may be a secret.
 func TestVariableErrorsAreRedacted(t *testing.T) {
 	t.Parallel()
 	runExchanges(t, graphtest.Serve(nil), []shown{
@@ -142,7 +142,7 @@ func TestVariableErrorsAreRedacted(t *testing.T) {
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"MANUAL","` + canary + `":1}}}`},
 		{name: "a member of a member", code: store.Invalid,
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"MANUAL","password":{"` + canary + `":1}}}}`},
-		{name: "a member that is written", code: store.Invalid,
+		{name: "a member of a literal", code: store.Invalid,
 			body: `{"query":"mutation { gatewayUpdate(input: {slug: MANUAL, ` + strings.ReplaceAll(canary, "-", "_") + `: 1}) { userErrors { message } } }"}`},
 		{name: "a name with a dot", code: store.Invalid,
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"MANUAL","a.` + canary + `.b":1}}}`},

@@ -25,12 +25,12 @@ import (
 
 const issuer = "https://shop.example"
 
-// start is the time at which every test begins.
+// start is the initial time of each test.
 var start = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 
-// fixture is a server with one client that may do everything.
+// fixture is a service with one client that has all scopes.
 type fixture struct {
-	path    string // of the database
+	path    string // path of the database
 	clock   *storetest.Clock
 	store   *shop.Store
 	service *auth.Service
@@ -66,7 +66,7 @@ func (f *fixture) newClient(t *testing.T, scopes []string) (*access.Client, stri
 	return client, secret
 }
 
-// token is a good token of the fixture's client.
+// token returns a token of the fixture's client.
 func (f *fixture) token(t *testing.T) *auth.Token {
 	t.Helper()
 	token, err := f.service.ClientCredentials(t.Context(), f.client.ID, f.secret, "")
@@ -74,7 +74,7 @@ func (f *fixture) token(t *testing.T) *auth.Token {
 	return token
 }
 
-// key is the key that signs.
+// key returns the current signing key.
 func (f *fixture) key(t *testing.T) *access.SigningKey {
 	t.Helper()
 	keys, err := f.store.SigningKeys(t.Context(), newSealer(t, 1))
@@ -82,7 +82,7 @@ func (f *fixture) key(t *testing.T) *access.SigningKey {
 	return keys[0]
 }
 
-// addKey adds a signing key that servers are not told about.
+// addKey adds a signing key without notifying servers.
 func (f *fixture) addKey(t *testing.T, id string) ed25519.PrivateKey {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
@@ -92,7 +92,7 @@ func (f *fixture) addKey(t *testing.T, id string) ed25519.PrivateKey {
 	return private
 }
 
-// exec writes behind the store's back, as another process does.
+// exec writes to the database directly, like another process.
 func (f *fixture) exec(t *testing.T, query string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+f.path+"?_pragma=busy_timeout(5000)")
@@ -109,8 +109,7 @@ func newSealer(t *testing.T, fill byte) *seal.Sealer {
 	return sealer
 }
 
-// say is what a good token says, with some members changed; nil leaves one
-// out.
+// say returns the claims of a valid token with changes; nil removes a claim.
 func say(changes map[string]any) map[string]any {
 	said := map[string]any{
 		"iss": issuer, "aud": "portico", "sub": "c1", "iat": start.Unix(), "exp": start.Unix() + 3600,
@@ -121,7 +120,7 @@ func say(changes map[string]any) map[string]any {
 	return said
 }
 
-// sign makes a token by hand.
+// sign signs a token.
 func sign(t *testing.T, algorithm jose.SignatureAlgorithm, key any, kid string, said map[string]any) string {
 	t.Helper()
 	options := &jose.SignerOptions{}
@@ -139,7 +138,7 @@ func sign(t *testing.T, algorithm jose.SignatureAlgorithm, key any, kid string, 
 	return token
 }
 
-// writeError is a small envelope; the one of rest/ is like it.
+// writeError writes an error like rest does, but shorter.
 func writeError(w http.ResponseWriter, _ *http.Request, err error) {
 	fault := store.AsErrors(err)[0]
 	status := map[store.Code]int{

@@ -21,7 +21,7 @@ func TestMiddleware(t *testing.T) {
 	token := f.token(t).AccessToken
 	tests := []struct {
 		name, header string
-		want         string // of the failure; empty means a principal
+		want         string // error; empty for a principal
 	}{
 		{"as usual", "Bearer " + token, ""},
 		{"lower case", "bearer " + token, ""},
@@ -69,7 +69,7 @@ const (
 	wire = "application/json"
 )
 
-// withClient puts the fixture's credentials into a text.
+// withClient inserts the fixture's credentials into a text.
 func (f *fixture) withClient(text string) string {
 	return strings.NewReplacer("CID", f.client.ID, "SECRET", f.secret).Replace(text)
 }
@@ -183,8 +183,8 @@ func TestTokenScopes(t *testing.T) {
 	}
 }
 
-// Each error of a token request that RFC 6749 has a code for has it.
-func TestTokenErrorsHaveTheirCode(t *testing.T) {
+// TestTokenErrorCodes requires the error codes of RFC 6749.
+func TestTokenErrorCodes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for body, want := range map[string]string{
@@ -208,7 +208,7 @@ func TestTokenErrorsHaveTheirCode(t *testing.T) {
 	}
 }
 
-func TestTokenHandlerRefuses(t *testing.T) {
+func TestTokenHandlerErrors(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	tests := []struct {
@@ -244,7 +244,7 @@ func TestTokenHandlerRefuses(t *testing.T) {
 	}
 }
 
-// detail is what the envelope of an error says.
+// detail returns the text of an error response.
 func detail(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	var envelope struct {
@@ -259,7 +259,7 @@ func detail(t *testing.T, w *httptest.ResponseRecorder) string {
 	return envelope.Errors[0].Detail
 }
 
-func TestHandlersAllowTheirMethodsOnly(t *testing.T) {
+func TestHandlerMethods(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	tests := []struct {

@@ -13,7 +13,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestServersShareTheKeys(t *testing.T) {
+func TestServersShareKeys(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	_, other := f.server(t)
@@ -46,14 +46,14 @@ func TestUnknownKeyIsLookedUpOnce(t *testing.T) {
 	require.Zero(t, reads(), "right after")
 }
 
-func TestUnknownKeyWhileTheDatabaseFails(t *testing.T) {
+func TestUnknownKeyDuringDatabaseFailure(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	good := f.token(t).AccessToken
 	f.exec(t, `ALTER TABLE signing_key RENAME TO gone`)
 	_, stranger, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	for range 2 { // the second answer is without another try
+	for range 2 { // the second call does not query again
 		_, err = f.service.Verify(t.Context(), sign(t, jose.EdDSA, stranger, "stranger", say(nil)))
 		require.True(t, store.HasCode(err, store.Internal), "a failure of ours must not say that the token is bad: %v", err)
 	}
@@ -61,7 +61,7 @@ func TestUnknownKeyWhileTheDatabaseFails(t *testing.T) {
 	require.NoError(t, err, "known keys stay in use")
 }
 
-func TestTokensOfARemovedKeyAreRefused(t *testing.T) {
+func TestTokensOfRemovedKeyAreRejected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	token := f.token(t).AccessToken
@@ -78,7 +78,7 @@ func TestTokensOfARemovedKeyAreRefused(t *testing.T) {
 	require.NoError(t, err, "a new key signs")
 }
 
-func TestVerifyByManyAtOnce(t *testing.T) {
+func TestConcurrentVerify(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	newKey := f.addKey(t, "new")

@@ -33,8 +33,8 @@ type idp struct {
 	away     bool
 	asked    map[string]int
 	keys     []jose.JSONWebKey
-	named    string // the issuer by its own discovery; its address unless set
-	keysText string // in place of the keys
+	named    string // issuer in the discovery document; the address if empty
+	keysText string // replaces the keys
 
 	arrived chan struct{} // receives one for each request that hangs
 	hanging chan struct{} // requests hang until it closes; nil while none does
@@ -86,7 +86,7 @@ func (p *idp) leave(away bool) {
 	p.away = away
 }
 
-// hang makes the issuer accept requests and answer none of them until release.
+// hang makes the issuer accept requests but answer none until release.
 func (p *idp) hang(t *testing.T) (release func()) {
 	t.Helper()
 	hanging := make(chan struct{})
@@ -109,7 +109,7 @@ func (p *idp) count(path string) int {
 	return p.asked[path]
 }
 
-// trusting is a server of the fixture's that trusts an issuer.
+// trusting returns a service that accepts tokens of an issuer.
 func (f *fixture) trusting(t *testing.T, url string) *auth.Service {
 	t.Helper()
 	service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{
@@ -130,8 +130,7 @@ func rsaKey(t *testing.T) *rsa.PrivateKey {
 	return key
 }
 
-// saying is what a good token of the issuer says, with some members changed;
-// nil leaves one out.
+// saying returns the claims of a valid token of the issuer with changes; nil removes a claim.
 func (p *idp) saying(changes map[string]any) map[string]any {
 	said := say(map[string]any{"iss": p.URL, "aud": "shop-api", "sub": "user-1", "scope": "openid catalog:read", "grant": nil})
 	maps.Copy(said, changes)
@@ -139,7 +138,7 @@ func (p *idp) saying(changes map[string]any) map[string]any {
 	return said
 }
 
-func TestOutsideIssuer(t *testing.T) {
+func TestOIDC(t *testing.T) {
 	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	key := rsaKey(t)
@@ -157,7 +156,7 @@ func TestOutsideIssuer(t *testing.T) {
 		key     any
 		kid     string
 		changes map[string]any
-		want    auth.Principal // but for the expiry
+		want    auth.Principal // without the expiry
 	}{
 		{"RS256", jose.RS256, key, "r", nil, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
 		{"PS512", jose.PS512, key, "r", nil, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
@@ -194,7 +193,7 @@ func TestOutsideIssuer(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{p.count("/.well-known/openid-configuration"), p.count("/keys")}, "the keys are read once")
 }
 
-func TestOutsideIssuerRefuses(t *testing.T) {
+func TestOIDCRejectsTokens(t *testing.T) {
 	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	key, stranger := rsaKey(t), rsaKey(t)
@@ -245,7 +244,7 @@ func TestOutsideIssuerRefuses(t *testing.T) {
 	require.Error(t, err, "a server that trusts no one else")
 }
 
-func TestOutsideIssuerRotatesItsKeys(t *testing.T) {
+func TestOIDCKeyRotation(t *testing.T) {
 	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	first, second := rsaKey(t), rsaKey(t)
@@ -281,9 +280,9 @@ func TestOutsideIssuerRotatesItsKeys(t *testing.T) {
 	require.NoError(t, by(second, "2"), "while the issuer is away its known keys are good")
 }
 
-// While the issuer hangs, tokens of known keys are good at once, whoever sends
-// tokens of unknown keys and however old the known ones are.
-func TestAHangingIssuerStallsNoKnownKey(t *testing.T) {
+// TestHangingIssuerDoesNotDelayKnownKeys requires that tokens of known keys are verified at once,
+// also during requests for unknown keys and however old the keys are.
+func TestHangingIssuerDoesNotDelayKnownKeys(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
@@ -327,7 +326,7 @@ func TestAHangingIssuerStallsNoKnownKey(t *testing.T) {
 	}
 }
 
-func TestOutsideIssuerAway(t *testing.T) {
+func TestOIDCIssuerUnreachable(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name  string
@@ -343,7 +342,7 @@ func TestOutsideIssuerAway(t *testing.T) {
 			key := rsaKey(t)
 			p.publish(public("r", key.Public()))
 			test.broke(p)
-			service := f.trusting(t, p.URL) // it starts all the same
+			service := f.trusting(t, p.URL) // starts without the issuer
 			token := sign(t, jose.RS256, key, "r", p.saying(nil))
 			for range 5 {
 				_, err := service.Verify(t.Context(), token)
@@ -364,8 +363,8 @@ func TestOutsideIssuerAway(t *testing.T) {
 	}
 }
 
-// One key of a kind that we do not know does no harm to the others.
-func TestOutsideIssuerWithStrangeKeys(t *testing.T) {
+// TestOIDCUnsupportedKeys requires that an unsupported key does not affect the others.
+func TestOIDCUnsupportedKeys(t *testing.T) {
 	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	key := rsaKey(t)
@@ -381,7 +380,7 @@ func TestOutsideIssuerWithStrangeKeys(t *testing.T) {
 	require.Error(t, err, "a key for encryption signs nothing")
 }
 
-func TestOutsideIssuerChecks(t *testing.T) {
+func TestOIDCIssuerCheck(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		url, audience, want string
@@ -411,7 +410,7 @@ func TestOutsideIssuerChecks(t *testing.T) {
 	require.ErrorContains(t, err, "--token-issuer")
 }
 
-func TestOutsideTokensByManyAtOnce(t *testing.T) {
+func TestConcurrentOIDCVerify(t *testing.T) {
 	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	key := rsaKey(t)

@@ -52,7 +52,7 @@ func TestRequire(t *testing.T) {
 	}
 }
 
-func TestPrincipalOnTheContext(t *testing.T) {
+func TestPrincipalInContext(t *testing.T) {
 	t.Parallel()
 	principal := &auth.Principal{ClientID: "c1"}
 	require.Nil(t, auth.PrincipalFrom(t.Context()))

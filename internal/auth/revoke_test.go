@@ -18,7 +18,7 @@ import (
 	"portico/store/storetest"
 )
 
-func TestTokensOfARevokedClientAreRefused(t *testing.T) {
+func TestTokensOfRevokedClientAreRejected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	elsewhere, other := f.server(t)
@@ -36,7 +36,7 @@ func TestTokensOfARevokedClientAreRefused(t *testing.T) {
 	fresh, good := f.token(t).AccessToken, implicit(stays)
 	for _, token := range append(tokens, good) {
 		for _, service := range []*auth.Service{f.service, other} {
-			_, err := service.Verify(t.Context(), token) // and it is remembered
+			_, err := service.Verify(t.Context(), token) // caches the token
 			require.NoError(t, err)
 		}
 	}
@@ -63,7 +63,7 @@ func TestTokensOfARevokedClientAreRefused(t *testing.T) {
 	require.True(t, store.HasCode(err, store.Unauthenticated))
 }
 
-func TestNobodyIsRevokedForAnOutsideName(t *testing.T) {
+func TestRevocationIgnoresOIDCClients(t *testing.T) {
 	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	public1, private, err := ed25519.GenerateKey(nil)
@@ -76,7 +76,7 @@ func TestNobodyIsRevokedForAnOutsideName(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// kidOf is the key that signed a token.
+// kidOf returns the id of the key that signed a token.
 func kidOf(t *testing.T, token string) string {
 	t.Helper()
 	parsed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.EdDSA})
@@ -84,7 +84,7 @@ func kidOf(t *testing.T, token string) string {
 	return parsed.Signatures[0].Header.KeyID
 }
 
-func TestANewKeyIsPublishedBeforeItSigns(t *testing.T) {
+func TestNewKeyIsPublishedBeforeItSigns(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	elsewhere, other := f.server(t)
@@ -115,7 +115,7 @@ func TestANewKeyIsPublishedBeforeItSigns(t *testing.T) {
 	}
 }
 
-func TestTheTokensOfALeakedKeyEnd(t *testing.T) {
+func TestRotateSigningKeyRevokesTokens(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	before := f.token(t).AccessToken
@@ -129,7 +129,7 @@ func TestTheTokensOfALeakedKeyEnd(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestTokenRequestsAreCounted(t *testing.T) {
+func TestTokenRequestLimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var counted []string

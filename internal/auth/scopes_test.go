@@ -10,7 +10,7 @@ import (
 	"portico/store/access"
 )
 
-func TestScopesOfTheTable(t *testing.T) {
+func TestScopeTable(t *testing.T) {
 	t.Parallel()
 	coordinates := auth.Coordinates()
 	require.IsIncreasing(t, coordinates)

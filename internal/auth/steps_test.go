@@ -15,9 +15,9 @@ import (
 
 const aYear = 366 * 24 * time.Hour
 
-// Tokens are issued by one server and verified by another, whose clock differs,
-// and by one that knows them from before its clock was set.
-func TestTokensAndClocksThatDiffer(t *testing.T) {
+// TestClockSkew verifies tokens on a server whose clock differs, and on one whose clock was changed
+// after it cached the token.
+func TestClockSkew(t *testing.T) {
 	t.Parallel()
 	f, p := newFixture(t), newIDP(t)
 	key := rsaKey(t)
@@ -36,7 +36,7 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 	const early, late, wrong = "not valid yet", "expired", "later than allowed"
 	for _, test := range []struct {
 		name    string
-		off     time.Duration // from the clock that issued
+		off     time.Duration // difference to the issuer's clock
 		refused map[string]string
 	}{
 		{"as it was", 0, nil},
@@ -84,8 +84,8 @@ func TestTokensAndClocksThatDiffer(t *testing.T) {
 	}
 }
 
-// Whatever a clock was set to, a token that is asked for now is good now.
-func TestAClockThatIsSetIssuesGoodTokens(t *testing.T) {
+// TestTokensAfterClockChange requires that new tokens are valid after any change of the clock.
+func TestTokensAfterClockChange(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	for _, step := range []time.Duration{0, -2 * time.Minute, 2 * time.Hour, -5 * time.Hour, 20 * time.Hour, aYear, -aYear, 0} {

@@ -83,7 +83,7 @@ func TestShopperToken(t *testing.T) {
 	require.Equal(t, token, again, "the same grant is the same token")
 }
 
-func TestIssueTooLong(t *testing.T) {
+func TestIssueMaxLifetime(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	_, err := f.service.Issue(t.Context(), auth.Grant{ClientID: "c1", Scopes: []string{strings.Repeat("x", 9000)}})
@@ -116,7 +116,7 @@ func TestIssueFormat(t *testing.T) {
 	}, first)
 }
 
-func TestJWKSShowsNoPrivateKey(t *testing.T) {
+func TestJWKSHasNoPrivateKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	key := f.key(t)

@@ -13,7 +13,7 @@ import (
 	"portico/store"
 )
 
-func TestVerifyRefuses(t *testing.T) {
+func TestVerifyRejects(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	key := f.key(t)
@@ -63,7 +63,7 @@ func TestVerifyRefuses(t *testing.T) {
 	}
 }
 
-func TestVerifyAllows(t *testing.T) {
+func TestVerifyAccepts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	key := f.key(t)
@@ -88,7 +88,7 @@ func TestVerifyAllows(t *testing.T) {
 	}
 }
 
-func TestVerifyRemembersUntilTheExpiry(t *testing.T) {
+func TestVerifyCachesUntilExpiry(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	token := f.token(t)
@@ -114,7 +114,7 @@ func TestVerifyReadsNoDatabase(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	token := f.token(t).AccessToken
-	_, err := f.service.Verify(t.Context(), f.token(t).AccessToken) // reads which clients are revoked, since one was made
+	_, err := f.service.Verify(t.Context(), f.token(t).AccessToken) // reads the revoked clients, since a client was created
 	require.NoError(t, err)
 	ctx, counter := store.CountStatements(t.Context())
 	_, err = f.service.Verify(ctx, token)

@@ -31,7 +31,7 @@ func TestFileInput(t *testing.T) {
 		name  string
 		files []string
 		read  string
-		lines []int // of each file
+		lines []int // lines of each file
 	}{
 		{"one", []string{"1\n2\n"}, "1\n2\n", []int{2}},
 		{"a last line without an end", []string{"1\n2", "3"}, "1\n2\n3\n", []int{2, 1}},
@@ -44,7 +44,7 @@ func TestFileInput(t *testing.T) {
 			in, err := newFileInput(t.Context(), names, nil)
 			require.NoError(t, err)
 			defer in.close()
-			for _, slow := range []bool{false, true} { // each pass reads the same
+			for _, slow := range []bool{false, true} { // all passes are equal
 				pass, err := in.open()
 				require.NoError(t, err)
 				from := io.Reader(pass)
@@ -124,7 +124,7 @@ func TestGeneratedInput(t *testing.T) {
 		}
 		require.Equal(t, first, string(read))
 	}
-	pass, err := in.open() // closed before its end
+	pass, err := in.open() // closed before the end
 	require.NoError(t, err)
 	require.NoError(t, pass.Close())
 }

@@ -23,7 +23,7 @@ import (
 	"portico/store/storetest"
 )
 
-// operations has a request for each coordinate of the table of scopes.
+// operations returns a request for each coordinate of the scope table.
 func operations(t *testing.T) map[string]func(url string) *http.Request {
 	t.Helper()
 	request := func(method, path, body string, headers ...string) func(url string) *http.Request {
@@ -50,15 +50,15 @@ func operations(t *testing.T) map[string]func(url string) *http.Request {
 		case strings.HasPrefix(path, "/"):
 			path = strings.NewReplacer(":slug", "manual", ":id", "one", ":code", "A", ":transaction", "two").Replace(path)
 			all[coordinate] = request(method, path, "{}")
-		} // the others are edges and jobs, which are asked for with what has them
+		} // the others are nested fields and jobs, which parents select
 	}
 	for coordinate := range documents {
-		require.Contains(t, all, coordinate, "the table of scopes lacks it")
+		require.Contains(t, all, coordinate, "not in the scope table")
 	}
 	return all
 }
 
-// minimalDocuments are the shortest operations that ask for each root field.
+// minimalDocuments returns the shortest operation that selects each root field.
 func minimalDocuments(t *testing.T) map[string]string {
 	t.Helper()
 	schema, err := os.ReadFile("schema.graphqls")
@@ -88,7 +88,7 @@ func minimalDocuments(t *testing.T) map[string]string {
 		case of.NamedType == "JSONObject", of.NamedType == "JSON":
 			return "{}"
 		}
-		return `"2024-01-01"` // text, an id that is none, a time
+		return `"2024-01-01"` // a string, an unknown id, a time
 	}
 	documents := map[string]string{}
 	for _, root := range []*ast.Definition{parsed.Query, parsed.Mutation} {
@@ -115,8 +115,9 @@ func minimalDocuments(t *testing.T) map[string]string {
 	return documents
 }
 
-// answered are the codes that an answer refuses by, of either surface.
-func answered(t *testing.T, r *http.Request, token string) (status int, codes []string, words string) {
+// requestErrors sends a request with a token and returns the status, the error codes and the texts
+// of the response.
+func requestErrors(t *testing.T, r *http.Request, token string) (status int, codes []string, words string) {
 	t.Helper()
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -141,7 +142,7 @@ func answered(t *testing.T, r *http.Request, token string) (status int, codes []
 	return response.StatusCode, codes, string(body)
 }
 
-// Every operation of both surfaces, asked with every kind of token.
+// TestOperationsRequireTheirScope sends each operation of both APIs with each kind of token.
 func TestOperationsRequireTheirScope(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -161,7 +162,7 @@ func TestOperationsRequireTheirScope(t *testing.T) {
 				isGraphQL := !strings.Contains(coordinate, " ")
 				refused := func(token string, status int, code, word string) {
 					t.Helper()
-					got, codes, body := answered(t, request(server.url), token)
+					got, codes, body := requestErrors(t, request(server.url), token)
 					if isGraphQL {
 						require.Equal(t, []string{code}, slices.Compact(codes), body)
 					} else {
@@ -169,9 +170,9 @@ func TestOperationsRequireTheirScope(t *testing.T) {
 					}
 					require.Contains(t, body, word)
 				}
-				if needed == "" { // public, and a bad token does not matter
+				if needed == "" { // public: a bad token is ignored
 					for kind, token := range bad {
-						status, _, body := answered(t, request(server.url), token)
+						status, _, body := requestErrors(t, request(server.url), token)
 						require.NotContains(t, []int{401, 403, 500}, status, "%s: %s", kind, body)
 					}
 					return
@@ -180,18 +181,18 @@ func TestOperationsRequireTheirScope(t *testing.T) {
 					t.Run(kind+" token", func(t *testing.T) { refused(token, 401, "UNAUTHENTICATED", "") })
 				}
 				if needed == auth.AnyScope {
-					status, codes, body := answered(t, request(server.url), token())
+					status, codes, body := requestErrors(t, request(server.url), token())
 					require.Equal(t, 200, status, body)
 					require.Empty(t, codes, body)
 					return
 				}
 				others := slices.DeleteFunc(access.Scopes(), func(scope string) bool { return scope == needed })
 				if method, _, _ := strings.Cut(coordinate, " "); method == "header" {
-					needed = "catalog:read " + needed // of the route that is asked
+					needed = "catalog:read " + needed // scope of the requested route
 				}
 				refused(token(others...), 403, "FORBIDDEN", "needs the scope ")
 				refused(token(), 403, "FORBIDDEN", "no scope at all")
-				status, codes, body := answered(t, request(server.url), token(strings.Fields(needed)...))
+				status, codes, body := requestErrors(t, request(server.url), token(strings.Fields(needed)...))
 				require.NotContains(t, []int{401, 403, 500}, status, body)
 				for _, code := range []string{"UNAUTHENTICATED", "FORBIDDEN", "INTERNAL"} {
 					require.NotContains(t, codes, code, body)
@@ -201,7 +202,7 @@ func TestOperationsRequireTheirScope(t *testing.T) {
 	})
 }
 
-// badTokens are tokens that look good and are not.
+// badTokens returns well-formed tokens that must be rejected.
 func badTokens(t *testing.T, key *access.SigningKey, client string) map[string]string {
 	t.Helper()
 	said := func(changes map[string]any) []byte {

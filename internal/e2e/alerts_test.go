@@ -16,7 +16,7 @@ import (
 
 const runbookPage = "docs/runbook.md"
 
-// alert is one of packaging/alerts.yml.
+// alert is an alert of packaging/alerts.yml.
 type alert struct {
 	Alert, Expr, For    string
 	Labels, Annotations map[string]string
@@ -62,7 +62,7 @@ func TestRunbookCoversAllAlerts(t *testing.T) {
 		require.Contains(t, []string{"page", "ticket"}, a.Labels["severity"], a.Alert)
 	}
 	for name := range sections {
-		require.Contains(t, named, name, "the run book has a section of no alert")
+		require.Contains(t, named, name, "sections without an alert")
 	}
 	for _, link := range regexp.MustCompile(`\]\(#(\w+)\)`).FindAllStringSubmatch(string(text), -1) {
 		require.Contains(t, strings.ToLower(strings.Join(named, " ")), link[1])
@@ -97,11 +97,11 @@ var (
 	grouping   = regexp.MustCompile(`\b(?:by|without) \(([^)]*)\)`)
 )
 
-// TestNamedMetricsExist requires that the metrics and labels in alerts,
-// README.md and docs are exposed by a server. Prometheus adds job and instance.
+// TestNamedMetricsExist requires that a server exposes the metrics and labels that alerts,
+// README.md and docs name. Prometheus adds job and instance.
 func TestNamedMetricsExist(t *testing.T) {
 	t.Parallel()
-	exposed := everyMetric(t)
+	exposed := exposedMetrics(t)
 	files, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
 	for _, file := range append(files, "README.md", "packaging/alerts.yml") {
@@ -134,14 +134,14 @@ func requireLabel(t *testing.T, exposed, metric, label, where string) {
 	require.True(t, regexp.MustCompile(`(?m)^`+metric+`\{[^}]*\b`+label+`="`).MatchString(exposed), "%s has %s by %s, which no server exposes", where, metric, label)
 }
 
-// everyMetric is the metrics of a server that has handled each kind of request and
-// has a job that has not ended.
-func everyMetric(t *testing.T) (exposed string) {
+// exposedMetrics returns the metrics of a server that has handled each kind of request and has an
+// unfinished job.
+func exposedMetrics(t *testing.T) (exposed string) {
 	t.Helper()
 	url, _ := database(t)
-	office := openDemo(t, url[1])
-	_, token := office.issue(t)
-	s := office.serve(t, "--admin-addr", "127.0.0.1:0")
+	writer := openDemo(t, url[1])
+	_, token := writer.issue(t)
+	s := writer.serve(t, "--admin-addr", "127.0.0.1:0")
 	bearer := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}
 	s.send(t, "GET", "/v2/inventories", "", bearer...)
 	s.send(t, "POST", "/graphql", `{"query":"query Page { settings { pageLength } }","operationName":"Page"}`, bearer...)
@@ -150,7 +150,7 @@ func everyMetric(t *testing.T) (exposed string) {
 	s.events(t, token, espressos).next()
 	s.url = s.admin
 	storetest.Eventually(t, true, func() bool {
-		_, err := office.PublishLater(t.Context(), "test", "catalog-coffee", true)
+		_, err := writer.PublishLater(t.Context(), "test", "catalog-coffee", true)
 		require.NoError(t, err)
 		_, exposed = s.send(t, "GET", "/metrics", "")
 		return strings.Contains(exposed, "\nportico_jobs{") && strings.Contains(exposed, "\nportico_sweep_age_seconds{")

@@ -15,8 +15,8 @@ import (
 	"portico/store/storetest"
 )
 
-// bodyRoutes are the routes that take a body, and a good one, in which VALUE is a
-// member that is text.
+// bodyRoutes are the routes that take a body, with a valid body in which VALUE stands for a text
+// member.
 var bodyRoutes = []struct{ method, path, body string }{
 	{"POST", "/graphql", `{"query":"{ __typename }","operationName":null,"variables":{"a":VALUE}}`},
 	{"POST", "/graphql", `{"query":VALUE}`},
@@ -33,7 +33,7 @@ var bodyRoutes = []struct{ method, path, body string }{
 	{"POST", "/oauth/access_token", `{"grant_type":"implicit","client_id":VALUE}`},
 }
 
-// values are what a member may be sent as.
+// values returns JSON values to send as a member, by description.
 func values() map[string]string {
 	return map[string]string{
 		"a number": "5", "null": "null", "a list": "[]", "an object": "{}", "a text": `"x"`, "no text": `""`,
@@ -47,11 +47,11 @@ func values() map[string]string {
 	}
 }
 
-// malformedBodies are bodies that are none of the route's.
+// malformedBodies returns bodies that no route accepts, by description.
 func malformedBodies() map[string]string {
 	var bomb bytes.Buffer
 	packed := gzip.NewWriter(&bomb)
-	for range 64 { // 64 MiB of 64 kB
+	for range 64 { // 64 MiB, compressed to 64 kB
 		_, _ = packed.Write(bytes.Repeat([]byte("["), 1<<20))
 	}
 	_ = packed.Close()
@@ -62,14 +62,13 @@ func malformedBodies() map[string]string {
 	}
 }
 
-// Whatever is sent for a body, or a member of one, is taken or refused in the
-// documented shape.
+// TestMalformedBodies requires that any body is accepted or rejected in the documented shape.
 func TestMalformedBodies(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "it sends thousands of bodies; the tests of rest and graph bound each")
 	a := startAttackTarget(t, "--token-rate-address", "0", "--token-rate-client", "0")
 	bodies := malformedBodies()
-	front := a.serverProcess.validated(t) // to openapi.yaml
+	front := a.serverProcess.validated(t)
 	send := func(what, method, path, body string, headers ...string) {
 		t.Helper()
 		request, err := http.NewRequestWithContext(t.Context(), method, front+path, strings.NewReader(body))
@@ -89,7 +88,7 @@ func TestMalformedBodies(t *testing.T) {
 		require.Less(t, answer.Len(), 64<<10, "%s %s: %s: what is sent is not sent back", method, path, what)
 	}
 	turn := 0
-	some := func() bool { // of all in the long form, a few of each in the short one
+	some := func() bool { // all in full tests, a few in quick tests
 		turn++
 		return storetest.FullTests() || turn%5 == 0
 	}
@@ -120,7 +119,8 @@ func TestMalformedBodies(t *testing.T) {
 	a.requireRecovered(t)
 }
 
-// Nothing that is sent has the server ask somebody else.
+// TestBodiesCauseNoOutboundRequests requires that no value of a body makes the server connect to a
+// URL (SSRF).
 func TestBodiesCauseNoOutboundRequests(t *testing.T) {
 	t.Parallel()
 	a := startAttackTarget(t)

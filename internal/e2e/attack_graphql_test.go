@@ -15,7 +15,7 @@ import (
 	"portico/store/storetest"
 )
 
-// repeat is a text so many times; # in it is the number of the repetition.
+// repeat repeats a text, with the number of the repetition for each #.
 func repeat(times int, text string) string {
 	var b strings.Builder
 	for i := range times {
@@ -24,8 +24,8 @@ func repeat(times int, text string) string {
 	return b.String()
 }
 
-// documents are those of the OWASP cheat sheet of GraphQL, a megabyte where
-// they can be as long as one likes, with the code they are refused by.
+// documents returns the attacks of the OWASP GraphQL cheat sheet, up to a megabyte each, with the
+// expected error code.
 func documents() map[string][2]string {
 	return map[string][2]string{
 		"aliases":                        {"{" + repeat(10_000, " a#:products(first:100){nodes{id name}}") + "}", "UNPROCESSABLE"},
@@ -67,7 +67,7 @@ func documents() map[string][2]string {
 	}
 }
 
-// What makes a GraphQL server work for little is refused, and told why.
+// TestExpensiveDocumentsAreRejected requires an error that names the reason.
 func TestExpensiveDocumentsAreRejected(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "the tests of graph refuse such documents without a process")
@@ -86,8 +86,8 @@ func TestExpensiveDocumentsAreRejected(t *testing.T) {
 	a.requireRecovered(t)
 }
 
-// Nothing is done for what a page of another site can send unasked, nor for
-// many operations in one body, nor by GET but reading.
+// TestCrossSiteRequestsAreRejected requires that the server rejects requests that a page of another
+// site can send without a preflight, batches of operations, and mutations by GET.
 func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	a := startAttackTarget(t)
@@ -117,7 +117,7 @@ func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	for _, method := range []string{"PUT", "PATCH", "DELETE"} {
 		ask(405, method, "/graphql", one, "Content-Type", "application/json")
 	}
-	hash := strings.Repeat("0", 64) // of another document
+	hash := strings.Repeat("0", 64) // hash of another document
 	for range 2 {
 		_, body := a.send(t, "POST", "/graphql", `{"query":`+string(quoted)+`,"extensions":{"persistedQuery":{"version":1,"sha256Hash":"`+hash+`"}}}`, append(authorized, "Content-Type", "application/json")...)
 		require.Contains(t, body, `"errors"`)
@@ -125,7 +125,7 @@ func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	response, body := a.send(t, "OPTIONS", "/graphql", "", "Origin", "https://elsewhere.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization,content-type")
 	require.Empty(t, response.Header.Get("Access-Control-Allow-Origin"), body)
 	_, body = a.graphql(t, a.token, `{ settings { pageLength } }`)
-	require.NotContains(t, body, "77", "nothing was done")
+	require.NotContains(t, body, "77", "no mutation ran")
 	for _, query := range []string{`{__schema{types{name}}}`, `{__type(name:"Query"){fields{name}}}`, `{products{nodes{id}}}`} {
 		_, body := a.graphql(t, "", query)
 		require.Contains(t, body, `"UNAUTHENTICATED"`, query)
@@ -133,14 +133,13 @@ func TestCrossSiteRequestsAreRejected(t *testing.T) {
 	a.requireRecovered(t)
 }
 
-// lists are the routes that list, by parameters.
+// lists are the list routes, with their query parameters.
 var lists = []string{
 	"/catalog/products", "/catalog/nodes", "/catalog/hierarchies", "/catalog/hierarchies/hier-menu/nodes", "/catalog/nodes/node-coffee/relationships/products", "/catalog/nodes/node-coffee/relationships/children",
 	"/catalog/products/prod-americano/relationships/children", "/v2/inventories", "/v2/inventories/prod-americano/transactions", "/v2/promotions", "/v2/promotions/none/codes", "/v2/promotions/none/usages", "/v2/files", "/v2/currencies", "/v2/gateways",
 }
 
-// drawQuery makes a query: of parameters that there are, and of what could be
-// taken for a value.
+// drawQuery returns a random query string of known parameters and unusual values.
 func drawQuery(r *rand.Rand) string {
 	pick := func(texts ...string) string { return texts[r.IntN(len(texts))] }
 	number := func() string {
@@ -184,11 +183,11 @@ func drawQuery(r *rand.Rand) string {
 		}
 	}
 	query := strings.Join(append(loose, values.Encode()), "&")
-	return query[:min(len(query), 30_000)] // beyond which it is no request
+	return query[:min(len(query), 30_000)] // within the header limit
 }
 
-// Whatever is sent for a filter, a page or a sort means something, or says why
-// not, as openapi.yaml has it.
+// TestMalformedQueryStrings requires that each filter, page and sort value is accepted or rejected
+// as openapi.yaml documents.
 func TestMalformedQueryStrings(t *testing.T) {
 	t.Parallel()
 	seed := storetest.Seed(t, "PORTICO_ABUSE_SEED")
@@ -216,8 +215,8 @@ func TestMalformedQueryStrings(t *testing.T) {
 			requireDocumentedShape(t, path+"?"+query, path, response, string(body))
 			asked[response.StatusCode]++
 		}
-		require.Greater(t, asked[200], 20, "some mean something")
-		require.Greater(t, asked[400], 50, "most mean nothing")
+		require.Greater(t, asked[200], 20, "some are valid")
+		require.Greater(t, asked[400], 50, "most are invalid")
 		t.Log("answers by status:", asked)
 	})
 }

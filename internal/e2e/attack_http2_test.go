@@ -19,7 +19,7 @@ import (
 	"portico/store/storetest"
 )
 
-// Frames of HTTP/2.
+// HTTP/2 frame types and flags.
 const (
 	h2Data         = 0
 	h2Headers      = 1
@@ -39,26 +39,26 @@ func frame(kind, flags byte, stream uint32, payload []byte) []byte {
 	return append(head, payload...)
 }
 
-// header is a field that is written out, of HPACK; both texts are short.
+// header returns an HPACK literal header field; name and value must be short.
 func header(name, value string) []byte {
 	return append(append([]byte{0, byte(len(name))}, name...), append([]byte{byte(len(value))}, value...)...)
 }
 
-// requestHeader is the header of a request.
+// requestHeader returns the HPACK header block of a request.
 func requestHeader(method, path string) []byte {
 	return bytes.Join([][]byte{header(":method", method), header(":scheme", "https"), header(":authority", "x"), header(":path", path)}, nil)
 }
 
-// startHTTP2Server is a server that speaks HTTP/2, and who trusts it.
-type startHTTP2Server struct {
+// http2Server is a server with TLS and the certificates to trust.
+type http2Server struct {
 	*attackTarget
 	trusted *x509.CertPool
 }
 
-// raw opens a connection of HTTP/2 and sends frames that next makes, until it
-// makes none or the server has enough; what the server says is passed over
-// unless it is not read. ended is closed once the server has closed.
-func (s *startHTTP2Server) raw(t *testing.T, reads bool, settings []byte, next func(i uint32) []byte) (ended <-chan struct{}, end func()) {
+// sendFrames opens an HTTP/2 connection and sends the frames of next until next returns nil or the
+// server closes. It discards what the server sends if reads is set, else it does not read. ended is
+// closed when the server closes.
+func (s *http2Server) sendFrames(t *testing.T, reads bool, settings []byte, next func(i uint32) []byte) (ended <-chan struct{}, end func()) {
 	t.Helper()
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"), &tls.Config{RootCAs: s.trusted, NextProtos: []string{"h2"}})
 	require.NoError(t, err)
@@ -80,8 +80,8 @@ func (s *startHTTP2Server) raw(t *testing.T, reads bool, settings []byte, next f
 	return closed, func() { _ = conn.Close() }
 }
 
-// Connections of HTTP/2 that are misused end, or hold little; others are
-// answered meanwhile.
+// TestHTTP2Misuse requires that the server closes misused connections or bounds their memory, and
+// serves other clients meanwhile.
 func TestHTTP2Misuse(t *testing.T) {
 	t.Parallel()
 	folder, trusted := t.TempDir(), x509.NewCertPool()
@@ -90,7 +90,7 @@ func TestHTTP2Misuse(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}, ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "portico.db"))
-	s := &startHTTP2Server{&attackTarget{}, trusted}
+	s := &http2Server{&attackTarget{}, trusted}
 	s.serverProcess = o.serve(t, "--admin-addr", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--answer-time", "1s", "--body-time", "1s", "--header-time", "2s", "--idle-time", "500ms")
 	alive := func() {
 		t.Helper()
@@ -161,7 +161,7 @@ func TestHTTP2Misuse(t *testing.T) {
 				frame(h2Data, h2EndStream, 1, []byte("0\r\n\r\nGET /nowhere HTTP/1.1\r\n\r\n"))...)
 		})},
 	} {
-		ended, end := s.raw(t, misuse.reads, misuse.settings, misuse.next)
+		ended, end := s.sendFrames(t, misuse.reads, misuse.settings, misuse.next)
 		defer end()
 		alive()
 		if misuse.reads {
@@ -169,7 +169,7 @@ func TestHTTP2Misuse(t *testing.T) {
 		}
 	}
 	for name, ended := range all {
-		select { // the server ends it: at once, or once its times are over
+		select { // closed at once, or by a timeout
 		case <-ended:
 		case <-time.After(time.Minute):
 			t.Errorf("%s: the connection stays", name)
@@ -183,8 +183,8 @@ func TestHTTP2Misuse(t *testing.T) {
 	require.Zero(t, s.stop())
 }
 
-// Thousands of connections that do nothing, of one address, leave another its
-// answers, and the address its health.
+// TestIdleConnectionFlood opens thousands of idle connections from one address. The server keeps
+// serving other addresses, and health checks from the same address.
 func TestIdleConnectionFlood(t *testing.T) {
 	t.Parallel()
 	a := startAttackTarget(t, "--connections", "400", "--connections-address", "200", "--header-time", "3s")
@@ -198,11 +198,11 @@ func TestIdleConnectionFlood(t *testing.T) {
 	for i := range storetest.QuickOrFull(1_000, 3_000) {
 		conn, err := from.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
 		if err != nil {
-			t.Skipf("another address of this machine cannot be had, or that many connections: %v", err)
+			t.Skipf("cannot use another local address, or that many connections: %v", err)
 		}
 		all = append(all, conn)
 		if i%3 == 0 {
-			_, _ = io.WriteString(conn, "GET /v2/settings HTTP/1.1\r\nHost: x\r\nX-Slow: ") // it may be closed by now
+			_, _ = io.WriteString(conn, "GET /v2/settings HTTP/1.1\r\nHost: x\r\nX-Slow: ") // the server may have closed it
 		}
 		if i%100 == 0 {
 			a.requireServing(t)

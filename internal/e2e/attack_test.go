@@ -13,17 +13,15 @@ import (
 	"portico/store/storetest"
 )
 
-// attackTarget is a server that strangers and clients do what they like to. After
-// each of it the server must answer rightly, and in the end have back what it
-// gave.
+// attackTarget is a server under attack. After each attack it must serve correctly, and at the end
+// it must have released memory and goroutines.
 type attackTarget struct {
 	*serverProcess
-	token            string // which may do all
+	token            string // with all scopes
 	goroutines, heap float64
 }
 
-// What a server may have more of after an attack than before it: connections
-// that are closed by the system first, and what caches keep.
+// Tolerated growth after an attack: closing connections and caches.
 const (
 	goroutinesLeft = 30
 	bytesLeft      = 48 << 20
@@ -42,7 +40,7 @@ func startAttackTarget(t *testing.T, flags ...string) *attackTarget {
 	return a
 }
 
-// usage is what the server has of goroutines and memory in use.
+// usage returns the number of goroutines and the live heap in bytes.
 func (a *attackTarget) usage(t *testing.T) (goroutines, heap float64) {
 	t.Helper()
 	http.DefaultClient.CloseIdleConnections()
@@ -52,7 +50,7 @@ func (a *attackTarget) usage(t *testing.T) (goroutines, heap float64) {
 	return a.metric(t, "go_goroutines"), a.metric(t, "go_memstats_heap_alloc_bytes")
 }
 
-// requireServing asks over both surfaces for what is known, which is told rightly.
+// requireServing requires correct responses from both APIs.
 func (a *attackTarget) requireServing(t *testing.T) {
 	t.Helper()
 	response, body := a.graphql(t, a.token, `{ product(sku: "COF-AME") { sku stock { available } } }`)
@@ -63,8 +61,8 @@ func (a *attackTarget) requireServing(t *testing.T) {
 	require.Contains(t, body, `"available":400`)
 }
 
-// requireRecovered waits until the server has back what the attack took, and holds its
-// log against panics and faults of its own.
+// requireRecovered waits until goroutines and heap are back to normal, and requires a log without
+// errors and panics.
 func (a *attackTarget) requireRecovered(t *testing.T) {
 	t.Helper()
 	a.requireServing(t)
@@ -74,7 +72,7 @@ func (a *attackTarget) requireRecovered(t *testing.T) {
 			return fmt.Sprintf("%.0f goroutines, %.0f before; %.0f MiB, %.0f before", goroutines, a.goroutines, heap/(1<<20), a.heap/(1<<20))
 		}
 		return ""
-	}, "the server has back what it gave")
+	}, "goroutines and heap are back to normal")
 	require.Zero(t, a.stop())
 	for _, line := range a.log {
 		require.NotEqual(t, "ERROR", line["level"], "%v", line)
@@ -82,8 +80,8 @@ func (a *attackTarget) requireRecovered(t *testing.T) {
 	}
 }
 
-// requireDocumentedShape holds an answer against the shape that its surface has: what was
-// asked for, or errors, and never a fault of the server's own.
+// requireDocumentedShape requires data, or errors other than internal ones, in the shape of the
+// API.
 func requireDocumentedShape(t testing.TB, what, path string, response *http.Response, body string) {
 	t.Helper()
 	status := response.StatusCode

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// rawRequest is what is sent on a connection, and the statuses of the answers that
-// come before it is closed, or silent.
+// rawRequest is sent on a connection as it is, with the statuses of the responses before the server
+// closes or pauses.
 type rawRequest struct {
 	name, sent string
 	statuses   []int
@@ -26,13 +26,12 @@ type rawRequest struct {
 const (
 	typename = `{"query":"{__typename}"}` // 24 bytes, 18 in hexadecimal
 	chunk    = "18\r\n" + typename + "\r\n0\r\n\r\n"
-	hidden   = "GET /v2/nowhere HTTP/1.1\r\nHost: x\r\n\r\n" // is answered 404
+	hidden   = "GET /v2/nowhere HTTP/1.1\r\nHost: x\r\n\r\n" // would get 404
 	bye      = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
 )
 
-// rawRequests are ways to have two servers read one request differently, or to be
-// none at all. hidden stands where it must be taken for another request, or
-// not be answered.
+// rawRequests returns malformed requests and request smuggling attempts. The server must not answer
+// hidden where a proxy would take it for a part of another request.
 func rawRequests(token string) (all []rawRequest) {
 	posted := func(headers, body string) string {
 		return "POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nAuthorization: Bearer " + token + "\r\n" + headers + "\r\n" + body
@@ -51,7 +50,7 @@ func rawRequests(token string) (all []rawRequest) {
 		add(fmt.Sprintf("the coding %q", coding), posted("Transfer-Encoding: "+coding+"\r\n", chunk+hidden), 501)
 	}
 	for _, line := range []string{"Transfer-Encoding : chunked", " Transfer-Encoding: chunked", "Transfer\x00-Encoding: chunked", "Transfer-Encoding: \x0bchunked", "X: a\rTransfer-Encoding: chunked"} {
-		if strings.HasPrefix(line, " ") { // which continues the line before
+		if strings.HasPrefix(line, " ") { // obsolete line folding
 			add(fmt.Sprintf("the line %q", line), posted("X: y\r\n"+line+"\r\nContent-Length: 24\r\n", typename+bye), 200, 200)
 			continue
 		}
@@ -98,14 +97,14 @@ func rawRequests(token string) (all []rawRequest) {
 	return all
 }
 
-// answers are the statuses that come on a connection for what is sent, until it
-// is closed or nothing comes any more.
-func (a *attackTarget) answers(t *testing.T, sent string) (statuses []int) {
+// statuses sends bytes on a new connection and returns the statuses of the responses, until the
+// server closes or pauses.
+func (a *attackTarget) statuses(t *testing.T, sent string) (statuses []int) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
 	require.NoError(t, err)
 	defer conn.Close()
-	go func() { _, _ = io.WriteString(conn, sent) }() // of which not all may be read
+	go func() { _, _ = io.WriteString(conn, sent) }() // the server may not read all of it
 	require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
 	for from := bufio.NewReader(conn); ; {
 		response, err := http.ReadResponse(from, nil)
@@ -123,20 +122,20 @@ func (a *attackTarget) answers(t *testing.T, sent string) (statuses []int) {
 	}
 }
 
-// What is no request is refused, and its connection closed: nobody's next
-// request is read from what was behind it.
+// TestMalformedRequests requires that the server rejects a malformed request and closes its
+// connection, so that it never reads a request from the rest.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	a := startAttackTarget(t, "--idle-time", "2s", "--header-time", "2s", "--body-time", "5s")
 	for _, w := range rawRequests(a.token) {
-		if got := a.answers(t, w.sent); !slices.Equal(w.statuses, got) {
+		if got := a.statuses(t, w.sent); !slices.Equal(w.statuses, got) {
 			t.Errorf("%s is answered %v, not %v", w.name, got, w.statuses)
 		}
 	}
 	a.requireRecovered(t)
 }
 
-// Paths lead nowhere but where they say, and what is echoed stays text.
+// TestPathTraversal requires that paths do not reach other files, and that echoed input stays text.
 func TestPathTraversal(t *testing.T) {
 	t.Parallel()
 	a := startAttackTarget(t)

@@ -16,8 +16,8 @@ import (
 	"portico/store/storetest"
 )
 
-// The audit that the reference implementation of GraphQL over HTTP publishes
-// finds nothing: no error, no warning and no notice.
+// TestAuditOfGraphQLOverHTTP runs the audit suite of graphql-http, which must report no error,
+// warning or notice.
 func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	t.Parallel()
 	const folder = "graph/audit"
@@ -30,8 +30,8 @@ func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	runNode(t, folder, "audit.test.js", "PORTICO_TEST_URL="+startServer(t, "--demo").validated(t))
 }
 
-// Every surface compresses what is long, whether the answer is kept or not, and
-// says that it does.
+// TestLongResponsesAreCompressed requires compression and Vary from all APIs, for cached and new
+// responses.
 func TestLongResponsesAreCompressed(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--demo")
@@ -59,19 +59,19 @@ func TestLongResponsesAreCompressed(t *testing.T) {
 			want, err := io.ReadAll(plain.Body)
 			require.NoError(t, err)
 			for _, encoding := range []string{"gzip", "zstd"} {
-				for range 2 { // and once more, when it is ready
+				for range 2 { // new, then cached
 					got := s.getEncoded(t, token, c.method, c.path, c.body, encoding)
 					require.Equal(t, plain.StatusCode, got.StatusCode)
 					if !c.long {
 						require.Empty(t, got.Header.Get("Content-Encoding"))
 						continue
 					}
-					if c.path == "/docs" && encoding == "zstd" { // which is compressed by gzip, once and for all
+					if c.path == "/docs" && encoding == "zstd" { // precompressed with gzip only
 						continue
 					}
 					require.Equal(t, encoding, got.Header.Get("Content-Encoding"))
 					require.Contains(t, strings.Join(got.Header.Values("Vary"), ", "), "Accept-Encoding")
-					require.Contains(t, strings.Join(plain.Header.Values("Vary"), ", "), "Accept-Encoding", "of the plain one too")
+					require.Contains(t, strings.Join(plain.Header.Values("Vary"), ", "), "Accept-Encoding", "also without compression")
 					require.Equal(t, string(want), unpacked(t, got))
 				}
 			}
@@ -79,12 +79,12 @@ func TestLongResponsesAreCompressed(t *testing.T) {
 	}
 }
 
-// getEncoded asks for an encoding; the answer is as it was sent.
+// getEncoded sends a request with an Accept-Encoding and does not decompress the response.
 func (s *serverProcess) getEncoded(t *testing.T, token, method, path, body, encoding string) *http.Response {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
 	require.NoError(t, err)
-	r.Header.Set("Accept-Encoding", encoding) // so that the transport leaves the answer alone
+	r.Header.Set("Accept-Encoding", encoding) // disables decompression by the transport
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Authorization", "Bearer "+token)
 	answer, err := http.DefaultTransport.RoundTrip(r)

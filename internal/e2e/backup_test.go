@@ -31,7 +31,7 @@ func TestBackupAndRestore(t *testing.T) {
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	left, err := os.ReadDir(filepath.Dir(file))
 	require.NoError(t, err)
-	require.Len(t, left, 1, "nothing else is left")
+	require.Len(t, left, 1, "no temporary file is left")
 
 	code, _, stderr := portico(t, append([]string{"restore", file}, flags...)...)
 	require.Equal(t, 2, code)
@@ -44,7 +44,7 @@ func TestBackupAndRestore(t *testing.T) {
 	key := strings.TrimSuffix(path, ".db") + ".key"
 	again := startServer(t, append(elsewhere, "--key-file", key)...)
 	response, answer := again.send(t, "GET", "/v2/gateways/card_processor", "", "Authorization", "Bearer "+token)
-	require.Equal(t, 200, response.StatusCode, "the token is good: its key was in the backup")
+	require.Equal(t, 200, response.StatusCode, "the signing key is in the backup")
 	require.Contains(t, answer, `"password":"********"`)
 	response, answer = again.send(t, "GET", "/catalog/products", "", "Authorization", "Bearer "+token)
 	require.Equal(t, 200, response.StatusCode)
@@ -57,7 +57,7 @@ func TestBackupAndRestore(t *testing.T) {
 	require.Contains(t, stderr, "is not a SQLite database")
 	left, err = os.ReadDir(filepath.Dir(none))
 	require.NoError(t, err)
-	require.Empty(t, left, "a backup that is none leaves nothing")
+	require.Empty(t, left, "an invalid backup creates no database")
 }
 
 func TestBackupRejectsPostgreSQL(t *testing.T) {

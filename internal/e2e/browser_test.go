@@ -26,7 +26,7 @@ import (
 	"portico/store/storetest"
 )
 
-// chromium is a browser without a window, for as many tabs as are wanted.
+// chromium starts a headless browser for any number of tabs.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
 	names := []string{"chromium", "chromium-browser", "google-chrome"}
@@ -40,26 +40,26 @@ func chromium(t *testing.T) context.Context {
 	t.Cleanup(end)
 	first, closeFirst := chromedp.NewContext(allocated)
 	t.Cleanup(closeFirst)
-	_, err := chromedp.Call(first, network.Enable, network.EnableParams{}) // which starts it
+	_, err := chromedp.Call(first, network.Enable, network.EnableParams{}) // starts the browser
 	require.NoError(t, err)
 	return first
 }
 
-// browser is a tab of Chromium. asked is every address its pages asked for, of
-// WebSockets too, and complaints what they logged as errors; mu guards both.
+// browser is a tab of Chromium. asked has the URLs that its pages requested, including WebSockets,
+// and complaints the errors that they logged. mu guards both.
 type browser struct {
 	context.Context
 	mu                sync.Mutex
 	asked, complaints []string
 }
 
-// openTab opens a tab, of which the test requires at its end that it complained
-// of nothing, and asked nobody but those servers.
+// openTab opens a tab. When the test ends, it requires that the pages logged no errors and
+// requested only URLs of homes.
 func openTab(t *testing.T, within context.Context, homes ...string) *browser {
 	t.Helper()
 	tab, closeTab := chromedp.NewContext(within)
 	t.Cleanup(closeTab)
-	limited, giveUp := context.WithTimeout(tab, 2*time.Minute) // a page that never gets ready ends the test, not the run
+	limited, giveUp := context.WithTimeout(tab, 2*time.Minute) // below the timeout of go test
 	t.Cleanup(giveUp)
 	b := &browser{Context: limited}
 	require.NoError(t, chromedp.Listen(limited, func(event any) {
@@ -78,7 +78,7 @@ func openTab(t *testing.T, within context.Context, homes ...string) *browser {
 					b.complaints = append(b.complaints, said.Description+string(said.Value))
 				}
 			}
-		case *cdplog.EventEntryAdded: // where a broken policy is told
+		case *cdplog.EventEntryAdded: // has violations of the content security policy
 			if e.Entry.Level == "error" {
 				b.complaints = append(b.complaints, e.Entry.Text)
 			}
@@ -96,16 +96,15 @@ func openTab(t *testing.T, within context.Context, homes ...string) *browser {
 			address, err := url.Parse(asked)
 			require.NoError(t, err)
 			if address.Scheme != "data" && address.Scheme != "about" {
-				require.Contains(t, homes, "http://"+address.Host, "asked elsewhere: %s", asked)
+				require.Contains(t, homes, "http://"+address.Host, "requested another host: %s", asked)
 			}
 		}
 	})
 	return b
 }
 
-// picture keeps what the page looks like, wide and narrow, light and dark, in
-// the folder that PORTICO_SCREENSHOTS names, if any; it requires that a narrow
-// page does not have to be pushed aside.
+// picture saves screenshots, wide and narrow, light and dark, in the folder PORTICO_SCREENSHOTS if
+// set. It requires that a narrow page does not scroll sideways.
 func (b *browser) picture(t *testing.T, name string) {
 	t.Helper()
 	folder := os.Getenv("PORTICO_SCREENSHOTS")
@@ -125,7 +124,7 @@ func (b *browser) picture(t *testing.T, name string) {
 	}
 }
 
-// prefer has the reader's system prefer a scheme of colours: dark or light.
+// prefer sets the preferred color scheme: dark or light.
 func (b *browser) prefer(t *testing.T, scheme string) {
 	t.Helper()
 	_, err := chromedp.Call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
@@ -134,19 +133,18 @@ func (b *browser) prefer(t *testing.T, scheme string) {
 	require.NoError(t, err)
 }
 
-// do acts on the page, step by step.
+// do runs actions on the page.
 func (b *browser) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	require.NoError(t, chromedp.Do(b, steps...))
 }
 
-// until waits for a JavaScript expression to be true, in whichever document the
-// tab comes to have.
+// until waits until a JavaScript expression is true, also across page loads.
 func (b *browser) until(t *testing.T, expression string) {
 	t.Helper()
 	_, err := chromedp.Run(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(20*time.Second)))
 	for range 10 {
-		if err == nil || !strings.Contains(err.Error(), "Cannot find context") { // of the document before
+		if err == nil || !strings.Contains(err.Error(), "Cannot find context") { // a page load is in progress
 			break
 		}
 		_, err = chromedp.Run(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(20*time.Second)))
@@ -154,7 +152,7 @@ func (b *browser) until(t *testing.T, expression string) {
 	require.NoError(t, err, expression)
 }
 
-// script runs JavaScript in the page, whose value is a string.
+// script runs JavaScript that returns a string.
 func (b *browser) script(t *testing.T, source string) string {
 	t.Helper()
 	value, err := chromedp.Run(b, chromedp.Evaluate[string](source))
@@ -162,7 +160,7 @@ func (b *browser) script(t *testing.T, source string) string {
 	return value
 }
 
-// named requires that whatever can be worked with says what it is.
+// named requires that all interactive elements have an accessible name.
 func (b *browser) named(t *testing.T) {
 	t.Helper()
 	require.Empty(t, b.script(t, `[...document.querySelectorAll("a, button, input, textarea, select, [role=tab], [role=listbox], [role=tabpanel]")]
@@ -170,7 +168,7 @@ func (b *browser) named(t *testing.T) {
 		.map((e) => e.outerHTML).join("\n")`), "without a name")
 }
 
-// text is what an element holds.
+// text returns the text of an element.
 func (b *browser) text(t *testing.T, selector chromedp.CSS) string {
 	t.Helper()
 	text, err := chromedp.Run(b, chromedp.TextContent(selector))
@@ -185,7 +183,7 @@ func TestPagesInABrowser(t *testing.T) {
 	for _, page := range []struct {
 		name string
 		see  func(*testing.T, *browser, *serverProcess)
-	}{{"playground", seePlayground}, {"examples", seeExamples}, {"docs", seeDocs}, {"graphiql", seeGraphiQL}} { // a tab behind another is not painted
+	}{{"playground", seePlayground}, {"examples", seeExamples}, {"docs", seeDocs}, {"graphiql", seeGraphiQL}} { // not in parallel: tabs in the background are not painted
 		t.Run(page.name, func(t *testing.T) { page.see(t, openTab(t, within, s.url), s) })
 	}
 	t.Run("trusted", func(t *testing.T) {
@@ -194,23 +192,23 @@ func TestPagesInABrowser(t *testing.T) {
 	})
 }
 
-// playgroundReady is there once the playground can be worked with.
+// playgroundReady selects the body of the playground once it is usable.
 const playgroundReady = chromedp.CSS("body[data-ready]")
 
-// editor is what an editor of the playground holds.
+// editor returns the text of an editor of the playground.
 func (b *browser) editor(t *testing.T, id string) string {
 	t.Helper()
 	return b.script(t, `document.querySelector("#`+id+` .cm-content").innerText.replace(/\u200b/g, "").trim()`)
 }
 
-// open clicks an example of the playground, and waits until it is in the editor.
+// open clicks an example of the playground and waits until the editor has it.
 func (b *browser) open(t *testing.T, example string) {
 	t.Helper()
 	title := b.script(t, `document.querySelector("#said").textContent = "", (e => (e.click(), e.querySelector("b").textContent))(document.querySelector("[data-example=`+example+`]"))`)
 	b.until(t, fmt.Sprintf("document.querySelector('#said').textContent === %q", title+" is in the editor"))
 }
 
-// write puts a document into an empty tab of the playground, as a link does.
+// write opens a link with a document in a new tab of the playground.
 func (b *browser) write(t *testing.T, query, variables string) {
 	t.Helper()
 	link := url.Values{"query": {query}, "variables": {variables}}.Encode()
@@ -218,7 +216,7 @@ func (b *browser) write(t *testing.T, query, variables string) {
 	b.until(t, fmt.Sprintf(`document.querySelector("#query .cm-content").innerText.trim() === %q`, query))
 }
 
-// run runs what is in the editor, and waits for the answer.
+// run runs the document in the editor and waits for the result.
 func (b *browser) run(t *testing.T) (status string) {
 	t.Helper()
 	b.script(t, `document.querySelector("#run").click(), ""`)
@@ -226,8 +224,8 @@ func (b *browser) run(t *testing.T) (status string) {
 	return b.text(t, "#status")
 }
 
-// seeStockTick runs the example of a subscription: it begins with how things
-// stand, shows each change below, and keeps all of them when it is cancelled.
+// seeStockTick runs the subscription example: it shows the current stock first, then each change,
+// and keeps them after cancelling.
 func seeStockTick(t *testing.T, b *browser) {
 	b.open(t, "live")
 	b.script(t, `document.querySelector("#run").click(), ""`)
@@ -240,14 +238,14 @@ func seeStockTick(t *testing.T, b *browser) {
 	require.Contains(t, shown, `"stockChanged"`)
 	require.Regexp(t, `(?s)^// Event 1, .*// Event 2, .*// Event 3, `, shown)
 
-	b.open(t, "settings") // in a tab of its own, for one listens in this one
+	b.open(t, "settings") // in another tab: this one has a subscription
 	require.Contains(t, b.run(t), "200 OK")
 	b.script(t, `[...document.querySelectorAll("#documents [role=tab]")].find((tab) => tab.textContent === "Live").click(), document.querySelector("#cancel").click(), ""`)
 	b.until(t, `document.querySelector("#status").textContent.startsWith("3 events, cancelled after ")`)
 	require.Equal(t, shown, b.editor(t, "answer"))
 }
 
-// seeExamples runs every example by one click, and another shopper's.
+// seeExamples runs each example with one click, also as another shopper.
 func seeExamples(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Navigate(s.url+"/"), chromedp.WaitReady(playgroundReady))
 	b.named(t)
@@ -277,17 +275,17 @@ func seeExamples(t *testing.T, b *browser, s *serverProcess) {
 	b.run(t)
 	require.Regexp(t, `^\{\s+"data": \{\s+"product": \{\s+"language": "de"`, b.editor(t, "answer"))
 	b.open(t, "node")
-	require.Equal(t, "", b.script(t, `document.querySelector("[data-header=Accept-Language]").value`), "the shopper from before")
+	require.Equal(t, "", b.script(t, `document.querySelector("[data-header=Accept-Language]").value`), "the previous shopper")
 
-	// A subscription that the server ends, and one whose connection breaks, keep
-	// what came. Of more text than a page can hold the newest is kept.
+	// The page keeps the events of a subscription that ends or loses its connection, and only the
+	// newest if there are too many.
 	b.script(t, `window.fetch = async (path, { headers }) => new Response(
 		'event: next\ndata: {"data": {"tick": 1}}\n\n:\n\nevent: next\ndata: {"data": {"tick": 2}}\n\nevent: complete\n\n', { headers: { "Content-Type": headers.Accept } }), ""`)
 	b.write(t, "subscription { tick }", "")
 	require.Regexp(t, "^2 events, ended by the server after ", b.run(t))
 	require.Regexp(t, `(?s)"tick": 1.*"tick": 2`, b.editor(t, "answer"))
 	b.script(t, `window.fetch = async (path, { headers }) => { let n = 0; return new Response(new ReadableStream({ async pull(to) {
-		if (++n > 30) return await new Promise((then) => setTimeout(then, 300)), to.error(new Error("gone")); // once all before it is read
+		if (++n > 30) return await new Promise((then) => setTimeout(then, 300)), to.error(new Error("gone")); // after the other events
 		to.enqueue(new TextEncoder().encode('event: next\ndata: ' + JSON.stringify({ data: { tick: n, text: "x".repeat(50_000) } }) + "\n\n"));
 	} }), { headers: { "Content-Type": headers.Accept } }); }, ""`)
 	require.Regexp(t, "^30 events .the oldest are no longer shown., the connection broke after .*: gone$", b.run(t))
@@ -297,14 +295,14 @@ func seeExamples(t *testing.T, b *browser, s *serverProcess) {
 	require.True(t, strings.HasPrefix(held, "// Event 12,"), held[:20])
 	require.Less(t, len(held), 1_000_000)
 
-	// Without an answer there is none of before.
+	// A failed request clears the previous response.
 	b.script(t, `window.fetch = async () => { throw new TypeError("no network"); }, ""`)
 	require.Equal(t, "No answer: no network", b.run(t))
 	require.Equal(t, "true", b.script(t, `String(document.querySelector("#answer").hidden)`))
 }
 
-// seeGraphiQL runs its first example, and opens the explorer; where it was not
-// built in, its page says how to do so.
+// seeGraphiQL runs the first example of GraphiQL and opens the explorer. Without GraphiQL in the
+// binary, the page must say how to build it.
 func seeGraphiQL(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Navigate(s.url+playground.GraphiQLPath))
 	bundle, err := os.ReadFile("graph/graphiql/dist/graphiql.js")
@@ -319,7 +317,7 @@ func seeGraphiQL(t *testing.T, b *browser, s *serverProcess) {
 		require.NoError(t, err)
 		sum.Write(source)
 	}
-	require.True(t, strings.HasPrefix(string(bundle), fmt.Sprintf("// %x\n", sum.Sum(nil))), "the bundle is of other sources: npm run bundle --prefix graph/graphiql builds it anew")
+	require.True(t, strings.HasPrefix(string(bundle), fmt.Sprintf("// %x\n", sum.Sum(nil))), "the bundle is outdated; run npm run bundle --prefix graph/graphiql")
 	const run = chromedp.CSS(".graphiql-execute-button")
 	b.do(t, chromedp.WaitVisible(run), chromedp.Click(run))
 	b.until(t, `document.querySelector(".result-window")?.textContent.includes("Portico Coffee") ?? false`)
@@ -329,12 +327,11 @@ func seeGraphiQL(t *testing.T, b *browser, s *serverProcess) {
 	seeGraphiQLTick(t, b, s)
 	b.do(t, chromedp.Click(chromedp.CSS("[aria-label='Open settings dialog']")), chromedp.WaitVisible(chromedp.CSS("[role=dialog]")))
 	b.picture(t, "graphiql-explorer")
-	require.Empty(t, b.script(t, `Object.keys(localStorage).filter((key) => key.startsWith("graphiql")).join()`), "it remembers in its tab only")
+	require.Empty(t, b.script(t, `Object.keys(localStorage).filter((key) => key.startsWith("graphiql")).join()`), "stored for the tab only")
 }
 
-// seeGraphiQLTick runs a subscription there: it begins with how things stand, goes
-// on with what changes, and ends when it is stopped. It is run before the editor
-// has read it, as by one who pastes and is quick.
+// seeGraphiQLTick runs a subscription in GraphiQL and stops it. It starts before the editor has
+// parsed the document, as after a quick paste.
 func seeGraphiQLTick(t *testing.T, b *browser, s *serverProcess) {
 	const tick = `subscription Tick { stockChanged(productIds: ["prod-ristretto"]) { available } }`
 	b.script(t, fmt.Sprintf(`document.querySelector(".graphiql-query-editor .CodeMirror").CodeMirror.setValue(%q), document.querySelector(".graphiql-execute-button").click(), ""`, tick))
@@ -350,8 +347,7 @@ func seeGraphiQLTick(t *testing.T, b *browser, s *serverProcess) {
 	b.until(t, `document.querySelector(".graphiql-execute-button").ariaLabel.startsWith("Execute")`)
 }
 
-// seePlayground works with the editor, by keyboard, with the reference, and by
-// links.
+// seePlayground uses the editor by keyboard, the reference and links.
 func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Navigate(s.url+"/"), chromedp.WaitReady(playgroundReady))
 	typing := func(keys ...string) {
@@ -366,12 +362,12 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 		t.Helper()
 		b.until(t, fmt.Sprintf(`document.querySelector("#query .cm-content").innerText.replace(/\u200b/g, "").replace(/\s+/g, " ").trim() === %q`, document))
 	}
-	choices := func() { // Tab takes none before they can be read
+	choices := func() { // Tab accepts a completion only once it is visible
 		b.do(t, chromedp.WaitVisible(chromedp.CSS(".cm-tooltip-autocomplete [aria-selected]")), chromedp.Sleep(150*time.Millisecond))
 	}
 	seeEditing(t, b, typing, with, is, choices)
 
-	// By keyboard alone: what is typed is completed, undone, linted, and run.
+	// By keyboard alone: completion, undo, lint and run.
 	b.do(t, chromedp.Click(chromedp.CSS("#new")))
 	typing("{ setti")
 	choices()
@@ -392,13 +388,13 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	with(kb.Enter, chromedp.ModifierCtrl)
 	b.until(t, `document.querySelector("#answer").textContent.includes('"pageLengthMax": 100')`)
 
-	// A fault of the variables is told, and no answer of before stands beside it.
+	// Invalid variables show an error and clear the previous response.
 	b.do(t, chromedp.Focus(chromedp.CSS("#variables .cm-content")))
 	typing("[")
 	require.Regexp(t, "^No answer: Variables must be a JSON object", b.run(t))
 	require.Equal(t, "true", b.script(t, `String(document.querySelector("#answer").hidden)`))
 
-	// Without a token there is a way to one.
+	// Without a token, the page offers to get one.
 	b.write(t, "{ settings { locale } }", "")
 	b.do(t, chromedp.Click(chromedp.CSS("#tab-headers")), chromedp.SetValue(chromedp.CSS("#token"), "spent"))
 	require.Contains(t, b.run(t), "1 error")
@@ -406,7 +402,7 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Click(chromedp.CSS("#errors button:last-child")), chromedp.SetValue(chromedp.CSS("#client-id"), "demo"), chromedp.Click(chromedp.CSS("#get-token button")))
 	b.until(t, `document.querySelector("#token-said").textContent === "The token is set. It expires in 60 minutes."`)
 
-	// The reference finds a type, and leads to the next one.
+	// The reference finds a type and links to others.
 	b.do(t, chromedp.Click(chromedp.CSS("#tab-reference")), chromedp.SendKeys(chromedp.CSS("#reference-search"), "ProductFacets"),
 		chromedp.Click(chromedp.CSS("#reference-page li a")))
 	b.until(t, `document.querySelector("#reference-page h2")?.textContent === "type ProductFacets"`)
@@ -415,7 +411,7 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	b.until(t, `document.querySelector("#reference-page h2")?.textContent === "type FacetValue"`)
 	seeReload(t, b, s)
 
-	// A link runs what reads, and leaves what writes to its reader.
+	// A link runs queries at once, but not mutations.
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(s.url+"/#example=stock&run"))
 	b.until(t, `document.querySelector("#answer").textContent.includes("COF-CAP")`)
 	b.do(t, chromedp.Navigate("about:blank"), chromedp.Navigate(s.url+"/#example=transact&run"), chromedp.WaitReady(playgroundReady))
@@ -425,15 +421,15 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	require.NotContains(t, stored, demoToken(t, s))
 }
 
-// seeEditing edits by keys: examples are undone together with their variables,
-// and what was typed is overwritten by none.
+// seeEditing edits by keyboard: undo restores an example with its variables, and nothing overwrites
+// typed text.
 func seeEditing(t *testing.T, b *browser, typing func(...string), with func(string, ...chromedp.Modifier), is func(string), choices func()) {
 	t.Helper()
 	tabs := func() string {
 		return b.script(t, `[...document.querySelectorAll("#documents [role=tab]")].map((tab) => tab.textContent).join()`)
 	}
 	b.open(t, "stock")
-	require.Equal(t, "StockLevels", tabs(), "in the tab of the example from before")
+	require.Equal(t, "StockLevels", tabs(), "in the tab of the previous example")
 	b.open(t, "node")
 	b.do(t, chromedp.Focus(chromedp.CSS("#query .cm-content")))
 	with("z", chromedp.ModifierCtrl)
@@ -444,7 +440,7 @@ func seeEditing(t *testing.T, b *browser, typing func(...string), with func(stri
 
 	typing("# mine", kb.Enter)
 	b.open(t, "stock")
-	require.Equal(t, "CategoryPage,StockLevels", tabs(), "what was typed is overwritten by no example")
+	require.Equal(t, "CategoryPage,StockLevels", tabs(), "examples do not overwrite typed text")
 	b.do(t, chromedp.Click(chromedp.CSS("#document-0")))
 	require.Contains(t, b.editor(t, "query"), "# mine")
 
@@ -471,8 +467,8 @@ func seeEditing(t *testing.T, b *browser, typing func(...string), with func(stri
 	require.Equal(t, "", b.script(t, `[...document.querySelectorAll("[role=textbox]")].filter((e) => !e.ariaLabel).map((e) => e.outerHTML).join()`))
 }
 
-// seeReload finds what was typed after a reload, but no secret where a browser
-// keeps it: neither in the tabs and the history, nor in a link.
+// seeReload requires that typed text survives a reload, and that tabs, history and links contain no
+// secret.
 func seeReload(t *testing.T, b *browser, s *serverProcess) {
 	t.Helper()
 	const (
@@ -498,14 +494,14 @@ func seeReload(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Reload(), chromedp.WaitReady(playgroundReady))
 	require.Equal(t, before, b.script(t, `[...document.querySelectorAll("#documents [role=tab]")].map((tab) => tab.textContent).join()`))
 	document := b.editor(t, "query")
-	require.Contains(t, document, "# typed", "the link in the address bar is older than what was typed")
+	require.Contains(t, document, "# typed", "typed text wins over the link in the address bar")
 	require.Contains(t, document, `{slug: MANUAL, password: "", username: "till"}`)
 	require.Contains(t, document, "$password: String = \"\"")
 	require.Contains(t, document, "token: __typename")
 	require.Contains(t, b.editor(t, "variables"), `{"input": {"slug": "MANUAL", "password": "", "username": "till"}, "tokens": "", "apiSecret": "", "n": 1}`)
 }
 
-// In a shop that is not the demo, examples name what that shop has, or say what
+// TestPlaygroundWithOtherShops requires that the examples use ids of the served shop, or say what
 // it lacks.
 func TestPlaygroundWithOtherShops(t *testing.T) {
 	t.Parallel()
@@ -535,7 +531,7 @@ func TestPlaygroundWithOtherShops(t *testing.T) {
 		`Coffee`, `Tea`, `coffee`, `tea`).Replace(string(shop))
 	t.Run("other ids", func(t *testing.T) {
 		b := open(t, other, scopes...)
-		require.Equal(t, "The variables name data of this shop.", b.text(t, "#note"), "as soon as there is a token")
+		require.Equal(t, "The variables name data of this shop.", b.text(t, "#note"), "once there is a token")
 		for _, name := range []string{"node", "product", "bundle", "language", "filters", "search", "stock", "code", "codes", "transact", "generate", "publish"} {
 			b.open(t, name)
 			require.Equal(t, "The variables name data of this shop.", b.text(t, "#note"), name)

@@ -22,19 +22,17 @@ import (
 	"portico/store/storetest"
 )
 
-// The requests of the full test. On PostgreSQL fewer are enough to show that it leaks no more than
-// SQLite.
+// Number of requests of the full tests. PostgreSQL needs fewer, to show that it behaves like SQLite.
 const (
 	canaryRequests         = 40_000
 	canaryRequestsPostgres = 3_000
 	canaryWorkers          = 4
 )
 
-// canary is a secret that is searched for in all that a server tells, however
-// it is written.
+// canary is a secret to search for in all output of a server, in each of its encodings.
 type canary struct {
 	secret string
-	forms  map[string]string // what to look for, by how it is written
+	forms  map[string]string // texts to search for, by encoding
 }
 
 func newCanary() *canary {
@@ -43,7 +41,7 @@ func newCanary() *canary {
 		"plain": c.secret, "reversed": reversed(c.secret), "lower": strings.ToLower(c.secret), "upper": strings.ToUpper(c.secret),
 		"hex": hex.EncodeToString([]byte(c.secret)), "half": c.secret[6:18],
 	}
-	for shift := range 3 { // however it lies in base64
+	for shift := range 3 { // at each offset in base64
 		text := base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat("x", shift) + c.secret))
 		c.forms[fmt.Sprint("base64, shifted by ", shift)] = text[4 : len(text)-4]
 	}
@@ -58,7 +56,7 @@ func reversed(text string) string {
 	return b.String()
 }
 
-// found tells how a text shows the secret; empty when it does not.
+// found returns the encoding in which a text contains the secret; empty if it does not.
 func (c *canary) found(text string) string {
 	for form, looked := range c.forms {
 		if strings.Contains(text, looked) {
@@ -68,18 +66,18 @@ func (c *canary) found(text string) string {
 	return ""
 }
 
-// canaryRequest is a request, with what was sent for those who read a failure.
+// canaryRequest is a request; kind is its Content-Type and idempotency its key.
 type canaryRequest struct{ method, path, body, kind, idempotency string }
 
-// draw makes a request: of any operation, well or badly formed, or one that
-// has the secret somewhere that is not shown.
+// draw returns a random request of any operation: valid, malformed, or with the secret in a member
+// that responses do not show.
 func (c *canary) draw(r *rand.Rand, operations []canaryRequest) canaryRequest {
 	pick := func(values ...string) string { return values[r.IntN(len(values))] }
 	var h canaryRequest
 	switch r.IntN(4) {
 	case 0, 1:
 		h = operations[r.IntN(len(operations))]
-	case 2: // over REST
+	case 2: // REST
 		h = canaryRequest{method: "PUT", path: "/v2/gateways/" + pick("card_processor", "card_processor", "manual", "none"), kind: "application/json"}
 		h.body = strings.ReplaceAll(pick(
 			`{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"SECRET","test":true}}`,
@@ -89,7 +87,7 @@ func (c *canary) draw(r *rand.Rand, operations []canaryRequest) canaryRequest {
 			`{"data":{"test":"SECRET","password":5}}`, `{"SECRET":{"password":"SECRET"}}`, `{"data":{"password":"SECRET","unknown":"SECRET"}}`,
 			`{"data":{"password":"SECRET","merchant_id":""}}`, `{"data":{"password":"SECRET\u0000"}}`, `{"data":{"password":"`+strings.Repeat("SECRET", 60)+`"}}`,
 			`password=SECRET`, `{"data":{"password":"SECRET"`), "SECRET", c.secret)
-	default: // over GraphQL
+	default: // GraphQL
 		h = canaryRequest{method: "POST", path: "/graphql", kind: "application/json"}
 		query := pick(
 			`mutation { gatewayUpdate(input: {slug: CARD_PROCESSOR, enabled: true, merchantId: "m", username: "u", password: "SECRET"}) { gateway { slug passwordSet fingerprint } userErrors { field message } } }`,
@@ -131,15 +129,13 @@ func (c *canary) draw(r *rand.Rand, operations []canaryRequest) canaryRequest {
 	return h
 }
 
-// displayed are the members of a gateway that are shown, and so no place for a
-// secret.
+// displayed matches the public members of a gateway with the secret in them.
 var displayed = regexp.MustCompile(`(name|username|merchant_id|merchantId|login)[^:]*:[^:]{0,12}Canary`)
 
-// shown tells whether a body puts the secret where it is displayed.
+// shown reports whether a body has the secret in a public member.
 func (c *canary) shown(body string) bool { return displayed.MatchString(body) }
 
-// damage breaks a body, but for the secret itself: part of it would be found
-// by nobody.
+// damage corrupts a body outside of the secret, since the search does not find parts of it.
 func (c *canary) damage(r *rand.Rand, body string) string {
 	before, after, has := strings.Cut(body, c.secret)
 	for range 1 + r.IntN(3) {
@@ -168,7 +164,8 @@ func (c *canary) damage(r *rand.Rand, body string) string {
 	return before + after
 }
 
-// A secret that the gateway is configured with is nowhere but sealed.
+// TestSecretsDoNotLeak requires that the password of a gateway appears in no response, log or
+// database file, except sealed.
 func TestSecretsDoNotLeak(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -220,9 +217,9 @@ func TestSecretsDoNotLeak(t *testing.T) {
 		defer metrics.Body.Close()
 		told, err := io.ReadAll(metrics.Body)
 		require.NoError(t, err)
-		require.Contains(t, string(told), `route="/v2/gateways/{slug}"`, "they tell routes")
+		require.Contains(t, string(told), `route="/v2/gateways/{slug}"`, "metrics have routes")
 		requireAbsent("the metrics", string(told))
-		searchDatabase(t, e, requireAbsent) // with its WAL
+		searchDatabase(t, e, requireAbsent) // including the WAL
 		file := filepath.Join(t.TempDir(), "export.ndjson")
 		mustRun(t, append([]string{"export", file}, flags[:2]...)...)
 		text, err := os.ReadFile(file)
@@ -232,12 +229,12 @@ func TestSecretsDoNotLeak(t *testing.T) {
 		log, err := json.Marshal(s.log)
 		require.NoError(t, err)
 		requireAbsent("the log", string(log))
-		require.Greater(t, len(s.log), requests/2, "the log is kept at the debug level")
+		require.Greater(t, len(s.log), requests/2, "the log is at debug level")
 		searchDatabase(t, e, requireAbsent)
 	})
 }
 
-// hunt sends a request and searches the answer.
+// hunt sends a request and searches the response for the secret.
 func (c *canary) hunt(t *testing.T, s *serverProcess, token string, h canaryRequest) {
 	request, err := http.NewRequestWithContext(t.Context(), h.method, s.url+h.path, strings.NewReader(h.body))
 	if err != nil {
@@ -269,8 +266,7 @@ func (c *canary) hunt(t *testing.T, s *serverProcess, token string, h canaryRequ
 	}
 }
 
-// searchDatabase searches all that is kept: the files of SQLite, every row of
-// PostgreSQL.
+// searchDatabase searches all files of SQLite, or all rows of PostgreSQL.
 func searchDatabase(t *testing.T, e storetest.Backend, requireAbsent func(where, text string)) {
 	t.Helper()
 	if e.Name == "sqlite" {

@@ -14,7 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-// newClient makes a client by the command line, of all scopes without args.
+// newClient creates a client with portico client create, with all scopes by default.
 func newClient(t *testing.T, flags []string, args ...string) (id, secret string) {
 	t.Helper()
 	var made struct {
@@ -29,7 +29,7 @@ func newClient(t *testing.T, flags []string, args ...string) (id, secret string)
 	return made.ID, made.Secret
 }
 
-// login asks for a token by a secret; the status tells whether it got one.
+// login requests a token with a secret, and returns the status.
 func (s *serverProcess) login(t *testing.T, id, secret string, headers ...string) (status int, token string) {
 	t.Helper()
 	response, body := s.send(t, "POST", "/oauth/access_token",
@@ -41,14 +41,14 @@ func (s *serverProcess) login(t *testing.T, id, secret string, headers ...string
 	return response.StatusCode, answer.AccessToken
 }
 
-// reads tells how a token is answered over REST.
+// reads returns the status of a REST request with a token.
 func (s *serverProcess) reads(t *testing.T, token string) int {
 	t.Helper()
 	response, _ := s.send(t, "GET", "/v2/inventories", "", "Authorization", "Bearer "+token)
 	return response.StatusCode
 }
 
-// graphql asks with a token.
+// graphql sends a GraphQL query with a token.
 func (s *serverProcess) graphql(t *testing.T, token, query string) (*http.Response, string) {
 	t.Helper()
 	text, err := json.Marshal(map[string]string{"query": query})
@@ -88,13 +88,13 @@ func TestClientCommands(t *testing.T) {
 	fresh := regexp.MustCompile(`client_secret +(\S+)`).FindStringSubmatch(rotated)[1]
 	for _, known := range []string{secret, fresh} {
 		status, _ = second.login(t, id, known)
-		require.Equal(t, 200, status, "both secrets within the grace")
+		require.Equal(t, 200, status, "both secrets during the grace period")
 	}
 	code, answer, stderr := portico(t, with("client", "rotate", id, "--grace", "0s", "--json")...)
 	require.Zero(t, code, stderr)
 	require.NotContains(t, answer, "old_secret_until")
 	status, _ = second.login(t, id, fresh)
-	require.Equal(t, 401, status, "without a grace the old one ends at once")
+	require.Equal(t, 401, status, "without a grace period, the old secret ends at once")
 	var latest struct {
 		Secret string `json:"client_secret"`
 	}
@@ -105,7 +105,7 @@ func TestClientCommands(t *testing.T) {
 	require.Regexp(t, `^revoked `+id+` \(till\) at \S+Z; servers reject its tokens within a second\n$`, mustRun(t, with("client", "revoke", id)...))
 	for _, s := range []*serverProcess{first, second} {
 		status, _ = s.login(t, id, latest.Secret)
-		require.Equal(t, 401, status, "no new token, at once")
+		require.Equal(t, 401, status, "no new tokens, at once")
 		for _, ended := range []string{token, minted.Data.Token} {
 			storetest.Eventually(t, true, func() bool { return s.reads(t, ended) == 401 })
 		}
@@ -164,7 +164,7 @@ func TestKeysCommands(t *testing.T) {
 	require.Regexp(t, `(?s)^ID +STATE.*published .* signs `, mustRun(t, with("keys", "list")...))
 	require.Regexp(t, `^created key \S+, which signs now\n$`, mustRun(t, with("keys", "rotate", "--delay", "0s")...))
 	storetest.Eventually(t, true, func() bool { return len(keys()) == 3 }, "the server publishes them without a restart")
-	require.Equal(t, 200, s.reads(t, before), "tokens of the old key are good still")
+	require.Equal(t, 200, s.reads(t, before), "tokens of the old key are still valid")
 
 	var lines []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(mustRun(t, with("keys", "list", "--json")...)), &lines))
@@ -181,7 +181,7 @@ func TestKeysCommands(t *testing.T) {
 	require.Equal(t, 200, s.reads(t, after))
 	require.Len(t, keys(), 1)
 
-	// Another sealing key would lock the servers out.
+	// Servers could not read keys sealed with another sealing key.
 	code, _, stderr := portico(t, with("keys", "rotate", "--key-file", filepath.Join(filepath.Dir(path), "other.key"))...)
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "or set PORTICO_SEAL_KEY or --key-file")
@@ -205,10 +205,10 @@ func TestIntrospectionFlag(t *testing.T) {
 		require.Equal(t, 200, response.StatusCode, public)
 	}
 	_, body = startServer(t, "--demo").graphql(t, "", query)
-	require.JSONEq(t, `{"data":{"__schema":{"queryType":{"name":"Query"}}}}`, body, "the demo shows it to everyone")
+	require.JSONEq(t, `{"data":{"__schema":{"queryType":{"name":"Query"}}}}`, body, "public in the demo")
 }
 
-// An issuer that is away stops neither the server nor its own tokens.
+// TestUnreachableOIDCIssuer requires that the server starts and accepts its own tokens.
 func TestUnreachableOIDCIssuer(t *testing.T) {
 	t.Parallel()
 	const away = "http://127.0.0.1:1"

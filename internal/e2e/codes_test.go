@@ -47,15 +47,15 @@ func TestCodesCommands(t *testing.T) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Equal(t, 2500, bytes.Count(text, []byte("\n")))
-		require.Contains(t, mustRun(t, "import", file, "--database-url", e.URL(t)), "2500 promotion_code", "an import takes it")
+		require.Contains(t, mustRun(t, "import", file, "--database-url", e.URL(t)), "2500 promotion_code", "can be imported")
 		code, _, stderr := portico(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "A-##"}, database...)...)
 		require.Equal(t, 1, code)
 		require.Contains(t, stderr, "pattern is too small for 2500 codes: it allows 1024")
 	})
 }
 
-// The command is killed in the middle; whoever works on the database then
-// makes exactly what is missing.
+// TestCodesGenerateSurvivesKill kills the command. Another worker must then create exactly the
+// missing codes.
 func TestCodesGenerateSurvivesKill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -74,10 +74,10 @@ func TestCodesGenerateSurvivesKill(t *testing.T) {
 		for made() == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		_ = generating.Process.Kill() // SIGKILL
+		_ = generating.Process.Kill()
 		_ = generating.Wait()
-		require.Less(t, made(), codes, "killed in the middle")
-		later := e.Open(t, func(c *shop.Config) { c.Clock = func() time.Time { return time.Now().Add(time.Minute) } }) // by when the worker is given up
+		require.Less(t, made(), codes, "killed before the end")
+		later := e.Open(t, func(c *shop.Config) { c.Clock = func() time.Time { return time.Now().Add(time.Minute) } }) // after the lease of the worker
 		working, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); later.Work(working) }()

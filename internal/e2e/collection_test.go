@@ -16,7 +16,7 @@ import (
 	"portico/internal/auth"
 )
 
-// collection is what of a Postman collection, version 2.1, is used here.
+// collection is the part of the Postman collection format 2.1 that the test uses.
 type collection struct {
 	Info     struct{ Schema string }
 	Variable []collectionValue
@@ -25,7 +25,7 @@ type collection struct {
 
 type collectionValue struct{ Key, Value string }
 
-// collectionItem is a folder of items, or a request.
+// collectionItem is a folder or a request.
 type collectionItem struct {
 	Name    string
 	Item    []collectionItem
@@ -38,7 +38,7 @@ type collectionItem struct {
 
 type collectionRequest struct {
 	Method string
-	Auth   *struct{ Type string } // the collection's, which is the token, unless there is one
+	Auth   *struct{ Type string } // nil for the collection's: the token
 	Header []collectionValue
 	URL    struct {
 		Raw             string
@@ -51,12 +51,12 @@ type collectionRequest struct {
 	}
 }
 
-// route is the request's coordinate in the table of scopes.
+// route returns the request's coordinate in the scope table.
 func (r *collectionRequest) route() string {
 	return r.Method + " /" + strings.Join(r.URL.Path, "/")
 }
 
-// flatten lists the requests in the order in which Postman sends them.
+// flatten returns the requests in the order in which Postman sends them.
 func flatten(t *testing.T, items []collectionItem) (requests []collectionItem) {
 	for _, item := range items {
 		if item.Request == nil {
@@ -75,13 +75,13 @@ var (
 	collectionKeeps       = regexp.MustCompile(`^pm\.collectionVariables\.set\("(\w+)", pm\.response\.json\(\)\.([\w.]+)\);$`)
 )
 
-// postman sends a collection's requests as Postman does.
+// postman sends the requests of a collection as Postman does.
 type postman struct {
 	*serverProcess
 	variables map[string]string
 }
 
-// fill puts the variables' values in; one that has none is a mistake.
+// fill replaces variables by their values, and fails for unknown ones.
 func (p *postman) fill(t *testing.T, text string) string {
 	t.Helper()
 	return collectionPlaceholder.ReplaceAllStringFunc(text, func(placeholder string) string {
@@ -94,7 +94,7 @@ func (p *postman) fill(t *testing.T, text string) string {
 	})
 }
 
-// address is where a request goes, without the server.
+// address returns the path and query of a request.
 func (p *postman) address(t *testing.T, r *collectionRequest) string {
 	t.Helper()
 	values := map[string]string{}
@@ -111,17 +111,17 @@ func (p *postman) address(t *testing.T, r *collectionRequest) string {
 		}
 		path.WriteString(segment)
 	}
-	require.Empty(t, values, "values that no segment of the path has")
+	require.Empty(t, values, "values without a path segment")
 	raw, query := "{{base_url}}/"+strings.Join(r.URL.Path, "/"), url.Values{}
 	for i, q := range r.URL.Query {
 		raw += map[bool]string{true: "?", false: "&"}[i == 0] + q.Key + "=" + q.Value
 		query.Add(q.Key, p.fill(t, q.Value))
 	}
-	require.Equal(t, raw, r.URL.Raw, "both forms of the address are the same")
+	require.Equal(t, raw, r.URL.Raw, "raw and structured URL agree")
 	return path.String() + "?" + query.Encode()
 }
 
-// run sends a request, and does what its script says.
+// run sends a request and runs the effects of its script.
 func (p *postman) run(t *testing.T, item collectionItem) {
 	t.Helper()
 	r, body, headers := item.Request, "", []string{}
@@ -157,7 +157,7 @@ func (p *postman) run(t *testing.T, item collectionItem) {
 		} else if keep := collectionKeeps.FindStringSubmatch(line); keep != nil {
 			p.variables[keep[1]] = memberOf(t, answer, strings.Split(keep[2], "."))
 		} else {
-			require.FailNow(t, "a line that this test does not know", line)
+			require.FailNow(t, "unknown script line", line)
 		}
 	}
 	require.True(t, checked, "the script asserts no status")
@@ -167,7 +167,7 @@ func (p *postman) run(t *testing.T, item collectionItem) {
 	}
 }
 
-// memberOf is a text within JSON.
+// memberOf returns a text member of a JSON document.
 func memberOf(t *testing.T, text string, path []string) string {
 	t.Helper()
 	var value any
@@ -182,8 +182,7 @@ func memberOf(t *testing.T, text string, path []string) string {
 	return found
 }
 
-// The collection has a request for every route and no others, and each is
-// answered as it says, in order and again.
+// TestCollection requires one request for each route, and sends all of them in order, twice.
 func TestCollection(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("rest/collection/portico.postman_collection.json")
@@ -201,7 +200,7 @@ func TestCollection(t *testing.T) {
 	}
 	for _, coordinate := range auth.Coordinates() {
 		if coordinate == "GET /graphiql/:part" {
-			continue // there only where GraphiQL was built in
+			continue // only with GraphiQL in the binary
 		}
 		if _, path, ok := strings.Cut(coordinate, " "); ok && strings.HasPrefix(path, "/") {
 			require.True(t, asked[coordinate], "there is no request for %s", coordinate)

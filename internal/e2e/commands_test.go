@@ -25,7 +25,7 @@ func TestExitCodes(t *testing.T) {
 	for _, test := range []struct {
 		line   string
 		code   int
-		stderr string // what it says
+		stderr string // part of standard error
 	}{
 		{"version", 0, ""},
 		{"schema", 0, ""},
@@ -99,8 +99,8 @@ func TestExitCodes(t *testing.T) {
 			}
 			require.Empty(t, stdout)
 			require.Contains(t, stderr, "portico: ")
-			require.Equal(t, code == 2, strings.Contains(stderr, "See: portico"), "a hint at the help for wrong usage only")
-			require.NotContains(t, stderr, "dG9vIHNob3J0", "a key is not repeated")
+			require.Equal(t, code == 2, strings.Contains(stderr, "See: portico"), "hint at --help for usage errors only")
+			require.NotContains(t, stderr, "dG9vIHNob3J0", "errors contain no key")
 		})
 	}
 	require.NoFileExists(t, missing)
@@ -149,7 +149,7 @@ func TestImportPublishesAndExports(t *testing.T) {
 	code, _, stderr := portico(t, with("publish", "catalog-coffee", "catalog-tea")...)
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, `catalog "catalog-tea" does not exist. Catalogs: catalog-coffee`)
-	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", mustRun(t, with("publish")...), "nothing is published when one is unknown")
+	require.Equal(t, "published catalog-coffee: release 1, 24 products\n", mustRun(t, with("publish")...), "an unknown catalog publishes none")
 
 	first := mustRun(t, with("export", "-")...)
 	second, _ := database(t)
@@ -157,7 +157,7 @@ func TestImportPublishesAndExports(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("what was there before"), 0o644))
 	require.Equal(t, "exported "+count(first)+" resources to "+file+"\n", mustRun(t, with("export", file)...))
 	mustRun(t, append([]string{"import", file}, second...)...)
-	require.Equal(t, first, mustRun(t, append([]string{"export", "-"}, second...)...), "export, import, export is the same again")
+	require.Equal(t, first, mustRun(t, append([]string{"export", "-"}, second...)...), "import of an export exports the same")
 	entries, err := os.ReadDir(filepath.Dir(file))
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "no temporary file is left")
@@ -169,8 +169,7 @@ func TestImportSeveralFilesTogether(t *testing.T) {
 	t.Parallel()
 	shop, err := os.ReadFile(demoShop)
 	require.NoError(t, err)
-	// The first part refers to resources of the second, and does not end its
-	// last line.
+	// The first part refers to the second, and has no final newline.
 	lines := bytes.SplitAfter(shop, []byte("\n"))
 	half := len(lines) / 2
 	directory := t.TempDir()
@@ -246,16 +245,16 @@ func TestImportStopsOnSignal(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	importing := command(append([]string{"import", "-"}, flags...)...)
-	shop, err := importing.StdinPipe() // which never ends
+	shop, err := importing.StdinPipe() // never closed
 	require.NoError(t, err)
 	defer shop.Close()
 	var stderr bytes.Buffer
 	importing.Stderr = &stderr
 	require.NoError(t, importing.Start())
-	_, err = io.WriteString(shop, strings.Repeat("\n", 1<<20)) // more than a pipe holds, so that it is being read
+	_, err = io.WriteString(shop, strings.Repeat("\n", 1<<20)) // more than the pipe buffer: the command is reading
 	require.NoError(t, err)
 	require.NoError(t, importing.Process.Signal(os.Interrupt))
-	_ = importing.Wait() // it tells of the exit code
+	_ = importing.Wait() // the exit code is checked below
 	require.Equal(t, 1, importing.ProcessState.ExitCode())
 	require.Contains(t, stderr.String(), "interrupted")
 }

@@ -19,7 +19,7 @@ type configured struct {
 	}
 }
 
-// configOf is what portico config prints as JSON, with an environment.
+// configOf returns the output of portico config --json in an environment.
 func configOf(t *testing.T, environment []string, args ...string) (is configured, printed string) {
 	t.Helper()
 	var both strings.Builder
@@ -61,7 +61,7 @@ func TestConfigPrintsValuesAndSources(t *testing.T) {
 	for _, flag := range is.Flags {
 		require.Contains(t, help, "--"+flag.Name)
 	}
-	require.Equal(t, strings.Count(help, "\n  --")+strings.Count(help, "\n      --"), len(is.Flags), "every flag of serve is there")
+	require.Equal(t, strings.Count(help, "\n  --")+strings.Count(help, "\n      --"), len(is.Flags), "all flags of serve")
 
 	is, _ = configOf(t, nil, "--demo", "--code-rate-client", "5")
 	value, from := is.flag("code-rate-address")
@@ -74,8 +74,7 @@ func TestConfigPrintsValuesAndSources(t *testing.T) {
 	require.Contains(t, stderr, "--document-depth")
 }
 
-// TestConfigMasksSecrets in any flag or variable that could hold one, however
-// it is written.
+// TestConfigMasksSecrets sets each flag and variable that can hold a secret, in several notations.
 func TestConfigMasksSecrets(t *testing.T) {
 	t.Parallel()
 	const canary = "CanaryYellow"
@@ -113,7 +112,7 @@ func TestConfigMasksSecrets(t *testing.T) {
 	}
 }
 
-// TestLimitsAreLoggedAtStart, all that --help-all lists, with their effective
+// TestLimitsAreLoggedAtStart requires all limits of --help-all in the log, with their effective
 // values.
 func TestLimitsAreLoggedAtStart(t *testing.T) {
 	t.Parallel()
@@ -137,5 +136,5 @@ func TestLimitsAreLoggedAtStart(t *testing.T) {
 		require.Contains(t, logged, flag[1])
 		require.Equal(t, value, logged[flag[1]], flag[1])
 	}
-	require.Equal(t, 0.0, logged["code-rate-client"], "the demo has no limit")
+	require.Equal(t, 0.0, logged["code-rate-client"], "no limit in the demo")
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// seeDocs authorizes, and tries an operation with what it must have.
+// seeDocs authorizes in the REST documentation page and tries an operation with its required
+// parameters.
 func seeDocs(t *testing.T, b *browser, s *serverProcess) {
 	const stock = "#operations-Stock-Stock"
 	b.do(t, chromedp.Navigate(s.url+"/docs"), chromedp.WaitReady(playgroundReady))
-	b.until(t, `document.querySelector(".btn.authorize.locked") !== null`) // with the demo's token
+	b.until(t, `document.querySelector(".btn.authorize.locked") !== null`) // authorized with the demo's token
 	b.until(t, `document.querySelector(".opblock").getBoundingClientRect().top < 600`)
 	b.picture(t, "docs")
 	b.do(t, chromedp.Click(chromedp.CSS(stock+" .opblock-summary-control")), chromedp.Click(chromedp.CSS(stock+" .try-out__btn")),
 		chromedp.WaitVisible(chromedp.CSS(stock+" .execute")))
-	require.Equal(t, "prod-americano", b.script(t, `[...document.querySelectorAll("`+stock+` .parameters input")].map((e) => e.value).join("")`), "only what is required")
+	require.Equal(t, "prod-americano", b.script(t, `[...document.querySelectorAll("`+stock+` .parameters input")].map((e) => e.value).join("")`), "required parameters only")
 	b.do(t, chromedp.Click(chromedp.CSS(stock+" .execute")))
 	b.until(t, `[...document.querySelectorAll("`+stock+` .live-responses-table .response-col_status")].some((e) => e.textContent.startsWith("200"))`)
 	b.picture(t, "docs-tried")
@@ -31,7 +32,7 @@ func seeDocs(t *testing.T, b *browser, s *serverProcess) {
 	b.picture(t, "docs-authorize")
 }
 
-// brightness is that of the page as it is seen, 0 to 1 on the average.
+// brightness returns the average brightness of the page, 0 to 1.
 func (b *browser) brightness(t *testing.T) float64 {
 	t.Helper()
 	shot, err := chromedp.Run(b, chromedp.CaptureScreenshot())

@@ -22,8 +22,7 @@ import (
 
 var updateAnswers = flag.Bool("update", false, "rewrite the answers in README.md and docs with what the server answers")
 
-// documentBlock is a fenced block of a page with the block of its answer, if
-// that follows directly.
+// documentBlock is a fenced block of a page, with the answer block if one follows directly.
 type documentBlock struct {
 	language, text         string
 	answerLanguage, answer string
@@ -33,8 +32,7 @@ type documentBlock struct {
 
 var documentFence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```\n(?:\n```(json|text)\n(.*?)^```\n)?")
 
-// documentBlocks lists the blocks of a page that the tests run: sh, graphql,
-// and ndjson, which is an import file.
+// documentBlocks returns the blocks that the tests run: sh, graphql and ndjson (import files).
 func documentBlocks(page string) (blocks []documentBlock) {
 	for _, at := range documentFence.FindAllStringSubmatchIndex(page, -1) {
 		b := documentBlock{language: page[at[2]:at[3]], text: page[at[4]:at[5]]}
@@ -47,8 +45,7 @@ func documentBlocks(page string) (blocks []documentBlock) {
 	return blocks
 }
 
-// documentPages are README.md and docs, without the pages that have a test of
-// their own.
+// documentPages returns README.md and docs, except pages with a test of their own.
 func documentPages(t *testing.T) (pages []string) {
 	t.Helper()
 	found, err := filepath.Glob("docs/*.md")
@@ -61,9 +58,8 @@ func documentPages(t *testing.T) (pages []string) {
 	return pages
 }
 
-// TestDocumentation runs each command and each query of README.md and docs in
-// order, one demo server a page, and compares the answers with those shown. In
-// an answer "…" stands for any value.
+// TestDocumentation runs the commands and queries of README.md and docs in order, with a demo
+// server for each page, and compares the answers. "…" in an answer matches any value.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl"} {
@@ -123,7 +119,7 @@ func requireAnswer(t *testing.T, block documentBlock, answer string) {
 	require.Equal(t, want, withPlaceholders(got, want), "the page shows another answer to\n%s\nit is\n%s", block.text, answer)
 }
 
-// answerPattern matches a text in which "…" stands for anything.
+// answerPattern returns a pattern for a text in which "…" matches anything.
 func answerPattern(shown string) *regexp.Regexp {
 	return regexp.MustCompile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(shown)), "…", ".*") + "$")
 }
@@ -153,8 +149,7 @@ func withPlaceholders(got, want any) any {
 	return got
 }
 
-// updatedAnswer is the text of an answer's block, with the placeholders of the
-// block before.
+// updatedAnswer returns the new text of an answer block, with its old placeholders.
 func updatedAnswer(t *testing.T, block documentBlock, answer string) string {
 	t.Helper()
 	if block.answerLanguage == "text" {
@@ -171,12 +166,12 @@ func updatedAnswer(t *testing.T, block documentBlock, answer string) string {
 	return got.format(0, 0) + "\n"
 }
 
-// orderedJSON is a JSON value whose members keep their order.
+// orderedJSON is a JSON value that keeps the order of members.
 type orderedJSON struct {
-	names []string // of an object
+	names []string // member names of an object
 	items []orderedJSON
 	open  byte   // { or [, 0 for a scalar
-	text  string // of a scalar
+	text  string // scalar
 }
 
 func parseOrdered(text []byte) (orderedJSON, error) {
@@ -217,7 +212,7 @@ func encodeJSON(value any) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value) // a token of JSON
+	_ = encoder.Encode(value) // a JSON token always encodes
 	return strings.TrimSpace(text.String())
 }
 
@@ -240,8 +235,8 @@ func (v orderedJSON) withPlaceholders(before orderedJSON) orderedJSON {
 	return v
 }
 
-// format writes a value on one line where it fits, else several members a line.
-// lead is the width of what precedes it on its line.
+// format writes a value on one line if it fits, else several members per line. lead is the width of
+// the text before it on the line.
 func (v orderedJSON) format(indent, lead int) string {
 	const width = 110
 	key := func(i int) string {
@@ -287,13 +282,12 @@ func (v orderedJSON) format(indent, lead int) string {
 type documentRun struct {
 	folder string
 	server *serverProcess
-	token  string            // for everything, as the demo prints it
+	token  string            // with all scopes, printed by the demo
 	set    string            // commands that set variables for later blocks
-	urls   map[string]string // of servers that the page starts, by the address that it gives them
+	urls   map[string]string // URLs of servers that the page starts, by its addresses
 }
 
-// demo starts the demo's server, which is what 127.0.0.1:8080 is until the
-// page starts another.
+// demo starts the demo server that stands for 127.0.0.1:8080 until the page starts its own.
 func (r *documentRun) demo(t *testing.T) {
 	t.Helper()
 	if r.folder != "" {
@@ -303,7 +297,7 @@ func (r *documentRun) demo(t *testing.T) {
 	root, err := os.Getwd()
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(program, filepath.Join(r.folder, "portico")))
-	for _, name := range []string{"internal", "graph", "rest", "schema.graphqls"} { // whose files pages name
+	for _, name := range []string{"internal", "graph", "rest", "schema.graphqls"} { // pages refer to their files
 		require.NoError(t, os.Symlink(filepath.Join(root, name), filepath.Join(r.folder, name)))
 	}
 	r.server = startServer(t, "--demo", "--admin-addr", "127.0.0.1:0")
@@ -328,8 +322,8 @@ var (
 	setsVariables = regexp.MustCompile(`(?m)^[A-Z_]+=.*$`)
 )
 
-// shell runs a block of commands and returns what they print. A server among
-// them is the last command; it serves the blocks that follow.
+// shell runs a block of commands and returns their output. If the last one is a server, it serves
+// the following blocks.
 func (r *documentRun) shell(t *testing.T, text string) string {
 	t.Helper()
 	r.demo(t)
@@ -350,7 +344,7 @@ func (r *documentRun) shell(t *testing.T, text string) string {
 	return out
 }
 
-// graphql sends a query with the variables and headers of its comments.
+// graphql sends a query with the variables and headers in its comments.
 func (r *documentRun) graphql(t *testing.T, text string) string {
 	t.Helper()
 	r.demo(t)
@@ -372,8 +366,8 @@ func (r *documentRun) graphql(t *testing.T, text string) string {
 	return answer
 }
 
-// importLines imports a block of an import page as a shop of its own, on top
-// of the demo's shop where the lines refer to it.
+// importLines imports a block of an import page into a new shop, after the demo shop if the lines
+// refer to it.
 func (r *documentRun) importLines(t *testing.T, text string) {
 	t.Helper()
 	r.demo(t)
@@ -383,14 +377,12 @@ func (r *documentRun) importLines(t *testing.T, text string) {
 	mustRun(t, append([]string{"import", file, demoShop}, flags...)...)
 }
 
-// runServing runs commands. A server among them is the last, and is ended once
-// it is ready.
+// runServing runs commands. If the last one is a server, it stops the server once it is ready.
 func runServing(t *testing.T, folder, commands string) {
 	t.Helper()
 	if before, server, serves := strings.Cut(commands, "./portico serve"); serves {
-		// The server ends with the shell. The log of the server before it is
-		// emptied first, since the shell may read the file before the new one
-		// opened it.
+		// The server ends with the shell. Truncate the log first: the shell may read it before the new
+		// server opens it.
 		commands = before + `: > ready.log
 			./portico serve --addr 127.0.0.1:0 ` + strings.TrimSpace(addressFlag.ReplaceAllString(server, "")) + ` 2> ready.log & server=$!
 			until grep -q '"msg":"ready"' ready.log; do kill -0 $server; done
@@ -399,7 +391,7 @@ func runServing(t *testing.T, folder, commands string) {
 	runCommands(t, folder, environment(), commands)
 }
 
-// runCommands runs commands in bash and returns what they print.
+// runCommands runs commands in bash and returns their output.
 func runCommands(t *testing.T, folder string, environment []string, commands string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -21,7 +21,7 @@ import (
 	"portico/store/storetest"
 )
 
-// longShop is a shop of products with long descriptions, as an import file.
+// longShop writes an import file of products with long descriptions.
 func longShop(t *testing.T, products, bytes int) string {
 	t.Helper()
 	var b strings.Builder
@@ -43,7 +43,7 @@ func longShop(t *testing.T, products, bytes int) string {
 	return path
 }
 
-// peak is the most memory that a process had so far, in bytes.
+// peak returns the peak memory (VmHWM) of the process in bytes.
 func (s *serverProcess) peak(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
@@ -58,8 +58,8 @@ func (s *serverProcess) peak(t *testing.T) int {
 	return kilobytes << 10
 }
 
-// A hundred requests at once that ask for as much as the public token lets them
-// are answered or refused within 512 MiB; health is answered all the while.
+// TestConcurrentExpensiveRequests sends 100 of the most expensive requests that the public token
+// allows. The server answers or refuses each within 512 MiB, and health checks work.
 func TestConcurrentExpensiveRequests(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "it imports a large shop; the tests of graph bound each request")
@@ -98,7 +98,7 @@ func TestConcurrentExpensiveRequests(t *testing.T) {
 	for _, attack := range []struct {
 		name    string
 		request func(i int) *http.Request
-		says    string // what an answer begins with, or says
+		says    string // part of the response
 	}{
 		{"far too large", query("{x_NUMBER:products(first:100){nodes{%s}}}", aliases(440)), "larger than 8388608 bytes"},
 		{"far too large, with stock", query("{x_NUMBER:products(first:100){nodes{%s stock{available}}}}", aliases(440)), "larger than 8388608 bytes"},

@@ -13,18 +13,18 @@ import (
 func TestDatabaseMetrics(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		office := openDemo(t, e.URL(t))
-		_, err := office.PublishLater(t.Context(), "test", "catalog-coffee", true) // no worker is there yet
+		writer := openDemo(t, e.URL(t))
+		_, err := writer.PublishLater(t.Context(), "test", "catalog-coffee", true) // no worker runs yet
 		require.NoError(t, err)
-		open, err := office.Gauges(t.Context())
+		open, err := writer.Gauges(t.Context())
 		require.NoError(t, err)
 		require.Len(t, open.Jobs, 1)
 		require.Equal(t, []any{"catalog_publish", "queued", 1}, []any{open.Jobs[0].Kind, open.Jobs[0].State, open.Jobs[0].Count})
 		require.Len(t, open.Catalogs, 1)
 
-		s := office.serve(t, "--admin-addr", "127.0.0.1:0")
+		s := writer.serve(t, "--admin-addr", "127.0.0.1:0")
 		response, _ := s.send(t, "GET", "/debug/pprof/goroutine?debug=1", "")
-		require.Equal(t, http.StatusNotFound, response.StatusCode, "profiles are on the admin address only")
+		require.Equal(t, http.StatusNotFound, response.StatusCode, "profiles on the admin address only")
 		s.url = s.admin
 		_, text := s.send(t, "GET", "/metrics", "")
 		for _, line := range []string{

@@ -12,8 +12,8 @@ import (
 	"portico/store/storetest"
 )
 
-// at is the flag of what asks a server where it listens.
-func (s *serverProcess) at(t testing.TB) string {
+// addrFlag returns the --addr flag of the server for the health command.
+func (s *serverProcess) addrFlag(t testing.TB) string {
 	t.Helper()
 	address, err := url.Parse(s.url)
 	require.NoError(t, err)
@@ -24,22 +24,22 @@ func TestHealthCommand(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	s := startServer(t, append(flags, "--linger", "10m")...)
-	require.Equal(t, "ok\n", mustRun(t, "health", s.at(t)))
-	require.Equal(t, "ok\n", mustRun(t, "health", "--ready", s.at(t)))
-	_, port, _ := strings.Cut(s.at(t), "127.0.0.1")
-	require.Equal(t, "ok\n", mustRun(t, "health", "--addr", port), "as serve has it for every interface")
+	require.Equal(t, "ok\n", mustRun(t, "health", s.addrFlag(t)))
+	require.Equal(t, "ok\n", mustRun(t, "health", "--ready", s.addrFlag(t)))
+	_, port, _ := strings.Cut(s.addrFlag(t), "127.0.0.1")
+	require.Equal(t, "ok\n", mustRun(t, "health", "--addr", port), "as serve takes it for all interfaces")
 
 	s.signal(syscall.SIGTERM)
 	storetest.Eventually(t, 1, func() int {
-		code, _, _ := portico(t, "health", "--ready", s.at(t))
+		code, _, _ := portico(t, "health", "--ready", s.addrFlag(t))
 		return code
 	})
-	code, _, stderr := portico(t, "health", "--ready", s.at(t))
+	code, _, stderr := portico(t, "health", "--ready", s.addrFlag(t))
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "is unavailable: The server is shutting down.")
-	require.Equal(t, "ok\n", mustRun(t, "health", s.at(t)), "it is up as long as it answers")
+	require.Equal(t, "ok\n", mustRun(t, "health", s.addrFlag(t)), "health succeeds while the server responds")
 	s.kill()
-	code, _, stderr = portico(t, "health", s.at(t))
+	code, _, stderr = portico(t, "health", s.addrFlag(t))
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "no response from the server")
 }
@@ -50,8 +50,8 @@ func TestHealthCommandOverTLS(t *testing.T) {
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
 	writeCertificate(t, cert, key, 1)
 	s := startServer(t, append(flags, "--tls-cert", cert, "--tls-key", key)...)
-	require.Equal(t, "ok\n", mustRun(t, "health", s.at(t), "--tls-cert", cert))
-	code, _, stderr := portico(t, "health", s.at(t))
+	require.Equal(t, "ok\n", mustRun(t, "health", s.addrFlag(t), "--tls-cert", cert))
+	code, _, stderr := portico(t, "health", s.addrFlag(t))
 	require.Equal(t, 1, code)
 	require.Contains(t, stderr, "is not portico")
 	require.Zero(t, s.stop())

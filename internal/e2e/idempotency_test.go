@@ -18,11 +18,11 @@ import (
 	"portico/store/storetest"
 )
 
-// sealKey seals the signing keys, the same for all servers of a test.
+// sealKey is the sealing key of all servers of a test.
 var sealKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
 
-// add increments the stock by one under a key; an error means that nobody
-// knows whether it did.
+// add increments the stock by one with an idempotency key. After an error, the write may or may not
+// be done.
 func (s *serverProcess) add(token, key string) error {
 	const query = `{"query":"mutation { stockTransact(input: {changes: [{productId: \"a\", action: INCREMENT, quantity: 1}]}) { userErrors { message } } }"}`
 	request, err := http.NewRequest(http.MethodPost, s.url+"/graphql", strings.NewReader(query))
@@ -52,9 +52,8 @@ func (s *serverProcess) add(token, key string) error {
 	return nil
 }
 
-// A server is killed while clients write; whatever was not answered is sent
-// again. A write without its key would then be made twice, a key without its
-// write not at all.
+// TestIdempotentWritesSurviveKill kills a server under load and retries the unanswered writes. A
+// write stored without its key would run twice, and a key stored without its write would lose it.
 func TestIdempotentWritesSurviveKill(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -107,6 +106,6 @@ func TestIdempotentWritesSurviveKill(t *testing.T) {
 		}
 		stock, err := s.Stock(t.Context(), "a")
 		require.NoError(t, err)
-		require.EqualValues(t, answered.Load(), stock.Available, "each was made once")
+		require.EqualValues(t, answered.Load(), stock.Available, "each write ran once")
 	})
 }

@@ -11,15 +11,15 @@ import (
 	"portico/store/stock"
 )
 
-// What the service itself changes stays through an import, and the summary says
-// how to write over it.
+// TestImportKeepsRuntimeChanges requires that an import keeps stock and settings, and that the
+// summary names the flags to overwrite them.
 func TestImportKeepsRuntimeChanges(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
 	with := func(args ...string) []string { return append(args, flags...) }
 	require.NotContains(t, mustRun(t, with("import", demoShop)...), "left")
-	office := openFixture(t, "file:"+path)
-	_, err := office.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "prod-flat-white", Action: stock.StockAllocate, Quantity: 2}})
+	writer := openFixture(t, "file:"+path)
+	_, err := writer.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "prod-flat-white", Action: stock.StockAllocate, Quantity: 2}})
 	require.NoError(t, err)
 	renamed := filepath.Join(t.TempDir(), "renamed.ndjson")
 	shop, err := os.ReadFile(demoShop)
@@ -29,7 +29,7 @@ func TestImportKeepsRuntimeChanges(t *testing.T) {
 	answer := mustRun(t, with("import", renamed)...)
 	require.Contains(t, answer, "kept existing: 1 stock; overwrite them with --stock\n")
 	require.Contains(t, answer, "published catalog-coffee: release 2,")
-	_, err = office.ServeRelease(t.Context(), "test", "1")
+	_, err = writer.ServeRelease(t.Context(), "test", "1")
 	require.NoError(t, err)
 	answer = mustRun(t, with("import", os.DevNull)...)
 	require.Contains(t, answer, "held catalog-coffee: release 1, rolled back from release 2; publish it with: portico publish catalog-coffee\n")
@@ -37,9 +37,9 @@ func TestImportKeepsRuntimeChanges(t *testing.T) {
 	answer = mustRun(t, with("import", "--publish", os.DevNull)...)
 	require.Contains(t, answer, "published catalog-coffee: release ")
 	require.NotContains(t, answer, "held")
-	_, err = office.ServeRelease(t.Context(), "test", "1")
+	_, err = writer.ServeRelease(t.Context(), "test", "1")
 	require.NoError(t, err)
-	require.NotContains(t, mustRun(t, with("publish")...), "held", "publish is on purpose")
+	require.NotContains(t, mustRun(t, with("publish")...), "held", "an explicit publish ends the hold")
 	require.NotContains(t, mustRun(t, with("import", "--stock", demoShop)...), "left")
 	code, _, stderr := portico(t, with("import", "--publish", "--no-publish", demoShop)...)
 	require.Equal(t, 2, code)

@@ -19,11 +19,11 @@ func TestJSONOutput(t *testing.T) {
 	flags, path := database(t)
 	folder := filepath.Dir(path)
 	checked := map[string]bool{}
-	// result runs a command, whose words are the first of args, and returns what it prints.
+	// result runs a command and returns its standard output. args begin with its name.
 	result := func(words int, args ...string) any {
 		name := strings.Join(args[:words], " ")
 		example := regexp.MustCompile(`(?ms)^    ([\[{].*?^    [\]}])$`).FindStringSubmatch(mustRun(t, append(slices.Clone(args[:words]), "--help")...))
-		require.NotNil(t, example, "the help of %s has no example of --json", name)
+		require.NotNil(t, example, "the help of %s lacks an example of --json", name)
 		var documented, printed any
 		require.NoError(t, json.Unmarshal([]byte(example[1]), &documented))
 		decoder := json.NewDecoder(strings.NewReader(mustRun(t, append(args, "--json")...)))
@@ -74,8 +74,7 @@ func TestJSONOutput(t *testing.T) {
 	require.NotEmpty(t, stderr)
 }
 
-// members are the names of the members of an object, or of the first object of a
-// list.
+// members returns the member names of an object, or of the first object of a list.
 func members(value any) []string {
 	switch v := value.(type) {
 	case []any:

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// text is what a file holds.
+// text returns the content of a file.
 func text(t *testing.T, file string) string {
 	t.Helper()
 	content, err := os.ReadFile(file)
@@ -24,8 +24,8 @@ func TestMissingKeyFileIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
 	mustRun(t, append([]string{"import", demoShop}, flags...)...)
-	require.NoFileExists(t, keyFileOf(path), "an import seals nothing")
-	require.Zero(t, startServer(t, flags...).stop(), "so that the first server makes the key")
+	require.NoFileExists(t, keyFileOf(path), "an import seals no secrets")
+	require.Zero(t, startServer(t, flags...).stop(), "the first server creates the key")
 	key := text(t, keyFileOf(path))
 	require.NoError(t, os.Remove(keyFileOf(path)))
 
@@ -38,7 +38,7 @@ func TestMissingKeyFileIsNotReplaced(t *testing.T) {
 	_, _, stderr := portico(t, append([]string{"serve", "--addr", "127.0.0.1:0"}, flags...)...)
 	require.Contains(t, stderr, "Restore the file from your copy, or set PORTICO_SEAL_KEY or --key-file.")
 
-	file := filepath.Join(t.TempDir(), "shop.ndjson") // the way out where the key is lost for good
+	file := filepath.Join(t.TempDir(), "shop.ndjson") // how to recover from a lost key
 	mustRun(t, append([]string{"export", file}, flags...)...)
 	elsewhere, _ := database(t)
 	mustRun(t, append([]string{"import", file}, elsewhere...)...)
@@ -58,13 +58,13 @@ func TestRekeyKeepsFormerKeys(t *testing.T) {
 	for range 3 {
 		former = text(t, keyFileOf(path)) + former
 		mustRun(t, append([]string{"rekey"}, flags...)...)
-		require.Equal(t, former, text(t, keyFileOf(path)+".former"), "the latest first")
+		require.Equal(t, former, text(t, keyFileOf(path)+".former"), "latest key first")
 	}
 	require.NotContains(t, former, text(t, keyFileOf(path)))
 
 	place := "file:" + filepath.Join(t.TempDir(), "old.db")
 	mustRun(t, "restore", backup, "--database-url", place)
-	require.Zero(t, startServer(t, "--database-url", place, "--key-file", keyFileOf(path)+".former").stop(), "a backup of before opens with it")
+	require.Zero(t, startServer(t, "--database-url", place, "--key-file", keyFileOf(path)+".former").stop(), "opens the older backup")
 }
 
 func TestRekeyWithWrongKey(t *testing.T) {
@@ -86,7 +86,7 @@ func TestRekeyWithWrongKey(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.db")
 	code, _, _ := portico(t, "rekey", "--database-url", "file:"+none, "--seal-key", keyOf('a')+","+keyOf('b'))
 	require.Equal(t, 1, code)
-	require.NoFileExists(t, none, "it makes no database")
+	require.NoFileExists(t, none, "creates no database")
 }
 
 func TestFilePermissions(t *testing.T) {

@@ -21,19 +21,17 @@ import (
 	"portico/store/storetest"
 )
 
-// The shop before, and the one that takes its place: the first products of
-// both are the same.
+// Sizes of the first shop and of the one that replaces it. They share the first products.
 const (
 	fewProducts  = 200
 	manyProducts = 1200
 )
 
-// stage is when a process is killed: as soon as a count is larger than it was
-// at the start, or at once without a count. What is asserted holds wherever
-// the kill falls.
+// stage is the moment to kill a process: when a count exceeds its value at the start, or at once
+// without a count. The assertions hold for any moment.
 type stage struct{ name, count string }
 
-// publishStages are the stages of writing a release.
+// publishStages are the stages of a publication.
 var publishStages = []stage{
 	{"as it starts", ""},
 	{"with a release begun", `SELECT COUNT(*) FROM release`},
@@ -52,8 +50,8 @@ var importStages = []stage{
 	{"with some stock", `SELECT COUNT(*) FROM stock`},
 }
 
-// shopOf is a generated shop of so many products.
-func shopOf(products int) func() (io.ReadCloser, error) {
+// generatedShop returns a generated shop of a number of products.
+func generatedShop(products int) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) {
 		var shop bytes.Buffer
 		err := datagen.WriteShop(&shop, products, 1)
@@ -61,7 +59,7 @@ func shopOf(products int) func() (io.ReadCloser, error) {
 	}
 }
 
-// serveFew opens a store that serves the small shop.
+// serveFew opens a store with the small shop published.
 func serveFew(t *testing.T, e storetest.Backend) *shop.Store {
 	t.Helper()
 	s := e.Open(t)
@@ -70,7 +68,7 @@ func serveFew(t *testing.T, e storetest.Backend) *shop.Store {
 	return s
 }
 
-// publishAll publishes the shop, and tells how many products are found then.
+// publishAll publishes the shop and returns the number of visible products.
 func publishAll(t *testing.T, s *shop.Store) int {
 	t.Helper()
 	ids, err := s.CatalogIDs(t.Context())
@@ -86,11 +84,11 @@ func publishAll(t *testing.T, s *shop.Store) int {
 
 func fill(t *testing.T, s *shop.Store, products int) {
 	t.Helper()
-	_, err := s.Import(t.Context(), "test", shopOf(products), exchange.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", generatedShop(products), exchange.ImportOptions{})
 	require.NoError(t, err)
 }
 
-// listed is how many products a shopper finds, and reads a page of them.
+// listed returns the number of visible products, and reads a page of them.
 func listed(ctx context.Context, s *shop.Store) (int, error) {
 	view, err := s.View(ctx, release.ShopperContext{})
 	if err != nil {
@@ -107,8 +105,8 @@ func listed(ctx context.Context, s *shop.Store) (int, error) {
 	return page.Total(ctx)
 }
 
-// runOrKill runs portico until its end, or kills it once that is time. What
-// shoppers find meanwhile must be one of the totals.
+// runOrKill runs a command to its end, or kills it when isTime is true. Until then, the number of
+// visible products must be one of totals.
 func runOrKill(t *testing.T, s *shop.Store, isTime func() bool, totals []int, args ...string) (killed bool) {
 	t.Helper()
 	var stderr bytes.Buffer
@@ -120,7 +118,7 @@ func runOrKill(t *testing.T, s *shop.Store, isTime func() bool, totals []int, ar
 	for {
 		if isTime() {
 			killed = true
-			_ = process.Process.Kill() // SIGKILL; it may have ended
+			_ = process.Process.Kill() // it may have ended
 			<-ended
 		}
 		total, err := listed(t.Context(), s)
@@ -133,16 +131,16 @@ func runOrKill(t *testing.T, s *shop.Store, isTime func() bool, totals []int, ar
 		case err := <-ended:
 			require.NoError(t, err, stderr.String())
 			return false
-		case <-time.After(time.Millisecond): // leaves the processor to it
+		case <-time.After(time.Millisecond): // yields the CPU
 		}
 	}
 }
 
-// never is when a process is left alone.
+// never lets runOrKill run to the end.
 func never() bool { return false }
 
-// contentsOf is what a store holds, but for what names the moment of an import:
-// the ledger's lines, which are counted, and the times of stock.
+// contentsOf returns the content of a store without what depends on the time of an import: ledger
+// lines, which it counts, and stock times.
 func contentsOf(t *testing.T, s *shop.Store) string {
 	t.Helper()
 	var out, kept bytes.Buffer
@@ -164,8 +162,8 @@ func contentsOf(t *testing.T, s *shop.Store) string {
 	return kept.String()
 }
 
-// uninterrupted is a store into which both shops came without a fault: what it
-// holds, and the totals that shoppers found before and after.
+// uninterrupted imports both shops without interruption, and returns the content of the store and
+// the numbers of visible products.
 func uninterrupted(t *testing.T, e storetest.Backend) (holds string, few, many int) {
 	t.Helper()
 	s := e.Open(t)
@@ -177,7 +175,7 @@ func uninterrupted(t *testing.T, e storetest.Backend) (holds string, few, many i
 	return contentsOf(t, s), few, many
 }
 
-// requireComplete opens a store anew, and holds it against an undisturbed one.
+// requireComplete reopens a store and compares it with an uninterrupted one.
 func requireComplete(t *testing.T, e storetest.Backend, holds string, many int) {
 	t.Helper()
 	s := e.Open(t)
@@ -190,17 +188,16 @@ func requireComplete(t *testing.T, e storetest.Backend, holds string, many int) 
 	require.NoError(t, s.Sweep(t.Context()))
 	var leftovers int
 	require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM release WHERE state <> 'published'`).Scan(&leftovers))
-	require.Zero(t, leftovers, "releases that were never finished")
+	require.Zero(t, leftovers, "no unfinished releases")
 }
 
-// kill kills a command at each of some stages, and runs it again, to its end:
-// that must make the store whole.
+// kill kills a command at each stage and runs it again, which must complete the store.
 func kill(t *testing.T, e storetest.Backend, stages []stage, prepare func(*testing.T) *shop.Store, line ...string) {
 	t.Helper()
 	storetest.FullTestsOnlyOnPostgres(t, e)
 	var holds string
 	var totals []int
-	t.Run("undisturbed", func(t *testing.T) {
+	t.Run("uninterrupted", func(t *testing.T) {
 		var few, many int
 		holds, few, many = uninterrupted(t, e)
 		totals = []int{few, many}

@@ -26,18 +26,18 @@ func TestTokenRateLimit(t *testing.T) {
 	require.Equal(t, 429, response.StatusCode)
 	after, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	require.NoError(t, err)
-	require.True(t, 1 <= after && after <= 20, "three a minute come back one each 20 seconds, not after %d", after)
+	require.True(t, 1 <= after && after <= 20, "three per minute means one every 20 s, not after %d", after)
 	require.JSONEq(t, fmt.Sprintf(`{"errors":[{"status":429,"title":"Too Many Requests","detail":"Rate limit for token requests exceeded by this client: at most 3 per minute. Retry in %d seconds."}]}`, after), body)
 
 	for range 3 {
 		status, _ = s.login(t, other, otherSecret, "X-Forwarded-For", "203.0.113.1")
-		require.Equal(t, 200, status, "another client is not held up by it")
+		require.Equal(t, 200, status, "other clients are not affected")
 	}
 	status, _ = s.login(t, "nobody", "x", "X-Forwarded-For", "203.0.113.2")
 	require.Equal(t, 401, status)
 	response, body = s.send(t, "POST", "/oauth/access_token", "grant_type=implicit&client_id="+other, "X-Forwarded-For", "203.0.113.3")
-	require.Equal(t, 429, response.StatusCode, "the header of whoever is no trusted proxy is not believed")
-	require.Contains(t, body, "by this address")
+	require.Equal(t, 429, response.StatusCode, "X-Forwarded-For counts from trusted proxies only")
+	require.Contains(t, body, "limited by address")
 }
 
 func TestTrustedProxyFlag(t *testing.T) {
@@ -63,14 +63,14 @@ func TestCodeRateLimit(t *testing.T) {
 		fmt.Fprintf(&aliases, `c%d: promotionCodeCheck(code: "GUESS-%d") { valid } `, i, i)
 	}
 	response, body := s.graphql(t, token, "{ "+aliases.String()+" }")
-	require.Equal(t, 200, response.StatusCode, "what was tried within the limit is answered")
+	require.Equal(t, 200, response.StatusCode, "within the limit")
 	require.NotEmpty(t, response.Header.Get("Retry-After"))
 	require.Contains(t, body, `"code":"RATE_LIMITED"`)
 	require.Equal(t, 2, strings.Count(body, `"valid"`))
 	require.Equal(t, 498, strings.Count(body, `":null`))
 	require.Contains(t, body, "Rate limit for promotion code lookups exceeded by this client: at most 2 per minute")
 	response, _ = s.graphql(t, token, `mutation { promotionCodeRedeem(input: {code: "A", reference: "r"}) { unitsApplied } }`)
-	require.Equal(t, 429, response.StatusCode, "the document used it up")
+	require.Equal(t, 429, response.StatusCode, "the document used up the limit")
 	response, body = s.graphql(t, token, `{ settings { pageLength } }`)
 	require.Equal(t, 200, response.StatusCode, body)
 	require.Empty(t, response.Header.Get("Retry-After"))
@@ -89,7 +89,8 @@ func TestDemoHasNoRateLimitsByDefault(t *testing.T) {
 	require.Equal(t, 429, status)
 }
 
-// A page of another origin reads every answer, errors included.
+// TestCORSOnBothAPIs requires that pages of an allowed origin can read all responses, including
+// errors.
 func TestCORSOnBothAPIs(t *testing.T) {
 	t.Parallel()
 	const shop = "https://shop.example"
@@ -147,7 +148,7 @@ func TestDefaultCORSOrigins(t *testing.T) {
 	require.Empty(t, allowed(s, "http://localhost:3000").Get("Access-Control-Allow-Origin"), "none")
 	s = startServer(t, "--demo")
 	header := allowed(s, "http://localhost:3000")
-	require.Equal(t, "http://localhost:3000", header.Get("Access-Control-Allow-Origin"), "the demo allows this machine's pages")
+	require.Equal(t, "http://localhost:3000", header.Get("Access-Control-Allow-Origin"), "the demo allows local pages")
 	require.Empty(t, header.Get("Access-Control-Allow-Credentials"))
 	require.Empty(t, allowed(s, "https://shop.example").Get("Access-Control-Allow-Origin"))
 	s = startServer(t, "--demo", "--cors-origin", "https://shop.example")

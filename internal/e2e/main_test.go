@@ -1,6 +1,6 @@
-// Package e2e tests the program as its users have it: as a process, by its
-// command line, over HTTP, and in a browser. It may import whatever it likes,
-// and nothing imports it. Its paths begin at the root of the repository.
+// Package e2e tests the program as a process: its command line, HTTP, and pages in a browser.
+// TestMain builds program, and startServer starts it. File paths start at the root of the
+// repository.
 package e2e
 
 import (
@@ -23,8 +23,7 @@ import (
 	"portico/store/storetest"
 )
 
-// program is the file of portico, made by TestMain from what is here, which is
-// sources.
+// program is the path of the binary that TestMain builds from sources.
 var (
 	program string
 	sources []string
@@ -40,14 +39,13 @@ func TestMain(m *testing.M) {
 	storetest.Main(m)
 }
 
-// build makes the program, in a folder of its own, with the race detector if
-// the tests have it.
+// build builds the program into a new folder, with the race detector if the tests have it.
 func build() (folder string, err error) {
 	if err := os.Chdir(filepath.Join("..", "..")); err != nil {
 		return "", err
 	}
 	if sources, err = listSources(); err != nil {
-		return "", fmt.Errorf("list what the program is made of: %w", err)
+		return "", fmt.Errorf("list the sources: %w", err)
 	}
 	if folder, err = os.MkdirTemp("", "portico-e2e-*"); err != nil {
 		return "", err
@@ -63,7 +61,7 @@ func build() (folder string, err error) {
 	return folder, nil
 }
 
-// listSources lists every file that the program is made of.
+// listSources returns all source files of the program.
 func listSources() (files []string, err error) {
 	list, err := exec.Command("go", "list", "-deps", "-json=Dir,Module,GoFiles,EmbedFiles", ".").Output()
 	if err != nil {
@@ -89,10 +87,9 @@ func listSources() (files []string, err error) {
 	}
 }
 
-// dependOnSources looks at the sources: what a test looks at decides whether go
-// test takes its result from the cache, and the program is not imported here.
-// It is for tests to call, as what TestMain does is not noted; so it also tells
-// where paths begin.
+// dependOnSources stats the sources, so that go test does not reuse a cached result after they
+// changed: the tests do not import the program. Tests must call it, since go test does not track
+// TestMain. For the same reason it repeats the change of the working directory.
 var dependOnSources = sync.OnceValue(func() error {
 	if err := os.Chdir("."); err != nil {
 		return err
@@ -105,10 +102,10 @@ var dependOnSources = sync.OnceValue(func() error {
 	return nil
 })
 
-// command is a process of portico that is not started yet.
+// command returns a process of portico that is not started yet.
 func command(args ...string) *exec.Cmd {
 	if err := dependOnSources(); err != nil {
-		panic(err) // somebody takes files away while the tests run
+		panic(err) // a source file was removed during the tests
 	}
 	c := exec.Command(program, args...)
 	c.Env = environment()
@@ -116,8 +113,8 @@ func command(args ...string) *exec.Cmd {
 	return c
 }
 
-// environment is this process's without the variables that only tests have:
-// the program refuses those that it does not know.
+// environment returns the environment without the variables of the tests, which the program would
+// reject as unknown.
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, is := strings.CutPrefix(variable, "PORTICO_")
@@ -126,13 +123,13 @@ func environment() []string {
 	})
 }
 
-// portico runs a command line to its end.
+// portico runs a command to its end.
 func portico(t testing.TB, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	return porticoReading(t, nil, args...)
 }
 
-// porticoReading runs a command line with a standard input.
+// porticoReading runs a command with a standard input.
 func porticoReading(t testing.TB, stdin io.Reader, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, complaints bytes.Buffer
@@ -144,7 +141,7 @@ func porticoReading(t testing.TB, stdin io.Reader, args ...string) (code int, st
 	return c.ProcessState.ExitCode(), out.String(), complaints.String()
 }
 
-// mustRun runs a command line that must succeed, and returns its answer.
+// mustRun runs a command that must succeed, and returns its standard output.
 func mustRun(t testing.TB, args ...string) string {
 	t.Helper()
 	code, stdout, stderr := portico(t, args...)
@@ -152,7 +149,7 @@ func mustRun(t testing.TB, args ...string) string {
 	return stdout
 }
 
-// database is the flags for a new SQLite database, in a directory of its own.
+// database returns flags for a new SQLite database in a temporary directory.
 func database(t testing.TB) (flags []string, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "portico.db")

@@ -23,9 +23,9 @@ func TestRequestMetricsByRouteAndClient(t *testing.T) {
 	s.send(t, "GET", "/catalog//nodes/HIDDEN/relationships/products", "", bearer...)
 	s.send(t, "GET", "/v2/HIDDEN", "", "Authorization", "Bearer HIDDEN")
 	s.graphql(t, token, `query Settings { a: settings { pageLength } b: settings { pageLength } promotion(id: "HIDDEN") { id } }`)
-	s.graphql(t, "HIDDEN", `query HIDDEN { __typename }`) // of a stranger
+	s.graphql(t, "HIDDEN", `query HIDDEN { __typename }`) // unauthenticated
 	response, body := s.send(t, "GET", "/metrics", "", bearer...)
-	require.Equal(t, http.StatusNotFound, response.StatusCode, "only the admin listener tells: %s", body)
+	require.Equal(t, http.StatusNotFound, response.StatusCode, "metrics on the admin listener only: %s", body)
 
 	s.url = s.admin
 	_, text := s.send(t, "GET", "/metrics", "")
@@ -52,7 +52,7 @@ func TestRequestMetricsByRouteAndClient(t *testing.T) {
 		require.Equal(t, `{"status":"ok"}`, strings.TrimSpace(body))
 	}
 	response, _ = s.send(t, "GET", "/v2/inventories", "", bearer...)
-	require.Equal(t, http.StatusNotFound, response.StatusCode, "nothing else is there")
+	require.Equal(t, http.StatusNotFound, response.StatusCode, "no other paths")
 	require.Zero(t, s.stop())
 }
 
@@ -72,7 +72,7 @@ func TestAdminAddrFlag(t *testing.T) {
 	require.Zero(t, s.stop())
 }
 
-// What is read of a release is found in memory the next time.
+// TestCacheMetrics requires that the second read of a release is a cache hit.
 func TestCacheMetrics(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--demo", "--admin-addr", "127.0.0.1:0", "--answer-cache-bytes", "0")
@@ -90,10 +90,10 @@ func TestCacheMetrics(t *testing.T) {
 	require.Positive(t, madeThen)
 	read()
 	require.Greater(t, kept(found), foundThen)
-	require.Equal(t, madeThen, kept(made), "nothing is read again")
+	require.Equal(t, madeThen, kept(made), "no second read")
 }
 
-// metric is a number that the admin listener tells.
+// metric returns the value of a metric.
 func (s *serverProcess) metric(t testing.TB, name string) (value float64) {
 	t.Helper()
 	response, err := http.Get(s.admin + "/metrics")

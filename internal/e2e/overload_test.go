@@ -16,8 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// durationFromEnv is how long a measurement goes on that an environment variable asks
-// for; 0 for a test that only counts.
+// durationFromEnv returns the duration in an environment variable; 0 if unset.
 func durationFromEnv(t testing.TB, variable string) time.Duration {
 	t.Helper()
 	text := os.Getenv(variable)
@@ -29,7 +28,7 @@ func durationFromEnv(t testing.TB, variable string) time.Duration {
 	return d
 }
 
-// latencies are how long requests took, by what they came to.
+// latencies are the durations of requests, by outcome.
 type latencies struct {
 	mu sync.Mutex
 	by map[string][]time.Duration
@@ -53,13 +52,10 @@ func (l *latencies) log(t testing.TB) {
 	}
 }
 
-// A server that is asked for more than it can do answers each request, or
-// refuses it with a word about when to come again.
+// TestOverloadAnswersOrRefuses requires that an overloaded server answers each request or refuses it
+// with Retry-After. To measure the capacity with default flags, and then send twice as much:
 //
-//	PORTICO_OVERLOAD=20s go test ./internal/e2e -run AnsweredOrRefused -v
-//
-// measures what it can do with the flags as they are by default, and then asks
-// it for twice as much, whatever it answers.
+//	PORTICO_OVERLOAD=20s go test ./internal/e2e -run OverloadAnswersOrRefuses -v
 func TestOverloadAnswersOrRefuses(t *testing.T) {
 	t.Parallel()
 	measures, flags := durationFromEnv(t, "PORTICO_OVERLOAD"), []string(nil)
@@ -80,19 +76,19 @@ func TestOverloadAnswersOrRefuses(t *testing.T) {
 	}
 	crowd.log(t)
 	require.Empty(t, crowd.wrong)
-	require.GreaterOrEqual(t, crowd.ended["200 OK"], 10, "what it can do, it does")
+	require.GreaterOrEqual(t, crowd.ended["200 OK"], 10, "answers up to its capacity")
 	require.Equal(t, float64(crowd.ended["503 Service Unavailable"]), a.metric(t, `portico_requests_refused_total{kind="read"}`))
 	crowd.client.CloseIdleConnections()
 	a.requireRecovered(t)
 }
 
-// loadGenerator asks a server for queries that it has never seen.
+// loadGenerator sends queries that the server has not seen before.
 type loadGenerator struct {
 	*attackTarget
 	client *http.Client
 	asked  atomic.Int64
 	took   latencies
-	ended  map[string]int // of all that was told
+	ended  map[string]int // number of requests by outcome
 
 	mu    sync.Mutex
 	wrong []string
@@ -102,7 +98,7 @@ func newLoadGenerator(a *attackTarget) *loadGenerator {
 	return &loadGenerator{attackTarget: a, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}, ended: map[string]int{}}
 }
 
-// runClosedLoop has so many ask, each anew once it was answered.
+// runClosedLoop runs clients that each send the next request after the response.
 func (c *loadGenerator) runClosedLoop(clients int, more func(n int) bool) {
 	var asking sync.WaitGroup
 	for range clients {
@@ -115,11 +111,11 @@ func (c *loadGenerator) runClosedLoop(clients int, more func(n int) bool) {
 	asking.Wait()
 }
 
-// maxInFlight is how many ask at once at most, below the connections of one address.
+// maxInFlight limits concurrent requests, below the connection limit of one address.
 const maxInFlight = 900
 
-// runOpenLoop asks so often a second, whether what was asked before is answered or
-// not, and tells how often there was no connection left to ask by.
+// runOpenLoop sends requests at a rate per second, without waiting for responses. unasked counts
+// the requests that maxInFlight prevented.
 func (c *loadGenerator) runOpenLoop(rate int, lasts time.Duration) (unasked int) {
 	var asking sync.WaitGroup
 	var now atomic.Int64

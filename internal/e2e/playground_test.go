@@ -15,14 +15,14 @@ import (
 	"portico/internal/auth"
 )
 
-// playgroundExample is one of graph/playground/examples.graphql.
+// playgroundExample is an example of graph/playground/examples.graphql.
 type playgroundExample struct {
 	name, query string
 	variables   json.RawMessage
 	shopper     []string // headers: name, value
 }
 
-// playgroundExamples reads them as the page does, but sends their comments too.
+// playgroundExamples parses the examples like the page, but keeps their comments.
 func playgroundExamples(t *testing.T, text string) (examples []playgroundExample) {
 	t.Helper()
 	for _, part := range strings.Split("\n"+text, "\n# example: ")[1:] {
@@ -47,7 +47,7 @@ func playgroundExamples(t *testing.T, text string) (examples []playgroundExample
 	return examples
 }
 
-// demoToken is the token in the page.
+// demoToken returns the token in the page.
 func demoToken(t *testing.T, s *serverProcess) string {
 	t.Helper()
 	_, page := s.send(t, "GET", "/", "")
@@ -65,7 +65,7 @@ func TestPlaygroundExamples(t *testing.T) {
 	var names []string
 	for _, example := range playgroundExamples(t, text) {
 		names = append(names, example.name)
-		if example.name == "live" { // whose answer goes on
+		if example.name == "live" { // a subscription does not end
 			_, answer := streaming(t, s.url, token, map[string]any{"query": example.query, "variables": example.variables}).next()
 			require.Contains(t, answer, `{"data":{"stockChanged":{"product":{"name":`)
 			continue
@@ -82,7 +82,7 @@ func TestPlaygroundExamples(t *testing.T) {
 	s.url = s.admin
 	_, metrics := s.send(t, "GET", "/metrics", "")
 	require.Contains(t, metrics, `portico_graphql_queries_total{executor="plan"}`)
-	require.NotContains(t, metrics, `portico_graphql_queries_total{executor="gqlgen"}`, "plans leave none of them to the library")
+	require.NotContains(t, metrics, `portico_graphql_queries_total{executor="gqlgen"}`, "the plan executor runs all of them")
 }
 
 func TestPlaygroundLoadsNothingExternal(t *testing.T) {
@@ -112,7 +112,7 @@ func TestPlaygroundLoadsNothingExternal(t *testing.T) {
 		require.Equal(t, "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "+
 			"base-uri 'none'; form-action 'none'; frame-ancestors 'none'", header.Get("Content-Security-Policy"), path)
 		require.NotRegexp(t, `@import|<script>|<style| style=| on[a-z]+="|\beval\(|new Function\(`, body, "%s has what the policy forbids", path)
-		if path != "/playground/editor.js" && path != "/playground/licenses.txt" { // which a browser test sees ask nobody
+		if path != "/playground/editor.js" && path != "/playground/licenses.txt" { // checked by a browser test
 			require.NotRegexp(t, `(?i:(https?:)?//[a-z0-9]+\.[a-z])|\burl\(|innerHTML`, body, "%s names what is elsewhere", path)
 		}
 
@@ -135,7 +135,7 @@ func TestPlaygroundLoadsNothingExternal(t *testing.T) {
 		}
 	}
 	response, body := s.send(t, "GET", "/playground/index.html", "")
-	require.Equal(t, http.StatusNotFound, response.StatusCode, "the page without its visitor")
+	require.Equal(t, http.StatusNotFound, response.StatusCode, "the page without a token")
 	require.True(t, strings.HasPrefix(body, `{"errors":[{"status":404,`), body)
 	scope, declared := auth.Scope("GET /playground/:part")
 	require.True(t, declared)
@@ -151,17 +151,17 @@ func TestOnlyDemoPlaygroundHasToken(t *testing.T) {
 		_, page := plain.send(t, "GET", path, "")
 		require.NotContains(t, page, "data-token", path)
 		require.NotContains(t, page, "data-client", path)
-		tokenStaysHere(t, s, path, token)
+		requireTokenOnlyLocally(t, s, path, token)
 	}
 }
 
-// tokenStaysHere requires that only this machine's own visitors see the token.
-func tokenStaysHere(t *testing.T, s *serverProcess, path, token string) {
+// requireTokenOnlyLocally requires that only pages opened on this machine contain the token.
+func requireTokenOnlyLocally(t *testing.T, s *serverProcess, path, token string) {
 	t.Helper()
 	for _, host := range []string{"shop.example", "shop.example:8080", "localhost.shop.example", "127.0.0.1.shop.example", "10.0.0.1:8080"} {
 		request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+path, nil)
 		require.NoError(t, err)
-		request.Host = host // a name of another's that leads here
+		request.Host = host // DNS rebinding
 		response, err := http.DefaultClient.Do(request)
 		require.NoError(t, err)
 		var body strings.Builder
@@ -169,16 +169,16 @@ func tokenStaysHere(t *testing.T, s *serverProcess, path, token string) {
 		require.NotContains(t, body.String(), token, host)
 	}
 	_, body := s.send(t, "GET", path, "", "Origin", "http://localhost:3000")
-	require.NotContains(t, body, token, "another page of this machine")
+	require.NotContains(t, body, token, "a page of another local origin")
 }
 
-// What belongs to the other pages is this server's own too.
+// TestPagesHaveContentSecurityPolicy requires that all pages load resources from this server only.
 func TestPagesHaveContentSecurityPolicy(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
 	s := startServer(t, flags...)
 	paths := []string{"/docs", "/docs/", "/docs/docs.css", "/docs/docs.js", "/graphiql"}
-	_, err := os.Stat("graph/graphiql/dist/licenses.txt") // which its bundle writes last
+	_, err := os.Stat("graph/graphiql/dist/licenses.txt") // the last file of the bundle
 	bundled := err == nil
 	if bundled {
 		paths = append(paths, "/graphiql/graphiql.css", "/graphiql/graphiql.js", "/graphiql/licenses.txt")
@@ -190,7 +190,7 @@ func TestPagesHaveContentSecurityPolicy(t *testing.T) {
 		require.NotEmpty(t, response.Header.Get("ETag"), path)
 	}
 	_, page := s.send(t, "GET", "/", "")
-	require.Equal(t, bundled, strings.Contains(page, `href="graphiql"`), "the playground links to GraphiQL where it is")
+	require.Equal(t, bundled, strings.Contains(page, `href="graphiql"`), "the playground links to GraphiQL if built in")
 	_, page = s.send(t, "GET", "/graphiql", "")
 	require.Equal(t, !bundled, strings.Contains(page, "This binary was built without GraphiQL"))
 	response, body := s.send(t, "GET", "/graphiql/page.html", "")

@@ -24,7 +24,7 @@ type page struct {
 	*storetest.Cluster
 	standby *storetest.Cluster
 	folder  string
-	bouncer string // the port of PgBouncer
+	bouncer string // port of PgBouncer
 }
 
 func (p *page) local(text string) string {
@@ -99,7 +99,7 @@ func (p *page) failOver(t *testing.T) {
 	require.Equal(t, http.StatusOK, write())
 	storetest.Eventually(t, true, func() bool { return p.CaughtUp(t, p.standby) })
 	p.Crash(t)
-	require.Equal(t, http.StatusServiceUnavailable, write(), "the standby takes no writes yet")
+	require.Equal(t, http.StatusServiceUnavailable, write(), "the standby is still read-only")
 	p.standby.Promote(t)
 	storetest.Eventually(t, http.StatusOK, write)
 	storetest.Eventually(t, http.StatusOK, func() int {
@@ -114,14 +114,14 @@ func (p *page) failOver(t *testing.T) {
 
 var olderThanPrepared = regexp.MustCompile(`PgBouncer 1\.(\d|1\d|20)\.`)
 
-// configureBouncer writes the page's configuration, without the settings that an
-// older PgBouncer does not know.
+// configureBouncer writes the page's configuration without the settings that an older PgBouncer
+// does not know.
 func (p *page) configureBouncer(t *testing.T, ini string) {
 	t.Helper()
 	if version, err := exec.Command("pgbouncer", "--version").Output(); err != nil || olderThanPrepared.Match(version) {
 		ini = strings.ReplaceAll(ini, "max_prepared_statements = 200\n", "")
 	}
-	ini += "unix_socket_dir =\n" // not in a shared folder
+	ini += "unix_socket_dir =\n" // no socket in a shared folder
 	require.NoError(t, os.WriteFile(filepath.Join(p.folder, "pgbouncer.ini"), []byte(ini), 0o644))
 }
 
@@ -147,7 +147,7 @@ func (p *page) startBouncer(t *testing.T) bool {
 	return true
 }
 
-// olderBouncer adds to the URL what the page says for PgBouncer before 1.21.
+// olderBouncer adds the URL parameters that the page documents for PgBouncer before 1.21.
 func (p *page) olderBouncer(t *testing.T, block string) string {
 	t.Helper()
 	version, err := exec.Command("pgbouncer", "--version").Output()

@@ -19,12 +19,12 @@ import (
 	"portico/store/storetest"
 )
 
-// keyOf is a sealing key, all of one byte, as it is given.
+// keyOf returns a sealing key of equal bytes, in base64.
 func keyOf(fill byte) string {
 	return base64.StdEncoding.EncodeToString([]byte(strings.Repeat(string(rune(fill)), 32)))
 }
 
-// client makes a client and gets a token that may do all.
+// client creates a client and returns a token with all scopes.
 func (s *serverProcess) client(t *testing.T, flags ...string) (id, token string) {
 	t.Helper()
 	var client struct {
@@ -40,11 +40,11 @@ func (s *serverProcess) client(t *testing.T, flags ...string) (id, token string)
 	return client.ID, granted.AccessToken
 }
 
-// unlimited is for those who ask for more tokens than anybody would.
+// unlimited are flags that disable the rate limits of token requests.
 var unlimited = []string{"--token-rate-client", "0", "--token-rate-address", "0"}
 
-// underLoad asks for everything that opens or seals a secret, all the time
-// that change takes and a while longer; every answer must be good.
+// underLoad calls change while it sends requests that open or seal secrets. All requests must
+// succeed.
 func (s *serverProcess) underLoad(t *testing.T, client, token string, change func()) {
 	t.Helper()
 	requests := []struct{ method, path, body string }{
@@ -133,7 +133,7 @@ func TestRekeyUnderLoadOnSQLite(t *testing.T) {
 
 	again := startServer(t, flags...)
 	response, _ = again.send(t, "GET", "/v2/gateways/card_processor", "", "Authorization", "Bearer "+token)
-	require.Equal(t, 200, response.StatusCode, "the token is good, since the signing key is the same")
+	require.Equal(t, 200, response.StatusCode, "the signing key is unchanged")
 	require.Zero(t, again.stop())
 	old := filepath.Join(t.TempDir(), "old.key")
 	require.NoError(t, os.WriteFile(old, []byte(first), 0o600))
@@ -142,8 +142,8 @@ func TestRekeyUnderLoadOnSQLite(t *testing.T) {
 	require.Contains(t, stderr, "Set the key that this database was used with")
 }
 
-// Whoever rekeys before the first start gets the key that it would make, and
-// never one beside secrets that it does not open.
+// TestRekeyBeforeFirstServe requires that rekey creates the key file, but not if the database has
+// secrets of another key.
 func TestRekeyBeforeFirstServe(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
@@ -171,7 +171,8 @@ func TestRekeyBeforeFirstServe(t *testing.T) {
 	require.NoFileExists(t, keyFile)
 }
 
-// An interruption leaves both keys in the file.
+// TestRekeyResumesAfterInterruption starts with both keys in the file, as an interruption leaves
+// it.
 func TestRekeyResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	flags, path := database(t)
@@ -198,7 +199,7 @@ func TestRekeyWithSealKeyFlag(t *testing.T) {
 		with := func(keys ...string) []string { return append(flags, "--seal-key", strings.Join(keys, ",")) }
 		before, after := keyOf('b'), keyOf('a')
 		startServer(t, with(before)...).stop()
-		s := startServer(t, slices.Concat(with(after, before), unlimited)...) // which the database does not seal with yet
+		s := startServer(t, slices.Concat(with(after, before), unlimited)...) // the new key, before rekey
 		client, token := s.client(t, flags...)
 		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 		require.Equal(t, 200, response.StatusCode, answer)
@@ -211,7 +212,7 @@ func TestRekeyWithSealKeyFlag(t *testing.T) {
 		require.Contains(t, stderr, "Nothing was changed")
 		require.NotContains(t, stderr, after)
 
-		old := startServer(t, with(before)...) // as if nothing had happened
+		old := startServer(t, with(before)...) // a server with the old key only
 		require.Zero(t, old.stop())
 		s.underLoad(t, client, token, func() {
 			require.Contains(t, mustRun(t, append([]string{"rekey"}, with(after, before)...)...), "encrypted 1 signing key and 1 password")

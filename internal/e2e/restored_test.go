@@ -15,7 +15,7 @@ import (
 	"portico/store/storetest"
 )
 
-// restoreCluster is a cluster with a shop, its dump, and three servers on it.
+// restoreCluster is a PostgreSQL cluster with a shop, a dump of it, and three servers.
 type restoreCluster struct {
 	*storetest.Cluster
 	url, dump string
@@ -25,8 +25,8 @@ type restoreCluster struct {
 
 const restoredProduct = "prod-americano"
 
-// newRestoreCluster dumps the demo shop with 4 units of a product more than a
-// decrement of 1 leaves, so that the dump is older than what is served.
+// newRestoreCluster dumps the demo shop and then changes a stock, so that the dump is older than
+// the database.
 func newRestoreCluster(t *testing.T) (r *restoreCluster, before, after int) {
 	t.Helper()
 	r = &restoreCluster{Cluster: storetest.NewCluster(t)}
@@ -38,7 +38,7 @@ func newRestoreCluster(t *testing.T) (r *restoreCluster, before, after int) {
 	if stock, err := o.Stock(t.Context(), restoredProduct); err == nil {
 		before = stock.Available
 	}
-	r.dump = "shop.dump" // in the folder where its programs run
+	r.dump = "shop.dump" // relative to the folder of the programs
 	r.run(t, "pg_dump", "", "--format=custom", "--file="+r.dump, r.url)
 	o.sell(t, restoredProduct)
 	for range 3 {
@@ -48,8 +48,8 @@ func newRestoreCluster(t *testing.T) (r *restoreCluster, before, after int) {
 	return r, before, before - 1
 }
 
-// run runs one of PostgreSQL's programs; maintenance is the database to
-// connect to where the program wants to know that.
+// run runs a program of PostgreSQL. maintenance is the database to connect to, for programs that
+// need one.
 func (r *restoreCluster) run(t *testing.T, program, maintenance string, args ...string) {
 	t.Helper()
 	if maintenance != "" {
@@ -70,9 +70,9 @@ func (r *restoreCluster) psql(t *testing.T, statements ...string) {
 
 var availableIs = regexp.MustCompile(`"available":(\d+)`)
 
-// look is what a server answers of the product: its status, that of its stock,
-// and the units that are available.
-func (r *restoreCluster) look(t *testing.T, s *serverProcess) string {
+// state returns the status of the product, the status of its stock, and the available units, from
+// one server.
+func (r *restoreCluster) state(t *testing.T, s *serverProcess) string {
 	product, _ := s.send(t, "GET", "/catalog/products/"+restoredProduct, "", "Authorization", "Bearer "+r.token)
 	stock, body := s.send(t, "GET", "/v2/inventories/"+restoredProduct, "", "Authorization", "Bearer "+r.token)
 	answer := fmt.Sprint(product.StatusCode, stock.StatusCode)
@@ -84,12 +84,12 @@ func (r *restoreCluster) look(t *testing.T, s *serverProcess) string {
 
 func units(n int) string { return fmt.Sprint(200, 200, n) }
 
-// during runs a restore while every server is asked. Each answer is 503, or has
-// the stock of before or after it: never 404, never another number.
-func (r *restoreCluster) during(t *testing.T, before, after int, restore func(noticed func())) {
+// requireStateDuring runs a restore under requests to all servers. Each response must be 503 or
+// have the stock before or after, never 404.
+func (r *restoreCluster) requireStateDuring(t *testing.T, before, after int, restore func(noticed func())) {
 	t.Helper()
 	for _, s := range r.servers {
-		storetest.Eventually(t, units(before), func() string { return r.look(t, s) })
+		storetest.Eventually(t, units(before), func() string { return r.state(t, s) })
 	}
 	stop := make(chan struct{})
 	var group sync.WaitGroup
@@ -100,7 +100,7 @@ func (r *restoreCluster) during(t *testing.T, before, after int, restore func(no
 	for _, s := range r.servers {
 		group.Go(func() {
 			for {
-				answer := r.look(t, s)
+				answer := r.state(t, s)
 				mu.Lock()
 				seen[answer]++
 				mu.Unlock()
@@ -112,14 +112,14 @@ func (r *restoreCluster) during(t *testing.T, before, after int, restore func(no
 			}
 		})
 	}
-	restore(func() { // what was answered until all servers noticed does not count
+	restore(func() { // ignores responses until all servers have noticed
 		r.allNotReady(t)
 		mu.Lock()
 		defer mu.Unlock()
 		clear(seen)
 	})
 	for _, s := range r.servers {
-		storetest.Eventually(t, units(after), func() string { return r.look(t, s) }, "what was restored")
+		storetest.Eventually(t, units(after), func() string { return r.state(t, s) }, "what was restored")
 		storetest.Eventually(t, http.StatusOK, func() int {
 			response, _ := s.send(t, "GET", "/readyz", "")
 			return response.StatusCode
@@ -137,8 +137,7 @@ func (r *restoreCluster) during(t *testing.T, before, after int, restore func(no
 	}
 }
 
-// TestRestoreUnderRunningServers restores a dump in each of the ways that
-// PostgreSQL has, beneath servers that go on.
+// TestRestoreUnderRunningServers restores a dump in each way of PostgreSQL under running servers.
 func TestRestoreUnderRunningServers(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "it restores a database under three servers")
@@ -148,41 +147,41 @@ func TestRestoreUnderRunningServers(t *testing.T) {
 	r, restored, served := newRestoreCluster(t)
 	admin := r.URL("postgres", "postgres")
 
-	t.Run("dropped, created, restored", func(t *testing.T) {
-		r.during(t, served, restored, func(func()) {
+	t.Run("drop, create, pg_restore", func(t *testing.T) {
+		r.requireStateDuring(t, served, restored, func(func()) {
 			r.run(t, "dropdb", admin, "--force", "shop")
 			r.run(t, "createdb", admin, "shop")
 			r.allNotReady(t)
 			r.run(t, "pg_restore", "", "--dbname="+r.url, "--section=pre-data", r.dump)
-			r.allNotReady(t) // its tables are there, and empty
+			r.allNotReady(t) // the tables exist and are empty
 			r.run(t, "pg_restore", "", "--dbname="+r.url, "--section=data", r.dump)
 			r.run(t, "pg_restore", "", "--dbname="+r.url, "--section=post-data", r.dump)
 		})
 	})
 	served = restored - 2
-	t.Run("truncated, and copied", func(t *testing.T) {
+	t.Run("truncate, pg_restore --data-only", func(t *testing.T) {
 		r.sell(t, 2)
-		r.during(t, served, restored, func(noticed func()) {
+		r.requireStateDuring(t, served, restored, func(noticed func()) {
 			r.psql(t, `DO $$ DECLARE tables text; BEGIN
 				SELECT string_agg(quote_ident(tablename), ', ') INTO tables FROM pg_tables WHERE schemaname = 'public';
 				EXECUTE 'TRUNCATE ' || tables; END $$`)
-			noticed() // connections live on, so that only the next look tells
+			noticed() // connections survive, so only the next check notices
 			r.run(t, "pg_restore", "", "--data-only", "--disable-triggers", "--dbname="+r.url, r.dump)
 		})
 	})
-	t.Run("the stock alone, copied by itself", func(t *testing.T) {
+	t.Run("stock table by COPY", func(t *testing.T) {
 		file := "stock.csv"
 		r.psql(t, `UPDATE stock SET available = available + 7 WHERE product_id = '`+restoredProduct+`'`, `\copy stock TO '`+file+`'`,
 			`UPDATE stock SET available = available - 7 WHERE product_id = '`+restoredProduct+`'`)
 		storetest.FullTestsOnly(t, "servers look every 30 s for what nobody told them")
 		r.psql(t, `BEGIN`, `TRUNCATE stock`, `\copy stock FROM '`+file+`'`, `COMMIT`)
 		for _, s := range r.servers {
-			storetest.Eventually(t, units(restored+7), func() string { return r.look(t, s) })
+			storetest.Eventually(t, units(restored+7), func() string { return r.state(t, s) })
 		}
 	})
 }
 
-// sell takes units of the product, by one of the servers.
+// sell decrements the stock of the product through a server.
 func (r *restoreCluster) sell(t *testing.T, units int) {
 	t.Helper()
 	body := fmt.Sprintf(`{"data":{"type":"stock-transaction","action":"decrement","quantity":%d}}`, units)
@@ -190,8 +189,7 @@ func (r *restoreCluster) sell(t *testing.T, units int) {
 	require.Equal(t, http.StatusCreated, response.StatusCode, text)
 }
 
-// allNotReady waits until every server says that requests should not be sent to
-// it.
+// allNotReady waits until /readyz of all servers returns 503.
 func (r *restoreCluster) allNotReady(t *testing.T) {
 	t.Helper()
 	for _, s := range r.servers {

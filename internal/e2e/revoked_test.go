@@ -10,8 +10,8 @@ import (
 	"portico/store/storetest"
 )
 
-// TestRevokedTokenGetsNoCachedResponse: soon, by every server, however
-// often it has answered.
+// TestRevokedTokenGetsNoCachedResponse requires that all servers soon reject a revoked token, even
+// for cached responses.
 func TestRevokedTokenGetsNoCachedResponse(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -22,7 +22,7 @@ func TestRevokedTokenGetsNoCachedResponse(t *testing.T) {
 			for i, path := range surfaces {
 				response, body := s.send(t, "GET", path, "", append(headers, "Authorization", "Bearer "+token)...)
 				if codes[i] = response.StatusCode; strings.Contains(body, `"data":{"products":null}`) && strings.Contains(body, `"UNAUTHENTICATED"`) {
-					codes[i] = http.StatusUnauthorized // as GraphQL says it
+					codes[i] = http.StatusUnauthorized // GraphQL has the code in the body
 				}
 			}
 			return codes

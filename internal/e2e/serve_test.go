@@ -27,7 +27,7 @@ func TestServe(t *testing.T) {
 		headers                  []string
 		status                   int
 		holds                    string
-		answers                  map[string]string // headers
+		answers                  map[string]string // response headers
 	}{
 		{"alive", "GET", "/healthz", "", nil, 200, `{"status":"ok"}`, nil},
 		{"ready, though empty", "GET", "/readyz", "", nil, 200, `{"status":"ok"}`, nil},
@@ -53,12 +53,12 @@ func TestServe(t *testing.T) {
 		})
 	}
 
-	t.Run("the key file is its owner's", func(t *testing.T) {
+	t.Run("key file permissions", func(t *testing.T) {
 		info, err := os.Stat(strings.TrimSuffix(path, ".db") + ".key")
 		require.NoError(t, err)
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	})
-	require.Zero(t, s.stop(), "a server that was asked to end has not failed")
+	require.Zero(t, s.stop(), "exit code 0 after SIGTERM")
 	require.Empty(t, s.printed(t), "the log goes to standard error")
 	var ready int
 	for _, line := range s.log {
@@ -66,7 +66,7 @@ func TestServe(t *testing.T) {
 			ready++
 		}
 	}
-	require.Equal(t, 1, ready, "one line says that it is ready")
+	require.Equal(t, 1, ready, "one ready line")
 }
 
 func TestServeReusesSigningKeys(t *testing.T) {
@@ -112,10 +112,10 @@ func TestDemo(t *testing.T) {
 	}
 
 	token := demoToken(t, s)
-	require.Equal(t, 1, strings.Count(welcome, token), "it is told once")
+	require.Equal(t, 1, strings.Count(welcome, token), "printed once")
 	lines := regexp.MustCompile(`(?m)^  (TOKEN=|curl ).*$`).FindAllString(welcome, -1)
 	require.Len(t, lines, 3)
-	if _, err := exec.LookPath("curl"); err == nil { // what is there to copy works as it is
+	if _, err := exec.LookPath("curl"); err == nil { // the printed commands work
 		for _, line := range lines[1:] {
 			require.Less(t, len(line), 160)
 			out, err := exec.CommandContext(t.Context(), "sh", "-c", lines[0]+"\n"+line).Output()
@@ -137,13 +137,13 @@ func TestDemo(t *testing.T) {
 		require.NotContains(t, string(text), secret)
 	}
 	require.Contains(t, directory, "portico-demo-")
-	require.NoDirExists(t, directory, "the temporary store is gone")
+	require.NoDirExists(t, directory, "the temporary database is removed")
 }
 
 func TestDemoWithDatabaseURL(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
-	for range 2 { // and again
+	for range 2 { // also with existing data
 		s := startServer(t, append(flags, "--demo")...)
 		require.Zero(t, s.stop())
 	}

@@ -23,8 +23,8 @@ import (
 	"portico/store/storetest"
 )
 
-// Clients on connections that stay open, who send what may not be sent twice
-// and go elsewhere when /readyz says so, lose nothing.
+// TestShutdownLosesNoRequests keeps connections open, sends requests that must not be retried, and
+// switches servers when /readyz returns 503.
 func TestShutdownLosesNoRequests(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -42,7 +42,7 @@ func TestShutdownLosesNoRequests(t *testing.T) {
 				transport.TLSClientConfig.RootCAs.AddCert(writeCertificate(t, cert, key, 1))
 				flags = append(flags, "--tls-cert", cert, "--tls-key", key)
 			}
-			s := startServer(t, slices.Concat(flags, unlimited, []string{"--linger", "1m"})...) // by its end they have looked away, however busy the machine
+			s := startServer(t, slices.Concat(flags, unlimited, []string{"--linger", "1m"})...) // long enough on a busy machine
 			client := &http.Client{Transport: transport}
 			away := make(chan struct{})
 			var answered, parted atomic.Int64
@@ -81,7 +81,7 @@ func TestShutdownLosesNoRequests(t *testing.T) {
 				response.Body.Close()
 				return response.StatusCode == http.StatusServiceUnavailable
 			})
-			for since := answered.Load(); answered.Load() < since+100 && !t.Failed(); { // they are slow to look away
+			for since := answered.Load(); answered.Load() < since+100 && !t.Failed(); { // clients switch late
 				time.Sleep(time.Millisecond)
 			}
 			close(away)
@@ -95,13 +95,12 @@ func TestShutdownLosesNoRequests(t *testing.T) {
 	}
 }
 
-// looksEvery is how often a load balancer asks for /readyz, as that of packaging does.
-const looksEvery = time.Second
+// readyInterval is how often a load balancer checks /readyz, as configured in packaging.
+const readyInterval = time.Second
 
-// Clients behind a load balancer lose nothing by the flags that a server has
-// of itself. It goes on with connections that it has, and opens new ones, until
-// its look at /readyz tells 503; the server goes before no look of it, and ends
-// without another signal.
+// TestShutdownWithDefaultFlagsLosesNoRequests simulates a load balancer that reuses connections and
+// opens new ones until its check of /readyz returns 503. The server ends on one signal, after that
+// check.
 func TestShutdownWithDefaultFlagsLosesNoRequests(t *testing.T) {
 	t.Parallel()
 	cert, key := filepath.Join(t.TempDir(), "cert.pem"), filepath.Join(t.TempDir(), "key.pem")
@@ -113,7 +112,7 @@ func TestShutdownWithDefaultFlagsLosesNoRequests(t *testing.T) {
 	}
 	plain, secured := start(), start("--tls-cert", cert, "--tls-key", key)
 
-	var mu sync.Mutex // of what follows
+	var mu sync.Mutex // guards the variables below
 	answered, lost := map[string]int{}, []string{}
 	asking, lookAway := context.WithCancel(t.Context())
 	defer lookAway()
@@ -172,12 +171,12 @@ func TestShutdownWithDefaultFlagsLosesNoRequests(t *testing.T) {
 	require.True(t, ready(plain) && ready(secured))
 	plain.signal(syscall.SIGTERM)
 	secured.signal(syscall.SIGTERM)
-	looks, slow := time.NewTicker(looksEvery), false
+	looks, slow := time.NewTicker(readyInterval), false
 	defer looks.Stop()
 	for up := true; up; {
 		due := <-looks.C
 		up = ready(plain) || ready(secured)
-		slow = slow || time.Since(due) > looksEvery
+		slow = slow || time.Since(due) > readyInterval
 	}
 	lookAway()
 	all.Wait()
@@ -203,7 +202,8 @@ func TestSecondSignalShortensShutdown(t *testing.T) {
 	require.Zero(t, s.stop(), "it has ended well, and within this hour")
 }
 
-// A request whose body never comes holds a server that hurries for a moment.
+// TestSecondSignalCancelsRequests sends a request without its body, which must delay a fast
+// shutdown only briefly.
 func TestSecondSignalCancelsRequests(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)

@@ -10,15 +10,15 @@ import (
 	"portico/store/storetest"
 )
 
-// TestSlowRequestsAreLogged with what they asked of the database: a read, a
-// write, and an operation of GraphQL, but nothing of their values.
+// TestSlowRequestsAreLogged requires the database work of a read, a write and a GraphQL operation
+// in the log, without values.
 func TestSlowRequestsAreLogged(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		office := openDemo(t, e.URL(t))
-		_, token := office.issue(t, "catalog:read", "settings:write", "settings:read", "promotions:read")
+		writer := openDemo(t, e.URL(t))
+		_, token := writer.issue(t, "catalog:read", "settings:write", "settings:read", "promotions:read")
 		bearer := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}
-		s := office.serve(t, "--slow", "1ns")
+		s := writer.serve(t, "--slow", "1ns")
 		s.send(t, "GET", "/v2/promotions/HIDDEN/codes?filter=eq(code,HIDDEN)", "", bearer...)
 		s.send(t, "PUT", "/v2/settings", `{"data":{"type":"settings","page_length":31}}`, bearer...)
 		s.graphql(t, token, `query Vouchers { promotion(id: "HIDDEN") { id } node(id: "HIDDEN") { id } promotions(first: 1) { totalCount } }`)

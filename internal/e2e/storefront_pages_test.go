@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The sample storefront shows what the server says, on each of its pages, and
-// asks nobody else.
+// TestStorefront requires that each page of the sample storefront shows what the server returns,
+// and requests no other host.
 func TestStorefront(t *testing.T) {
 	t.Parallel()
 	within, s := chromium(t), startServer(t, "--demo")
@@ -26,15 +26,15 @@ func TestStorefront(t *testing.T) {
 	}{
 		{"home", seeHome}, {"category", seeCategory}, {"variants", seeVariants}, {"suggestion", seeSuggestion}, {"bundle", seeBundle},
 		{"search", seeSearch}, {"cart", seeCart}, {"shopper", seeShopper}, {"missing", seeMissing},
-	} { // one after the other, as a shopper goes
+	} { // in order, as a shopper navigates
 		if !t.Run(page.name, func(t *testing.T) { page.see(t, f) }) {
 			return
 		}
 	}
 }
 
-// The checkout's back end checks codes as its own client, and the page that it
-// is served with never learns of that client's secret.
+// TestStorefrontCheckout requires that the checkout's backend checks codes with its own client,
+// whose secret the page never gets.
 func TestStorefrontCheckout(t *testing.T) {
 	t.Parallel()
 	flags := []string{"--database-url", "file:" + filepath.Join(t.TempDir(), "shop.db")}
@@ -42,7 +42,7 @@ func TestStorefrontCheckout(t *testing.T) {
 	id, secret := newClient(t, flags)
 	f := &storefrontTab{s: s, token: demoToken(t, s), url: startStorefront(t, s, "CHECKOUT_CLIENT_ID="+id, "CHECKOUT_CLIENT_SECRET="+secret)}
 	var said struct{ Product struct{ ID string } }
-	f.said(t, &said, `{ product(slug: "cold-brew") { id } }`)
+	f.query(t, &said, `{ product(slug: "cold-brew") { id } }`)
 	post := func(order string) (int, string) {
 		front := &serverProcess{url: f.url}
 		response, answer := front.send(t, "POST", "/checkout", order, "Content-Type", "application/json", "Authorization", "Bearer "+f.token)
@@ -79,7 +79,7 @@ func seeHome(t *testing.T, f *storefrontTab) {
 		}
 		Products struct{ Nodes []soldProduct }
 	}
-	f.said(t, &said, `{ hierarchies(first: 1) { nodes { name children { nodes { name } } } }
+	f.query(t, &said, `{ hierarchies(first: 1) { nodes { name children { nodes { name } } } }
 		products(filter: {tags: {eq: "new"}}, orderBy: {field: NAME}, first: 4) { nodes`+sold+`} }`)
 	shop := said.Hierarchies.Nodes[0]
 	f.eventually(t, shop.Name, `document.querySelector("h1")?.textContent ?? ""`)
@@ -89,7 +89,7 @@ func seeHome(t *testing.T, f *storefrontTab) {
 	}
 	f.eventually(t, strings.Join(categories, "\n"), `[...document.querySelectorAll(".tile a")].map((e) => e.textContent).join("\n")`)
 	f.shows(t, "[aria-labelledby=new]", said.Products.Nodes)
-	// By keyboard: past what is on every page, with the focus to be seen.
+	// By keyboard: skip link and visible focus.
 	f.do(t, chromedp.KeyEvent(kb.Tab))
 	f.eventually(t, "Skip to the content", `document.activeElement.textContent`)
 	require.NotEqual(t, "none", f.script(t, `getComputedStyle(document.activeElement).outlineStyle`))
@@ -98,13 +98,13 @@ func seeHome(t *testing.T, f *storefrontTab) {
 	f.accessible(t, "home")
 }
 
-// category is what the server lists in Coffee, by a list's arguments.
+// category returns the products in Coffee, by the arguments of the list.
 func (f *storefrontTab) category(t *testing.T, arguments string) []soldProduct {
 	t.Helper()
 	var said struct {
 		CatalogNode struct{ Products struct{ Nodes []soldProduct } }
 	}
-	f.said(t, &said, `{ catalogNode(id: "node-coffee") { products(`+arguments+`) { nodes`+sold+`} } }`)
+	f.query(t, &said, `{ catalogNode(id: "node-coffee") { products(`+arguments+`) { nodes`+sold+`} } }`)
 	return said.CatalogNode.Products.Nodes
 }
 
@@ -112,7 +112,7 @@ func seeCategory(t *testing.T, f *storefrontTab) {
 	f.click(t, "header nav a[href='/c/drinks']")
 	f.click(t, ".chips a[href='/c/coffee']")
 	f.shows(t, "main", f.category(t, "first: 6"))
-	f.eventually(t, "main", `document.activeElement.id`) // where a new page begins
+	f.eventually(t, "main", `document.activeElement.id`) // focus moves to the new page
 	f.accessible(t, "category")
 
 	f.click(t, ".sheets a[aria-label='Page 2']")
@@ -144,7 +144,7 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 			}
 		}
 	}
-	f.said(t, &said, `{ product(slug: "latte") { childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
+	f.query(t, &said, `{ product(slug: "latte") { childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
 	large := said.Product.ChildByOptions
 	f.eventually(t, large.UUID+" "+large.DisplayPrice.text(), `document.querySelector(".product").dataset.product + " " + document.querySelector(".product .price").textContent`)
 	const stock = `document.querySelector(".product .stock").dataset.available ?? ""`
@@ -160,7 +160,7 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 
 func seeSuggestion(t *testing.T, f *storefrontTab) {
 	var said struct{ Products struct{ Nodes []soldProduct } }
-	f.said(t, &said, `{ products(filter: {search: "lat"}, includeChildren: true, orderBy: {field: RELEVANCE}, first: 6) { nodes`+sold+`} }`)
+	f.query(t, &said, `{ products(filter: {search: "lat"}, includeChildren: true, orderBy: {field: RELEVANCE}, first: 6) { nodes`+sold+`} }`)
 	var suggestions []string
 	for _, product := range said.Products.Nodes {
 		suggestions = append(suggestions, product.Name+product.price())
@@ -183,7 +183,7 @@ func seeBundle(t *testing.T, f *storefrontTab) {
 		ProductConfigured struct{ DisplayPrice displayPrice }
 		StocksByID        []struct{ Available int } `json:"stocksById"`
 	}
-	f.said(t, &said, `{ stocksById(productIds: ["prod-cappuccino", "prod-croissant", "prod-cinnamon-roll"]) { available }
+	f.query(t, &said, `{ stocksById(productIds: ["prod-cappuccino", "prod-croissant", "prod-cinnamon-roll"]) { available }
 		productConfigured(id: "prod-breakfast", selectedOptions: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
 			{component: "pastry", options: [{id: "prod-croissant", quantity: 1}, {id: "prod-cinnamon-roll", quantity: 1}]}]) { displayPrice { withTax { formatted } withoutTax { formatted } } } }`)
 	least := said.StocksByID[0].Available
@@ -201,7 +201,7 @@ func seeBundle(t *testing.T, f *storefrontTab) {
 func seeSearch(t *testing.T, f *storefrontTab) {
 	found := func(arguments string) []soldProduct {
 		var said struct{ Products struct{ Nodes []soldProduct } }
-		f.said(t, &said, `{ products(orderBy: {field: RELEVANCE}, `+arguments+`) { nodes`+sold+`} }`)
+		f.query(t, &said, `{ products(orderBy: {field: RELEVANCE}, `+arguments+`) { nodes`+sold+`} }`)
 		return said.Products.Nodes
 	}
 	f.write(t, ".search input", "a"+kb.Enter)
@@ -225,7 +225,7 @@ func seeCart(t *testing.T, f *storefrontTab) {
 		Brew, Breakfast    soldProduct
 		PromotionCodeCheck struct{ Reasons []struct{ Message string } }
 	}
-	f.said(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`)
+	f.query(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`)
 	cents := func(amount string) *big.Int {
 		n, ok := new(big.Int).SetString(amount, 10)
 		require.True(t, ok)
@@ -240,7 +240,7 @@ func seeCart(t *testing.T, f *storefrontTab) {
 	f.eventually(t, "Breakfast at Portico\nCold Brew", `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
 
-	f.said(t, &said, `{ promotionCodeCheck(code: "earlybird", cartValue: {currency: "USD", amount: "`+sum.String()+`"}) { reasons { message } } }`)
+	f.query(t, &said, `{ promotionCodeCheck(code: "earlybird", cartValue: {currency: "USD", amount: "`+sum.String()+`"}) { reasons { message } } }`)
 	f.write(t, "[name=code]", "earlybird"+kb.Enter)
 	f.eventually(t, said.PromotionCodeCheck.Reasons[0].Message, `document.querySelector("#code-said").textContent`)
 	f.eventually(t, dollars(sum.Int64()), shown("total"))
@@ -251,13 +251,12 @@ func seeCart(t *testing.T, f *storefrontTab) {
 	f.accessible(t, "cart")
 }
 
-// seeShopper speaks French and pays in euros: names and prices are other ones,
-// those of the cart, too.
+// seeShopper switches to French and euros, which changes names and prices, also in the cart.
 func seeShopper(t *testing.T, f *storefrontTab) {
 	f.choose(t, "[aria-label=Language]", "fr")
 	f.choose(t, "[aria-label=Currency]", "EUR")
 	var said struct{ Brew, Breakfast soldProduct }
-	f.said(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`, "Accept-Language", "fr", "X-Moltin-Currency", "EUR")
+	f.query(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`, "Accept-Language", "fr", "X-Moltin-Currency", "EUR")
 	f.eventually(t, said.Breakfast.Name+"\n"+said.Brew.Name, `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
 	f.click(t, ".lines li:first-child button")

@@ -22,11 +22,11 @@ import (
 
 const storefrontFolder = "graph/clients/storefront"
 
-// local is where Vite says it serves, once it does.
+// local matches the address that Vite prints.
 var local = regexp.MustCompile(`Local:\s+(http://[\d.:]+)/`)
 
-// startStorefront starts the sample storefront before a server, by the command
-// of docs/frontend.md, and returns its address.
+// startStorefront starts the sample storefront for a server with the command of docs/frontend.md,
+// and returns its address.
 func startStorefront(t *testing.T, s *serverProcess, environment ...string) string {
 	t.Helper()
 	const start = "npm start --prefix " + storefrontFolder
@@ -43,13 +43,13 @@ func startStorefront(t *testing.T, s *serverProcess, environment ...string) stri
 			storetest.SkipMissing(t, "node", "the storefront is not installed; run: npm ci --ignore-scripts --prefix "+storefrontFolder)
 		}
 	}
-	for _, folder := range []string{"src", "server"} { // what is looked at decides whether go test takes its result from the cache
+	for _, folder := range []string{"src", "server"} { // lets go test invalidate its cached result
 		_, err := os.ReadDir(filepath.Join(storefrontFolder, folder))
 		require.NoError(t, err)
 	}
 	words := strings.Fields(start)
 	npm := exec.CommandContext(t.Context(), words[0], words[1:]...)
-	// Bash becomes what it is to run, so that the signal that npm hands on ends Vite.
+	// exec replaces Bash, so that the signal of npm reaches Vite.
 	npm.Env = append(os.Environ(), "NO_COLOR=1", "npm_config_script_shell=bash", "VITE_PORTICO_URL="+s.url)
 	npm.Env = append(npm.Env, environment...)
 	npm.Cancel = func() error { return npm.Process.Signal(os.Interrupt) }
@@ -65,7 +65,7 @@ func startStorefront(t *testing.T, s *serverProcess, environment ...string) stri
 		all = append(all, lines.Text())
 		if found := local.FindStringSubmatch(lines.Text()); found != nil {
 			go func() {
-				for lines.Scan() { // whoever is not read waits
+				for lines.Scan() { // keep the pipe empty
 				}
 			}()
 			return found[1]
@@ -75,7 +75,7 @@ func startStorefront(t *testing.T, s *serverProcess, environment ...string) stri
 	return ""
 }
 
-// storefrontTab is the storefront in a browser, and the server to compare it with.
+// storefrontTab is the storefront in a browser, with the server to compare it with.
 type storefrontTab struct {
 	*browser
 	s     *serverProcess
@@ -83,9 +83,8 @@ type storefrontTab struct {
 	token string
 }
 
-// said asks the server itself, and decodes the answer's data. Headers come in
-// pairs.
-func (f *storefrontTab) said(t *testing.T, data any, query string, headers ...string) {
+// query sends a query to the server and decodes the data. headers are pairs of name and value.
+func (f *storefrontTab) query(t *testing.T, data any, query string, headers ...string) {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"query": query})
 	require.NoError(t, err)
@@ -96,7 +95,6 @@ func (f *storefrontTab) said(t *testing.T, data any, query string, headers ...st
 	require.NoError(t, json.Unmarshal([]byte(answer), &struct{ Data any }{data}), answer)
 }
 
-// displayPrice is a displayPrice.
 type displayPrice struct{ WithTax, WithoutTax *struct{ Formatted string } }
 
 func (p displayPrice) text() string {
@@ -106,7 +104,7 @@ func (p displayPrice) text() string {
 	return p.WithoutTax.Formatted
 }
 
-// soldProduct is what a card shows of a product.
+// soldProduct is what the card of a product shows.
 type soldProduct struct {
 	UUID, Name, SKU, Slug string
 	ProductTypes          []string
@@ -117,7 +115,7 @@ type soldProduct struct {
 
 const sold = " { uuid name sku slug productTypes price { amount } displayPrice { withTax { formatted } withoutTax { formatted } } originalDisplayPrice { withTax { formatted } withoutTax { formatted } } } "
 
-// card is a product as its card has it, a line of id, name and price.
+// card returns the text of the card: id, name and price.
 func (p soldProduct) card() string {
 	price := p.price()
 	if p.OriginalDisplayPrice != nil {
@@ -126,7 +124,7 @@ func (p soldProduct) card() string {
 	return p.UUID + " | " + p.Name + " | " + price
 }
 
-// price is what it costs, or the least that one of its children does.
+// price returns the price of the product, or the lowest price of its children.
 func (p soldProduct) price() string {
 	if slices.Contains(p.ProductTypes, "parent") {
 		return "from " + p.DisplayPrice.text()
@@ -146,8 +144,7 @@ func (f *storefrontTab) shows(t *testing.T, within string, products []soldProduc
 	f.eventually(t, strings.Join(cards, "\n"), fmt.Sprintf(shown, within))
 }
 
-// eventually waits until a JavaScript expression has a value, and says what it
-// has instead.
+// eventually waits until a JavaScript expression has a value, and reports the last one on failure.
 func (f *storefrontTab) eventually(t *testing.T, wanted, expression string) {
 	t.Helper()
 	_, err := chromedp.Run(f, chromedp.Poll[bool](fmt.Sprintf("(%s) === %q", expression, wanted), chromedp.WithPollingTimeout(20*time.Second)))
@@ -157,7 +154,7 @@ func (f *storefrontTab) eventually(t *testing.T, wanted, expression string) {
 	}
 }
 
-// accessible requires that axe finds nothing to mend, light and dark.
+// accessible requires that axe reports no violation in either color scheme.
 func (f *storefrontTab) accessible(t *testing.T, name string) {
 	t.Helper()
 	f.named(t)
@@ -174,14 +171,14 @@ func (f *storefrontTab) accessible(t *testing.T, name string) {
 	require.Equal(t, "1 1", f.script(t, `[document.querySelectorAll("main").length, document.querySelectorAll("h1").length].join(" ")`), name)
 }
 
-// click clicks what a selector finds first.
+// click clicks the first match of a selector.
 func (f *storefrontTab) click(t *testing.T, selector chromedp.CSS) {
 	t.Helper()
 	f.until(t, fmt.Sprintf("document.querySelector(%q) !== null", string(selector)))
 	f.do(t, chromedp.Click(selector))
 }
 
-// write types into a field, in place of what it holds.
+// write replaces the text of a field.
 func (f *storefrontTab) write(t *testing.T, selector chromedp.CSS, text string) {
 	t.Helper()
 	f.do(t, chromedp.WaitVisible(selector), chromedp.Focus(selector))
@@ -191,7 +188,7 @@ func (f *storefrontTab) write(t *testing.T, selector chromedp.CSS, text string) 
 	}
 }
 
-// choose picks a value of a select, as its user does.
+// choose selects a value of a select element.
 func (f *storefrontTab) choose(t *testing.T, selector, value string) {
 	t.Helper()
 	f.until(t, fmt.Sprintf(`[...document.querySelector("%s")?.options ?? []].some((e) => e.value === %q)`, selector, value))

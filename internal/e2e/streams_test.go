@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eventsOf is a stream of events.
+// eventsOf is a server-sent event stream.
 type eventsOf struct {
 	*http.Response
 	lines *bufio.Scanner
 }
 
-// events opens one.
+// events opens a stream.
 func (s *serverProcess) events(t testing.TB, token, query string) *eventsOf {
 	t.Helper()
 	return streaming(t, s.url, token, map[string]any{"query": query})
@@ -44,7 +44,7 @@ func streamingBy(t testing.TB, client *http.Client, url, token string, operation
 	return &eventsOf{response, bufio.NewScanner(response.Body)}
 }
 
-// next is the next event and what it brings; end where there is none.
+// next returns the next event and its data; end of stream is empty.
 func (e *eventsOf) next() (event, data string) {
 	event = "end"
 	for e.lines.Scan() {
@@ -60,7 +60,7 @@ func (e *eventsOf) next() (event, data string) {
 	return event, data
 }
 
-// want takes the events up to the one that brings some data.
+// want reads events until one has the wanted data.
 func (e *eventsOf) want(t testing.TB, wanted string) {
 	t.Helper()
 	for range 20 {
@@ -73,14 +73,14 @@ func (e *eventsOf) want(t testing.TB, wanted string) {
 	require.Fail(t, "not told", wanted)
 }
 
-// message is one of graphql-transport-ws.
+// message is a message of graphql-transport-ws.
 type message struct {
 	Type    string `json:"type"`
 	ID      string `json:"id,omitempty"`
 	Payload any    `json:"payload,omitempty"`
 }
 
-// open opens a WebSocket, and begins it unless there is nothing to begin with.
+// open opens a WebSocket, and sends connection_init unless greeting is nil.
 func (s *serverProcess) open(t testing.TB, greeting map[string]any, headers ...string) *websocket.Conn {
 	t.Helper()
 	header := http.Header{}
@@ -116,7 +116,7 @@ func subscribe(t testing.TB, conn *websocket.Conn, id, query string) {
 	say(t, conn, message{Type: "subscribe", ID: id, Payload: map[string]string{"query": query}})
 }
 
-// closes is the code that a WebSocket is closed with.
+// closes returns the code that closes a WebSocket.
 func closes(t testing.TB, conn *websocket.Conn) int {
 	t.Helper()
 	for {

@@ -20,7 +20,7 @@ import (
 	"portico/store/storetest"
 )
 
-// writeCertificate writes a certificate of its own for this machine, and its key.
+// writeCertificate writes a self-signed certificate for this machine, and its key.
 func writeCertificate(t *testing.T, certFile, keyFile string, serial int64) *x509.Certificate {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -20,16 +20,16 @@ import (
 	"portico/store/storetest"
 )
 
-// collector is what a collector of OpenTelemetry was sent.
+// spanCollector records the spans that an OpenTelemetry collector receives.
 type spanCollector struct {
 	mu    sync.Mutex
 	spans []*spans.Span
-	about []string // resources
+	about []string // resources of the spans
 	asked int
 }
 
-// startCollector is a collector, and the environment that names it, for the
-// processes that this test starts.
+// startCollector starts a collector and sets the environment for the processes that the test
+// starts.
 func startCollector(t *testing.T) *spanCollector {
 	t.Helper()
 	c := &spanCollector{}
@@ -46,7 +46,7 @@ func startCollector(t *testing.T) *spanCollector {
 		text, err := io.ReadAll(body)
 		var sent collector.ExportTraceServiceRequest
 		if err != nil || proto.Unmarshal(text, &sent) != nil {
-			t.Errorf("%s %s is no request of OTLP", r.Method, r.URL.Path)
+			t.Errorf("%s %s is not an OTLP request", r.Method, r.URL.Path)
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -65,14 +65,14 @@ func startCollector(t *testing.T) *spanCollector {
 	return c
 }
 
-// all is a copy of what has come.
+// all returns a copy of the received spans.
 func (c *spanCollector) all() []*spans.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.spans)
 }
 
-// find is the one span that fits.
+// find returns the only span that fits.
 func find(t *testing.T, all []*spans.Span, what string, fits func(*spans.Span) bool) *spans.Span {
 	t.Helper()
 	at := slices.IndexFunc(all, fits)
@@ -86,15 +86,14 @@ func named(name string) func(*spans.Span) bool {
 
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-// TestTraces: a span of the request, within the caller's trace, and
-// in it those of its operation, its write and its statements; one of a job; and
-// no value of anything.
+// TestTraces requires spans of a request, in the caller's trace, of its operation, write and
+// statements, and of a job. No span contains values.
 func TestTraces(t *testing.T) {
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		c := startCollector(t)
-		office := openDemo(t, e.URL(t))
-		_, token := office.issue(t, "catalog:read", "catalog:write", "settings:write", "settings:read", "promotions:read")
-		s := office.serve(t)
+		writer := openDemo(t, e.URL(t))
+		_, token := writer.issue(t, "catalog:read", "catalog:write", "settings:write", "settings:read", "promotions:read")
+		s := writer.serve(t)
 		traced := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json", "Traceparent", traceparent}
 		s.send(t, "POST", "/graphql", `{"query": "query Vouchers($id: ID!) { promotion(id: $id) { id } }", "variables": {"id": "HIDDEN"}}`, traced...)
 		s.send(t, "POST", "/graphql", `{"query": "mutation Paged { settingsUpdate(input: {pageLength: 31}) { settings { pageLength } } }"}`, traced...)
@@ -152,7 +151,8 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// TestTracingIsOptional, and a collector that is away holds nobody up.
+// TestTracingIsOptional requires no spans by default, and that an unreachable collector blocks
+// nothing.
 func TestTracingIsOptional(t *testing.T) {
 	c := startCollector(t)
 	for name, env := range map[string][2]string{
@@ -168,20 +168,20 @@ func TestTracingIsOptional(t *testing.T) {
 			require.Zero(t, c.asked)
 		})
 	}
-	t.Run("the caller does not sample", func(t *testing.T) {
+	t.Run("unsampled by the caller", func(t *testing.T) {
 		s := startServer(t, "--demo")
 		s.send(t, "GET", "/v2/settings", "", "Traceparent", strings.TrimSuffix(traceparent, "01")+"00")
 		require.Zero(t, s.stop())
 		require.False(t, slices.ContainsFunc(c.all(), func(s *spans.Span) bool { return strings.HasPrefix(s.Name, "GET") }))
 	})
-	t.Run("away", func(t *testing.T) {
+	t.Run("unreachable collector", func(t *testing.T) {
 		t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
 		s := startServer(t, "--demo")
 		response, _ := s.send(t, "GET", "/healthz", "")
 		require.Equal(t, http.StatusOK, response.StatusCode)
 		require.Zero(t, s.stop())
 	})
-	t.Run("a protocol that is not spoken", func(t *testing.T) {
+	t.Run("unsupported protocol", func(t *testing.T) {
 		t.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
 		code, _, stderr := portico(t, "serve", "--demo", "--addr", "127.0.0.1:0")
 		require.Equal(t, 1, code)

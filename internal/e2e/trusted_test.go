@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// manifest is the flags for a manifest of one document, in a mode.
+// manifest returns flags for a manifest of one document, in a mode.
 func manifest(t *testing.T, mode string) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "documents.json")
@@ -21,7 +21,7 @@ func manifest(t *testing.T, mode string) []string {
 	return []string{"--trusted-documents", file, "--trusted-documents-mode", mode}
 }
 
-// Whatever becomes of other documents, the playground's own examples run.
+// TestPlaygroundWithTrustedDocuments requires that the playground's examples run in all modes.
 func TestPlaygroundWithTrustedDocuments(t *testing.T) {
 	t.Parallel()
 	for mode, typed := range map[string]int{"off": http.StatusOK, "log": http.StatusOK, "enforce": http.StatusForbidden} {
@@ -36,7 +36,7 @@ func TestPlaygroundWithTrustedDocuments(t *testing.T) {
 			}
 			_, text := s.send(t, "GET", "/playground/examples.graphql", "")
 			for _, example := range playgroundExamples(t, text) {
-				query := strings.TrimSpace(regexp.MustCompile(`(?m)^# .*\n`).ReplaceAllString(example.query+"\n", "")) // as the page sends it
+				query := strings.TrimSpace(regexp.MustCompile(`(?m)^# .*\n`).ReplaceAllString(example.query+"\n", "")) // without comments, as the page sends it
 				if example.name == "live" {
 					_, answer := streaming(t, s.url, token, map[string]any{"query": query, "variables": example.variables}).next()
 					require.Contains(t, answer, `{"data":{"stockChanged":{"product":{"name":`)
@@ -63,8 +63,8 @@ func TestPlaygroundWithTrustedDocuments(t *testing.T) {
 	}
 }
 
-// seeTrusted runs an example, which is trusted, and what is typed, which is
-// refused in words.
+// seeTrusted runs an example, which is trusted, and a typed document, which is rejected with an
+// explanation.
 func seeTrusted(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Navigate(s.url+"/#example=node&run"), chromedp.WaitReady(playgroundReady))
 	b.until(t, `document.querySelector("#answer").textContent.includes("COF-FLW")`)
@@ -75,6 +75,6 @@ func seeTrusted(t *testing.T, b *browser, s *serverProcess) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	require.Len(t, b.complaints, 1)
-	require.Contains(t, b.complaints[0], "403") // which the browser logs
+	require.Contains(t, b.complaints[0], "403") // logged by the browser
 	b.complaints = nil
 }

@@ -18,7 +18,7 @@ import (
 	"portico/internal/web/middleware"
 )
 
-// logged is a log whose lines can be read back.
+// logged is a log that tests can parse.
 type logged struct{ bytes.Buffer }
 
 func newLog(level slog.Level) (*slog.Logger, *logged) {
@@ -36,7 +36,7 @@ func (l *logged) lines(t *testing.T) (lines []map[string]any) {
 	return lines
 }
 
-func TestAccessLogTellsOfARequest(t *testing.T) {
+func TestAccessLogEntry(t *testing.T) {
 	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	handler := web.Chain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -59,7 +59,7 @@ func TestAccessLogTellsOfARequest(t *testing.T) {
 	}, lines[0])
 }
 
-func TestAccessLogHidesWhatCouldBeSecret(t *testing.T) {
+func TestAccessLogRedactsValues(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ query, logged string }{
 		{"page[limit]=5&page%5Boffset%5D=10", "page[limit]=5&page[offset]=10"},
@@ -82,12 +82,12 @@ func TestAccessLogHidesWhatCouldBeSecret(t *testing.T) {
 	}
 }
 
-func TestAccessLogOfProbes(t *testing.T) {
+func TestAccessLogOfHealthChecks(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, path string
 		status     int
-		level      string // empty when nothing is logged
+		level      string // empty if nothing is logged
 	}{
 		{"a good probe", "/readyz", 200, ""},
 		{"a bad probe", "/readyz", 503, "INFO"},
@@ -108,7 +108,7 @@ func TestAccessLogOfProbes(t *testing.T) {
 	}
 }
 
-func TestAccessLogOfAnEmptyAnswerIs200(t *testing.T) {
+func TestAccessLogOfEmptyResponse(t *testing.T) {
 	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	handler := accesslog.Middleware(log)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -116,7 +116,7 @@ func TestAccessLogOfAnEmptyAnswerIs200(t *testing.T) {
 	require.EqualValues(t, 200, to.lines(t)[0]["status"])
 }
 
-func TestAnswersCanBeFlushed(t *testing.T) {
+func TestResponsesCanBeFlushed(t *testing.T) {
 	t.Parallel()
 	log, _ := newLog(slog.LevelInfo)
 	w := httptest.NewRecorder()
@@ -127,7 +127,7 @@ func TestAnswersCanBeFlushed(t *testing.T) {
 	require.True(t, w.Flushed)
 }
 
-func TestEarlyHintsAreNotTheAnswer(t *testing.T) {
+func TestAccessLogIgnoresEarlyHints(t *testing.T) {
 	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
 	handler := accesslog.Middleware(log)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -138,14 +138,14 @@ func TestEarlyHintsAreNotTheAnswer(t *testing.T) {
 	response, err := http.Get(server.URL)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
-	server.Close() // and with it the handler has returned
+	server.Close() // waits for the handler
 	require.EqualValues(t, http.StatusTeapot, to.lines(t)[0]["status"])
 }
 
-func TestLoggerNamesTheRequest(t *testing.T) {
+func TestLoggerAddsRequestID(t *testing.T) {
 	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
-	log = accesslog.NewLogger(accesslog.NewLogger(log)) // twice is once
+	log = accesslog.NewLogger(accesslog.NewLogger(log)) // wrapping twice adds the id once
 	log.Info("outside")
 	handler := middleware.RequestID(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		log.With("a", 1).InfoContext(r.Context(), "inside")

@@ -21,11 +21,11 @@ import (
 	"portico/internal/web/middleware"
 )
 
-// varying is what differs from one line to the next.
+// varying matches the fields that differ between runs.
 var varying = regexp.MustCompile(`"time":"[^"]*"|"duration_ms":[0-9.]+`)
 
-// TestTheAccessLogWritesWhatSlogWrites, byte for byte, for whatever was sent.
-func TestTheAccessLogWritesWhatSlogWrites(t *testing.T) {
+// TestAccessLogMatchesSlog requires the same bytes as slog for any request.
+func TestAccessLogMatchesSlog(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,40}`), rapid.String())
@@ -54,8 +54,8 @@ func TestTheAccessLogWritesWhatSlogWrites(t *testing.T) {
 	})
 }
 
-// TestALineCostsLittle: what the log adds to a request.
-func TestALineCostsLittle(t *testing.T) {
+// TestAccessLogAllocations limits the allocations of an entry.
+func TestAccessLogAllocations(t *testing.T) {
 	lines := accesslog.NewLineWriter(io.Discard)
 	handler := web.Chain(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), middleware.RequestID,
 		accesslog.Middleware(slog.New(slog.NewJSONHandler(lines, nil)), accesslog.WithLineWriter(lines)))
@@ -66,8 +66,8 @@ func TestALineCostsLittle(t *testing.T) {
 	require.LessOrEqual(t, with-without, 1.0, "the recorder")
 }
 
-// TestEveryLineIsWrittenOnceAndInOrder, whole, whoever writes and however.
-func TestEveryLineIsWrittenOnceAndInOrder(t *testing.T) {
+// TestLineWriterKeepsOrder requires that concurrent writers lose, split or reorder no lines.
+func TestLineWriterKeepsOrder(t *testing.T) {
 	t.Parallel()
 	var to bytes.Buffer
 	lines := accesslog.NewLineWriter(&to)
@@ -100,8 +100,8 @@ func TestEveryLineIsWrittenOnceAndInOrder(t *testing.T) {
 	}
 }
 
-// TestALineThatIsWrittenIsWritten: what is added before it, too.
-func TestALineThatIsWrittenIsWritten(t *testing.T) {
+// TestLineWriterWriteFlushes requires that Write also writes the lines that were added before.
+func TestLineWriterWriteFlushes(t *testing.T) {
 	t.Parallel()
 	var to bytes.Buffer
 	lines := accesslog.NewLineWriter(&to)

@@ -12,7 +12,7 @@ import (
 	"portico/internal/web/accesslog"
 )
 
-func TestALineNamesTheTraceOfAJob(t *testing.T) {
+func TestLoggerAddsTraceIDOfJob(t *testing.T) {
 	t.Parallel()
 	var written bytes.Buffer
 	log := accesslog.NewLogger(slog.New(slog.NewJSONHandler(&written, nil)))

@@ -20,7 +20,7 @@ import (
 	"portico/store"
 )
 
-// working is a handler that asks something of the database.
+// working returns a handler that reports database statements.
 func working(lasting bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/promotions/{id}", func(w http.ResponseWriter, r *http.Request) {
@@ -29,14 +29,14 @@ func working(lasting bool) http.Handler {
 		began := time.Now().Add(-time.Minute)
 		store.ObserverOf(r.Context()).Statement(r.Context(), "SELECT 1", began, 1, nil)
 		within, end := store.StartStep(r.Context(), store.StepWrite)
-		store.ObserverOf(within).Statement(within, "UPDATE secret", began, 1, nil) // its time is the write's
+		store.ObserverOf(within).Statement(within, "UPDATE secret", began, 1, nil) // counts for the write
 		end(nil)
 		_, _ = io.WriteString(w, "answer")
 	})
 	return middleware.RecordRoute(mux)
 }
 
-func TestASlowRequestIsTold(t *testing.T) {
+func TestSlowRequestIsLogged(t *testing.T) {
 	t.Parallel()
 	client := func(context.Context) string { return "c1" }
 	for name, test := range map[string]struct {
@@ -50,7 +50,7 @@ func TestASlowRequestIsTold(t *testing.T) {
 			t.Parallel()
 			log, to := newLog(slog.LevelInfo)
 			served := web.Chain(working(test.lasting), middleware.RequestID, func(next http.Handler) http.Handler {
-				if test.after == 0 { // nobody else observes it
+				if test.after == 0 { // no other observer
 					return accesslog.Slow(log, time.Hour, client)(next)
 				}
 				return next
@@ -80,9 +80,9 @@ func TestASlowRequestIsTold(t *testing.T) {
 	}
 }
 
-// TestTheAccessLogNamesOperations, in both forms of the log, by the first of a
-// long name, and with nothing that could end a line.
-func TestTheAccessLogNamesOperations(t *testing.T) {
+// TestAccessLogOperationNames requires the operation name in both formats, truncated and without
+// line breaks.
+func TestAccessLogOperationNames(t *testing.T) {
 	t.Parallel()
 	for name, to := range map[string]func(io.Writer) slog.Handler{
 		"json": func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) },

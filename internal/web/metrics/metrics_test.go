@@ -19,7 +19,7 @@ import (
 
 type clientKey struct{}
 
-// counted is metrics over a mux within a mux, as the server has them.
+// counted is metrics around nested muxes, as in the server.
 type counted struct {
 	*metrics.Metrics
 	handler http.Handler
@@ -52,14 +52,14 @@ func (c *counted) send(client, method, path string) {
 	c.handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithValue(r.Context(), clientKey{}, client)))
 }
 
-// text is what Prometheus reads.
+// text returns the metrics as Prometheus reads them.
 func (c *counted) text() string {
 	w := httptest.NewRecorder()
 	c.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, metrics.Path, nil))
 	return w.Body.String()
 }
 
-func TestMetricsCountByRouteAndClient(t *testing.T) {
+func TestRequestsByRouteAndClient(t *testing.T) {
 	t.Parallel()
 	m := count()
 	m.send("c1", "GET", "/v2/promotions/one")
@@ -95,7 +95,7 @@ func TestMetricsCountByRouteAndClient(t *testing.T) {
 	require.Contains(t, m.text(), "go_goroutines ")
 }
 
-func TestMetricsTellSoManyClientsApart(t *testing.T) {
+func TestClientLabelsAreLimited(t *testing.T) {
 	t.Parallel()
 	m := count()
 	for range 2 {
@@ -109,7 +109,7 @@ func TestMetricsTellSoManyClientsApart(t *testing.T) {
 	require.Contains(t, text, `{client="other",method="GET",route="/v2/promotions/{id}",status="2xx",surface="rest"} 200`)
 }
 
-func TestMetricsHoldNothingOfARequest(t *testing.T) {
+func TestMetricsContainNoRequestData(t *testing.T) {
 	t.Parallel()
 	m := count()
 	for _, path := range []string{"/v2/promotions/SECRET", "/v2/SECRET", "/SECRET", "/graphql?query=SECRET", "/v2/promotions/one?filter=eq(code,SECRET)", "/graphql/SECRET"} {
@@ -122,7 +122,7 @@ func TestMetricsHoldNothingOfARequest(t *testing.T) {
 	require.NotContains(t, text, "SECRET")
 }
 
-func TestMetricsTellOfKeptAnswers(t *testing.T) {
+func TestResponseCacheMetrics(t *testing.T) {
 	t.Parallel()
 	m := metrics.New(func(context.Context) string { return "" })
 	m.RegisterResponseCache(func() (found, made, bytes uint64) { return 5, 3, 4096 })

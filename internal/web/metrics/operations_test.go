@@ -13,7 +13,7 @@ import (
 	"portico/store"
 )
 
-func TestMetricsTellOperationsApart(t *testing.T) {
+func TestOperationMetrics(t *testing.T) {
 	t.Parallel()
 	m := count()
 	m.SetMaxOperations(2)
@@ -49,9 +49,9 @@ func TestMetricsTellOperationsApart(t *testing.T) {
 	}
 }
 
-// TestAMillionNamesCostNothing, neither of those who may ask nor of strangers,
-// nor trusted ones beyond those that are told apart.
-func TestAMillionNamesCostNothing(t *testing.T) {
+// TestOperationNamesAreLimited sends a million operation names, authenticated, unauthenticated and
+// trusted. The number of labels stays bounded.
+func TestOperationNamesAreLimited(t *testing.T) {
 	m := count()
 	known := context.WithValue(t.Context(), clientKey{}, "c1")
 	fill := func(from, to int) {

@@ -12,7 +12,7 @@ import (
 	"portico/internal/web/middleware"
 )
 
-// BenchmarkChain is what a request pays for the plumbing.
+// BenchmarkChain measures the middleware of a request.
 func BenchmarkChain(b *testing.B) {
 	for name, level := range map[string]slog.Level{"logged": slog.LevelInfo, "quiet": slog.LevelWarn} {
 		b.Run(name, func(b *testing.B) {

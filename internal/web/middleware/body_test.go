@@ -18,7 +18,7 @@ func TestLimitBody(t *testing.T) {
 		name      string
 		body      string
 		announced bool
-		read      string // as far as it was
+		read      string // bytes read
 		refused   bool
 	}{
 		{"as long as it may be", "12345", true, "12345", false},
@@ -43,7 +43,7 @@ func TestLimitBody(t *testing.T) {
 			defer server.Close()
 			body := io.Reader(strings.NewReader(test.body))
 			if !test.announced {
-				body = io.MultiReader(body) // a reader whose length cannot be known
+				body = io.MultiReader(body) // hides the length
 			}
 			response, err := http.Post(server.URL, "application/json", body)
 			require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 // long is a text of more than 1 kB.
 var long = strings.Repeat(`{"name":"Chair"},`, 1000)
 
-// written answers with a text in pieces, as a kind of content.
+// written returns a handler that writes a text in pieces with a content type.
 func written(kind string, pieces ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
@@ -30,7 +30,7 @@ func written(kind string, pieces ...string) http.HandlerFunc {
 	}
 }
 
-// sent is an answer as it is on the wire.
+// sent returns the response without decompressing it.
 func sent(handler http.Handler, method, encodings string, headers ...string) *http.Response {
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, "/", nil)
 	r.Header.Set("Accept-Encoding", encodings)
@@ -57,7 +57,7 @@ func unpacked(t *testing.T, r *http.Response) string {
 	return string(text)
 }
 
-func TestLongTextsAreCompressed(t *testing.T) {
+func TestCompressLongText(t *testing.T) {
 	t.Parallel()
 	ready := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()["Content-Type"], w.Header()["Content-Length"] = []string{"application/json"}, []string{strconv.Itoa(len(long))}
@@ -68,7 +68,7 @@ func TestLongTextsAreCompressed(t *testing.T) {
 		name      string
 		handler   http.HandlerFunc
 		encodings string
-		want      string // of Content-Encoding
+		want      string // Content-Encoding
 		status    int    // 200 unless set
 	}{
 		{"gzip", written("application/json", long), "gzip, deflate, br", "gzip", 0},
@@ -81,7 +81,7 @@ func TestLongTextsAreCompressed(t *testing.T) {
 		{"a stream", written("text/event-stream", long), "gzip", "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for range 3 { // one after the other, by the same writers
+			for range 3 { // reuses the writers
 				got := sent(c.handler, "GET", c.encodings)
 				require.Equal(t, max(c.status, 200), got.StatusCode)
 				require.Equal(t, c.want, got.Header.Get("Content-Encoding"))
@@ -97,7 +97,7 @@ func TestLongTextsAreCompressed(t *testing.T) {
 	}
 }
 
-func TestShortAnswersStayAsTheyAre(t *testing.T) {
+func TestCompressLeavesShortResponses(t *testing.T) {
 	t.Parallel()
 	for _, pieces := range [][]string{{long[:1023]}, {long[:500], long[500:1023]}, {""}, {}} {
 		got := sent(written("application/json", pieces...), "GET", "gzip")
@@ -110,7 +110,7 @@ func TestShortAnswersStayAsTheyAre(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, got.StatusCode)
 }
 
-func TestNothingIsCompressedTwice(t *testing.T) {
+func TestCompressLeavesEncodedResponses(t *testing.T) {
 	t.Parallel()
 	got := sent(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Encoding", "gzip")
@@ -124,8 +124,8 @@ func TestNothingIsCompressedTwice(t *testing.T) {
 	require.Equal(t, long, string(text))
 }
 
-// What is flushed is on its way before the answer ends.
-func TestAStreamIsSentAsItComes(t *testing.T) {
+// TestCompressLeavesStreams requires that flushed data is sent before the response ends.
+func TestCompressLeavesStreams(t *testing.T) {
 	t.Parallel()
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Accept-Encoding", "gzip")
@@ -141,8 +141,8 @@ func TestAStreamIsSentAsItComes(t *testing.T) {
 	require.Empty(t, w.Header().Get("Content-Encoding"))
 }
 
-// A document with a tag is asked for again by the tag it came with.
-func TestADocumentWithATag(t *testing.T) {
+// TestCompressedETag requires that a compressed response can be revalidated by its entity tag.
+func TestCompressedETag(t *testing.T) {
 	t.Parallel()
 	document := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
@@ -166,8 +166,9 @@ func TestADocumentWithATag(t *testing.T) {
 	require.Equal(t, long[:2000], unpacked(t, part))
 }
 
-// A handler that panics before it has written leaves the answer to Recover.
-func TestAPanicBeforeTheAnswerIsNotHeldBack(t *testing.T) {
+// TestCompressPassesPanics requires that Recover can write the response of a handler that panics
+// before writing.
+func TestCompressPassesPanics(t *testing.T) {
 	t.Parallel()
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 	require.Panics(t, func() {
@@ -179,7 +180,7 @@ func TestAPanicBeforeTheAnswerIsNotHeldBack(t *testing.T) {
 	require.Zero(t, w.Body.Len())
 }
 
-// BenchmarkCompress is what an answer costs, and what the others pay for it.
+// BenchmarkCompress measures compressed responses, and the overhead for others.
 func BenchmarkCompress(b *testing.B) {
 	for _, c := range []struct{ name, encodings, text string }{
 		{"short", "gzip", long[:200]}, {"long, plain", "", long}, {"long, gzip", "gzip", long}, {"long, zstd", "zstd", long},
@@ -201,7 +202,7 @@ func BenchmarkCompress(b *testing.B) {
 	}
 }
 
-// nowhere is where answers go that nobody reads.
+// nowhere discards the response.
 type nowhere struct {
 	header http.Header
 	bytes.Buffer

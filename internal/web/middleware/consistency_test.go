@@ -12,7 +12,7 @@ import (
 	"portico/store"
 )
 
-func TestARequestWaitsForTheWritesOfItsToken(t *testing.T) {
+func TestAwaitConsistency(t *testing.T) {
 	t.Parallel()
 	var awaited store.ConsistencyToken
 	behind := false

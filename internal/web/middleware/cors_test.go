@@ -12,8 +12,7 @@ import (
 
 const ourShop = "https://shop.example"
 
-// cross sends a request from a page of an origin; asked is the method and
-// headers of a preflight.
+// cross sends a request from an origin. asked is the method and the headers of a preflight request.
 func cross(allowed []string, method, origin string, asked ...string) *httptest.ResponseRecorder {
 	handler := middleware.CORS(allowed)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	w, r := httptest.NewRecorder(), httptest.NewRequest(method, "/graphql", nil)
@@ -28,7 +27,7 @@ func cross(allowed []string, method, origin string, asked ...string) *httptest.R
 	return w
 }
 
-func TestCORSOfOrigins(t *testing.T) {
+func TestCORSOrigins(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name        string
@@ -70,7 +69,7 @@ func TestCORSPreflight(t *testing.T) {
 	}
 	require.Empty(t, cross([]string{ourShop}, "OPTIONS", ourShop, "PATCH").Header().Get("Access-Control-Allow-Methods"))
 
-	// As a browser lists them: lower case, sorted.
+	// Lower case and sorted, as browsers send them.
 	all := "accept,accept-language,apollo-require-preflight,apollographql-client-name,apollographql-client-version,authorization,cache-control,content-type,ep-account-management-authentication-token,ep-channel,ep-context-tag," +
 		"ep-inventories-multi-location,idempotency-key,if-none-match,prefer,store-catalog-release,store-channel,store-context-tag,x-apollo-operation-name,x-moltin-application," +
 		"x-moltin-currency,x-moltin-language,x-moltin-sdk-language,x-moltin-sdk-version,x-request-id"
@@ -78,7 +77,7 @@ func TestCORSPreflight(t *testing.T) {
 	require.Empty(t, cross([]string{ourShop}, "OPTIONS", ourShop, "POST", "x-other").Header().Get("Access-Control-Allow-Headers"))
 }
 
-func TestPreflightWithoutOriginsIsLeftToTheRoutes(t *testing.T) {
+func TestPreflightWithoutOrigins(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, http.StatusTeapot, cross(nil, "OPTIONS", ourShop, "POST").Code)
 }
@@ -93,8 +92,9 @@ func TestCheckOrigin(t *testing.T) {
 	}
 }
 
-// A preflight that refuses one header refuses the page.
-func TestCORSAllowsWhatClientsSend(t *testing.T) {
+// TestCORSAllowsClientHeaders requires that a preflight allows all headers of the documented
+// clients.
+func TestCORSAllowsClientHeaders(t *testing.T) {
 	t.Parallel()
 	handler := middleware.CORS([]string{"https://shop.example"})(http.NotFoundHandler())
 	for _, name := range []string{

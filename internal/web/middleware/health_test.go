@@ -41,7 +41,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-func TestReadyFollowsTheStore(t *testing.T) {
+func TestReadyFollowsPing(t *testing.T) {
 	t.Parallel()
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + filepath.Join(t.TempDir(), "x.db"), Synchronous: "OFF"})
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"portico/internal/web/middleware"
 )
 
-func TestCanonical(t *testing.T) {
+func TestNormalizePath(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ sent, path, raw string }{
 		{"/", "/", "/"}, {"", "/", "/"}, {"//", "/", "/"},
@@ -21,7 +21,7 @@ func TestCanonical(t *testing.T) {
 		{"/v2/promotions//", "/v2/promotions", "/v2/promotions"},
 		{"//v2/promotions", "/v2/promotions", "/v2/promotions"},
 		{"/v2//promotions", "/v2/promotions", "/v2/promotions"},
-		{"/v2/promotions//codes", "", ""}, // an id that was forgotten
+		{"/v2/promotions//codes", "", ""}, // empty id
 		{"/v2/promotions/a//b", "", ""},
 		{"/v2/promotions/%74en", "/v2/promotions/ten", "/v2/promotions/%74en"},
 		{"/v2/promotions/a%2Fb/", "/v2/promotions/a/b", "/v2/promotions/a%2Fb"},
@@ -34,7 +34,7 @@ func TestCanonical(t *testing.T) {
 		{"/v2/a;b", "/v2/a;b", "/v2/a;b"},
 	} {
 		u, err := url.Parse(test.sent)
-		if test.sent == "//v2/promotions" || test.sent == "//" { // as a request line has it
+		if test.sent == "//v2/promotions" || test.sent == "//" { // net/url would parse a host
 			u, err = url.ParseRequestURI("http://x" + test.sent)
 		}
 		require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-func TestEntranceRefusesWhatIsNoText(t *testing.T) {
+func TestNormalizePathRejectsInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	handler := middleware.NormalizePath(envelope, "Store-Channel")(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for _, test := range []struct {
@@ -58,7 +58,7 @@ func TestEntranceRefusesWhatIsNoText(t *testing.T) {
 		want                  string
 	}{
 		{"/v2/x?filter=eq(name,%C3%A9)&y=%", "Store-Channel", "café", ""},
-		{"/v2/x", "X-City", "M\xfcnchen", ""}, // which nothing here reads
+		{"/v2/x", "X-City", "M\xfcnchen", ""}, // not a checked header
 		{"/v2/%ff", "", "", "The path is not valid UTF-8"},
 		{"/v2/%ed%a0%80", "", "", "The path is not valid UTF-8"},
 		{"/v2/x?a=1&filter=eq(name,%ff)", "", "", `parameter \"filter\" is not valid UTF-8`},
@@ -79,7 +79,7 @@ func TestEntranceRefusesWhatIsNoText(t *testing.T) {
 	}
 }
 
-func TestFamily(t *testing.T) {
+func TestFirstSegment(t *testing.T) {
 	t.Parallel()
 	for sent, want := range map[string]string{
 		"/catalog": "catalog", "/catalogue/x": "catalogue", "/%63atalog/x": "catalog", "/catalog%2Fx": "catalog/x", "/": "", "/v2/catalog": "v2",

@@ -17,8 +17,8 @@ import (
 	"portico/store"
 )
 
-// from runs use for a request from an address, and returns the header of the
-// answer and what it said. More headers of the request come in pairs.
+// from calls use for a request from an address, and returns the headers and the text of the error.
+// headers are pairs of name and value.
 func from(address string, proxies []string, use func(context.Context) error, headers ...string) (answer http.Header, said error) {
 	trusted, err := middleware.ParseProxies(proxies)
 	if err != nil {
@@ -34,7 +34,7 @@ func from(address string, proxies []string, use func(context.Context) error, hea
 	return w.Header(), said
 }
 
-func TestLimit(t *testing.T) {
+func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	limit := middleware.NewRateLimit("asking", 3, 5)
 	use := func(client string) func(context.Context) error {
@@ -74,9 +74,9 @@ func TestLimit(t *testing.T) {
 	require.ErrorContains(t, err, "this address", "IPv4 in IPv6's clothes")
 }
 
-// A step of the wall clock is none of a limit's, back or forward: what it counts
-// by goes on. So callers are refused for as long as it says, and no longer.
-func TestALimitHeedsNoStepOfTheClock(t *testing.T) {
+// TestRateLimitUsesMonotonicClock changes the wall clock, which must not change how long callers
+// are refused.
+func TestRateLimitUsesMonotonicClock(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, middleware.Steady().String(), " m=", "a reading that is only of the wall clock is set with it")
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestALimitHeedsNoStepOfTheClock(t *testing.T) {
 	})
 }
 
-func TestNoLimit(t *testing.T) {
+func TestRateLimitDisabled(t *testing.T) {
 	t.Parallel()
 	limit := middleware.NewRateLimit("asking", 0, 0)
 	for range 1000 {
@@ -107,8 +107,8 @@ func TestNoLimit(t *testing.T) {
 	require.NoError(t, middleware.NewRateLimit("asking", 1, 1).Use(t.Context(), ""), "nobody in particular from nowhere")
 }
 
-// However many callers there are, the memory for counting them is bounded.
-func TestLimitTakesBoundedMemory(t *testing.T) {
+// TestRateLimitMemoryIsBounded requires bounded memory for any number of callers.
+func TestRateLimitMemoryIsBounded(t *testing.T) {
 	limit := middleware.NewRateLimit("asking", 1_000_000, 0)
 	used := func() uint64 {
 		var m runtime.MemStats
@@ -129,7 +129,7 @@ func TestLimitTakesBoundedMemory(t *testing.T) {
 	runtime.KeepAlive(limit)
 }
 
-func TestAddress(t *testing.T) {
+func TestClientAddress(t *testing.T) {
 	t.Parallel()
 	proxies := []string{"10.0.0.0/8", "2001:db8:ffff::/48", "192.0.2.7"}
 	const header = "X-Forwarded-For"
@@ -138,7 +138,7 @@ func TestAddress(t *testing.T) {
 		remote  string
 		proxies []string
 		headers []string
-		want    string // who is counted
+		want    string // counted address
 	}{
 		{"a connection", "198.51.100.1:5", proxies, nil, "198.51.100.1"},
 		{"anyone can claim", "198.51.100.1:5", proxies, []string{header, "203.0.113.1"}, "198.51.100.1"},

@@ -17,14 +17,14 @@ import (
 	"portico/store"
 )
 
-// envelope is a surface's way to write an error.
+// envelope writes an error like the APIs do.
 func envelope(w http.ResponseWriter, _ *http.Request, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusInternalServerError)
 	fmt.Fprintf(w, `{"errors":[{"detail":%q,"code":%q}]}`, err.Error(), store.AsErrors(err)[0].Code)
 }
 
-// logLines parses what a JSON log wrote.
+// logLines parses a JSON log.
 func logLines(t *testing.T, log *bytes.Buffer) (lines []map[string]any) {
 	t.Helper()
 	for decoder := json.NewDecoder(log); decoder.More(); {
@@ -35,7 +35,7 @@ func logLines(t *testing.T, log *bytes.Buffer) (lines []map[string]any) {
 	return lines
 }
 
-func TestRecoverAnswersInTheEnvelope(t *testing.T) {
+func TestRecoverWritesError(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&out, nil))
@@ -63,7 +63,7 @@ func TestRecoverAnswersInTheEnvelope(t *testing.T) {
 	require.Contains(t, lines[1]["stack"], "recover_test.go")
 }
 
-func TestRecoverCutsAnAnswerThatHadBegun(t *testing.T) {
+func TestRecoverAbortsStartedResponse(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&out, nil))
@@ -77,7 +77,7 @@ func TestRecoverCutsAnAnswerThatHadBegun(t *testing.T) {
 	require.Len(t, logLines(t, &out), 1)
 }
 
-func TestRecoverLetsAnAbortThrough(t *testing.T) {
+func TestRecoverPassesAbortHandler(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&out, nil))

@@ -13,7 +13,7 @@ import (
 	"portico/internal/web/middleware"
 )
 
-func TestRequestIDTakesOverASaneOne(t *testing.T) {
+func TestRequestIDKeepsValidHeader(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, sent string

@@ -20,18 +20,17 @@ import (
 	"portico/store"
 )
 
-// turned is a server whose requests wait their turn, and end when they are
-// told to.
-type turned struct {
+// limitedServer is a server with a ConcurrencyLimiter, whose requests run until the test ends them.
+type limitedServer struct {
 	*running
 	turns *server.ConcurrencyLimiter
-	begun chan string   // paths of requests that are worked on
-	leave chan struct{} // ends one
+	begun chan string   // paths of running requests
+	leave chan struct{} // ends one request
 }
 
-func takeTurns(t *testing.T, bounds server.Limits) *turned {
+func takeTurns(t *testing.T, bounds server.Limits) *limitedServer {
 	t.Helper()
-	s := &turned{turns: server.NewConcurrencyLimiter(bounds), begun: make(chan string, 1000), leave: make(chan struct{})}
+	s := &limitedServer{turns: server.NewConcurrencyLimiter(bounds), begun: make(chan string, 1000), leave: make(chan struct{})}
 	writeError := func(w http.ResponseWriter, _ *http.Request, err error) {
 		status := http.StatusTeapot
 		if refused := new(auth.StatusError); errors.As(err, &refused) {
@@ -54,7 +53,7 @@ func takeTurns(t *testing.T, bounds server.Limits) *turned {
 		}
 		if r.URL.Path == "/v2/locked" {
 			store.NotifyLockWait(r.Context())
-			store.NotifyLockWait(r.Context()) // as a second write of the request
+			store.NotifyLockWait(r.Context()) // like a second write of the request
 		}
 		s.begun <- r.URL.Path
 		if r.URL.Path == "/stream" {
@@ -70,8 +69,8 @@ func takeTurns(t *testing.T, bounds server.Limits) *turned {
 	return s
 }
 
-// asks sends a request beside the test; the status comes when it is answered.
-func (s *turned) asks(t *testing.T, ctx context.Context, path string) (status chan int) {
+// asks sends a request in the background and returns a channel with its status.
+func (s *limitedServer) asks(t *testing.T, ctx context.Context, path string) (status chan int) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(ctx, "POST", s.url+path, strings.NewReader("x"))
 	require.NoError(t, err)
@@ -88,13 +87,13 @@ func (s *turned) asks(t *testing.T, ctx context.Context, path string) (status ch
 	return status
 }
 
-// waits until so many wait for their turn.
-func (s *turned) waits(t *testing.T, kind string, want int) {
+// waits waits until the queue has a number of requests.
+func (s *limitedServer) waits(t *testing.T, kind string, want int) {
 	t.Helper()
 	require.Eventually(t, func() bool { _, waiting, _ := s.turns.Stats(kind); return waiting == want }, time.Minute, time.Millisecond)
 }
 
-func (s *turned) idle(t *testing.T) {
+func (s *limitedServer) idle(t *testing.T) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		reads, _, _ := s.turns.Stats(server.ReadRequests)
@@ -103,7 +102,7 @@ func (s *turned) idle(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 }
 
-func TestRequestsTakeTurns(t *testing.T) {
+func TestConcurrencyLimit(t *testing.T) {
 	t.Parallel()
 	s := takeTurns(t, server.Limits{Requests: 2, RequestsWaiting: 3, RequestWait: ever})
 	var answers []chan int
@@ -134,9 +133,9 @@ func TestRequestsTakeTurns(t *testing.T) {
 	s.idle(t)
 }
 
-// There are never more at work than may be, whatever comes, goes away and gives
-// up meanwhile; and all turns are there again.
-func TestTurnsAreAllGivenBack(t *testing.T) {
+// TestAllSlotsAreReleased runs, cancels and times out random requests. The limit is never exceeded,
+// and all slots are free at the end.
+func TestAllSlotsAreReleased(t *testing.T) {
 	t.Parallel()
 	turns := server.NewConcurrencyLimiter(server.Limits{Requests: 3, RequestsWaiting: 20, RequestWait: time.Millisecond})
 	var group sync.WaitGroup
@@ -163,7 +162,7 @@ func TestTurnsAreAllGivenBack(t *testing.T) {
 				}
 				mu.Unlock()
 				end()
-				end() // once is enough
+				end() // only the first call counts
 				cancel()
 			}
 		})
@@ -175,7 +174,7 @@ func TestTurnsAreAllGivenBack(t *testing.T) {
 	require.Equal(t, refused, int(counted))
 }
 
-func TestATurnThatDoesNotComeInTime(t *testing.T) {
+func TestRequestWaitTimesOut(t *testing.T) {
 	t.Parallel()
 	s := takeTurns(t, server.Limits{Requests: 1, RequestsWaiting: 3, RequestWait: time.Millisecond})
 	first := s.asks(t, t.Context(), "/read")
@@ -198,14 +197,14 @@ func TestATurnThatDoesNotComeInTime(t *testing.T) {
 	s.idle(t)
 }
 
-// Clients that are slow, gone, or read on and on, hold no turn.
-func TestWhoHoldsNoTurn(t *testing.T) {
+// TestSlowClientsHoldNoSlot requires that slow or disconnected clients and streams hold no slot.
+func TestSlowClientsHoldNoSlot(t *testing.T) {
 	t.Parallel()
 	s := takeTurns(t, server.Limits{Requests: 1, RequestsWaiting: 5, RequestWait: ever})
-	for range 10 { // a body that does not end
+	for range 10 { // unfinished bodies
 		dial(t, s.running, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nx")
 	}
-	for range 5 { // a stream that has begun
+	for range 5 { // started streams
 		from := bufio.NewReader(dial(t, s.running, "GET /stream HTTP/1.1\r\nHost: x\r\n\r\n"))
 		_, err := http.ReadResponse(from, nil)
 		require.NoError(t, err)
@@ -221,15 +220,15 @@ func TestWhoHoldsNoTurn(t *testing.T) {
 	require.Zero(t, <-gone)
 	s.waits(t, server.ReadRequests, 0)
 	require.Equal(t, []string(nil), s.worked())
-	for range 6 { // the streams too
+	for range 6 { // including the streams
 		s.leave <- struct{}{}
 	}
 	require.Equal(t, 200, <-first)
 	s.idle(t)
 }
 
-// worked is what has begun and was not told of yet.
-func (s *turned) worked() (paths []string) {
+// worked returns the paths of requests that have begun since the last call.
+func (s *limitedServer) worked() (paths []string) {
 	for {
 		select {
 		case path := <-s.begun:
@@ -240,9 +239,9 @@ func (s *turned) worked() (paths []string) {
 	}
 }
 
-// A write that waits for a lock gives its turn to the next one, and ends as
-// any other.
-func TestAWriteThatWaitsForALockHasNoTurn(t *testing.T) {
+// TestLockWaitReleasesSlot requires that a write that waits for a lock releases its slot and
+// completes normally.
+func TestLockWaitReleasesSlot(t *testing.T) {
 	t.Parallel()
 	s := takeTurns(t, server.Limits{Requests: 1, RequestsWaiting: 0})
 	first := s.asks(t, t.Context(), "/v2/locked")
@@ -258,9 +257,9 @@ func TestAWriteThatWaitsForALockHasNoTurn(t *testing.T) {
 	s.idle(t)
 }
 
-// Expensive requests have few turns, which they hold until their answer is
-// written, and no turn among reads; a slow reader loses its own once others wait.
-func TestExpensiveTurns(t *testing.T) {
+// TestExpensiveLimit requires that expensive requests hold one of few slots until the response is
+// written, and no read slot. A slow reader loses its connection once others wait.
+func TestExpensiveLimit(t *testing.T) {
 	t.Parallel()
 	turns := server.NewConcurrencyLimiter(server.Limits{Requests: 1, RequestsExpensive: 1, RequestsWaiting: 10, RequestWait: ever})
 	refused := func(w http.ResponseWriter, _ *http.Request, err error) {
@@ -269,7 +268,7 @@ func TestExpensiveTurns(t *testing.T) {
 	begun, leave := make(chan string, 10), make(chan struct{})
 	work := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/expensive") {
-			for range 2 { // once is enough
+			for range 2 { // only the first call counts
 				if _, err := turns.AcquireExpensive(r.Context(), r.URL.Path == "/expensive/running"); err != nil {
 					refused(w, r, err)
 					return
@@ -278,7 +277,7 @@ func TestExpensiveTurns(t *testing.T) {
 		}
 		begun <- r.URL.Path
 		if r.URL.Path == "/expensive/long" {
-			_, _ = w.Write(make([]byte, 64<<20)) // more than any system holds on its way
+			_, _ = w.Write(make([]byte, 64<<20)) // more than socket buffers hold
 			return
 		}
 		<-leave
@@ -315,7 +314,7 @@ func TestExpensiveTurns(t *testing.T) {
 	held := ask("/expensive")
 	<-begun
 	var waiting []chan int
-	for i := range 4 { // for each turn, of those with a part of their answer in memory
+	for i := range 4 { // per slot, with a part of the response in memory
 		waiting = append(waiting, ask("/expensive/running"))
 		busy(server.ExpensiveRequests, 1, i+1)
 	}
@@ -331,7 +330,7 @@ func TestExpensiveTurns(t *testing.T) {
 		<-begun
 	}
 
-	dial(t, s, "GET /expensive/long HTTP/1.1\r\nHost: x\r\n\r\n") // and reads nothing
+	dial(t, s, "GET /expensive/long HTTP/1.1\r\nHost: x\r\n\r\n") // does not read
 	require.Equal(t, "/expensive/long", <-begun)
 	busy(server.ExpensiveRequests, 1, 0)
 	next := ask("/expensive")
@@ -339,7 +338,7 @@ func TestExpensiveTurns(t *testing.T) {
 	leave <- struct{}{}
 	require.Equal(t, 200, <-next)
 
-	for range 2 { // streams have turns of their own, given back by hand
+	for range 2 { // streams have slots of their own and release them
 		end, err := turns.AcquireExpensive(t.Context(), false)
 		require.NoError(t, err)
 		busy(server.ExpensiveRequests, 1, 0)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheTimeOfARequestEnds, for those who wait and for those who ask.
-func TestTheTimeOfARequestEnds(t *testing.T) {
+// TestRequestDeadline requires that Done and Err report the deadline.
+func TestRequestDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for name, look := range map[string]func(*deadlineContext) error{
@@ -42,8 +42,8 @@ func TestTheTimeOfARequestEnds(t *testing.T) {
 	})
 }
 
-// TestALiftedTimeHasNoEnd but that of the connection.
-func TestALiftedTimeHasNoEnd(t *testing.T) {
+// TestRemovedDeadline requires that only the connection ends the context.
+func TestRemovedDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, waited := range []bool{false, true} {
@@ -64,8 +64,8 @@ func TestALiftedTimeHasNoEnd(t *testing.T) {
 	})
 }
 
-// TestAnAnsweredRequestEndsWhatWaits, and has no timer left.
-func TestAnAnsweredRequestEndsWhatWaits(t *testing.T) {
+// TestClosedContextCancels requires that close cancels the context and stops the timer.
+func TestClosedContextCancels(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := &deadlineContext{Context: t.Context(), deadline: time.Now().Add(time.Second)}

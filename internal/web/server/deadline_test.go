@@ -31,36 +31,35 @@ func dial(t *testing.T, s *running, request string) net.Conn {
 
 const ask = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-// large is more than what a connection holds on its way.
+// large exceeds the buffers of a connection.
 var large = make([]byte, 32<<20)
 
-// A reader that is too slow for its answer is cut off, and what the answer
-// held is free.
-func TestSlowReadersAreCutOff(t *testing.T) {
+// TestSlowReadersAreDisconnected requires that the memory of their responses is released.
+func TestSlowReadersAreDisconnected(t *testing.T) {
 	t.Parallel()
 	const readers = 10
 	ended := make(chan error, readers)
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, err := w.Write(large[:8<<20])
 		ended <- err
-	}), server.WithLimits(server.Limits{AnswerTime: time.Nanosecond})) // and a second for each 32 KiB
+	}), server.WithLimits(server.Limits{AnswerTime: time.Nanosecond})) // plus one second per 32 KiB
 	for range readers {
 		dial(t, s, ask)
 	}
-	status, body, err := get(t, s.url) // which reads as fast as it can
+	status, body, err := get(t, s.url) // reads fast
 	require.NoError(t, err)
 	require.Equal(t, 200, status)
 	require.Len(t, body, 8<<20)
 	require.NoError(t, <-ended)
 
 	small := start(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		for range 1 << 10 { // many writes are one answer
+		for range 1 << 10 { // one response of many writes
 			if _, err := w.Write(large[:1<<14]); err != nil {
 				ended <- err
 				return
 			}
 		}
-	}), server.WithLimits(server.Limits{AnswerTime: -ever})) // long over
+	}), server.WithLimits(server.Limits{AnswerTime: -ever})) // already exceeded
 	for range readers {
 		dial(t, small, ask)
 	}
@@ -69,8 +68,9 @@ func TestSlowReadersAreCutOff(t *testing.T) {
 	}
 }
 
-// Answers that wait for their readers hold so much memory in all, and no more.
-func TestAnswersThatWaitAreBounded(t *testing.T) {
+// TestPendingResponsesAreBounded tests the limit of memory for responses that wait for their
+// readers.
+func TestPendingResponsesAreBounded(t *testing.T) {
 	t.Parallel()
 	const readers = 6
 	var held, cut atomic.Int64
@@ -80,16 +80,16 @@ func TestAnswersThatWaitAreBounded(t *testing.T) {
 		if _, err := w.Write(large); err != nil {
 			cut.Add(1)
 		}
-	}), server.WithLimits(server.Limits{AnswerTime: ever, AnswerMemory: 100})) // room for three
+	}), server.WithLimits(server.Limits{AnswerTime: ever, AnswerMemory: 100})) // memory for three
 	for range readers {
 		dial(t, s, ask)
 	}
 	require.Eventually(t, func() bool { return held.Load() == 3 && cut.Load() == readers-3 }, time.Minute, 10*time.Millisecond)
 }
 
-// The context of a request ends after its time, and with its client; a body
-// that is read first changes nothing.
-func TestWorkEnds(t *testing.T) {
+// TestRequestContextEnds requires that the context ends after its time or with its client, also
+// after the body was read.
+func TestRequestContextEnds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name    string
@@ -122,8 +122,9 @@ func TestWorkEnds(t *testing.T) {
 	}
 }
 
-// The time of a body is over with it: work that takes longer goes on.
-func TestTheTimeOfABodyEndsWithIt(t *testing.T) {
+// TestBodyDeadlineEndsWithBody requires that a handler can run longer than the time limit of the
+// body.
+func TestBodyDeadlineEndsWithBody(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, err := io.ReadAll(r.Body)
@@ -143,8 +144,8 @@ func TestTheTimeOfABodyEndsWithIt(t *testing.T) {
 	require.Equal(t, "done", string(body))
 }
 
-// An answer without an end lifts its bounds.
-func TestAHandlerCanBeOnItsOwn(t *testing.T) {
+// TestHandlerCanRemoveDeadlines requires that a streaming handler has no time limits.
+func TestHandlerCanRemoveDeadlines(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
@@ -165,8 +166,9 @@ func TestAHandlerCanBeOnItsOwn(t *testing.T) {
 	require.Equal(t, "event\nevent\nevent\n", body)
 }
 
-// What was cut off before does not shorten the next request's time.
-func TestEachRequestHasItsOwnTime(t *testing.T) {
+// TestDeadlinesArePerRequest requires that an exceeded deadline does not affect the next request of
+// the connection.
+func TestDeadlinesArePerRequest(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),
 		server.WithLimits(server.Limits{HeaderTime: ever, BodyTime: 200 * time.Millisecond, AnswerTime: 200 * time.Millisecond, RequestTime: ever, IdleTime: ever}))
@@ -177,6 +179,6 @@ func TestEachRequestHasItsOwnTime(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		require.Equal(t, "echo", string(body))
-		time.Sleep(300 * time.Millisecond) // the connection is kept meanwhile
+		time.Sleep(300 * time.Millisecond) // the connection stays open
 	}
 }

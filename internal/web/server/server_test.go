@@ -18,8 +18,8 @@ import (
 // running is a server under test.
 type running struct {
 	url  string
-	stop context.CancelFunc // asks it to end
-	end  chan error         // what Serve returned
+	stop context.CancelFunc // starts the shutdown
+	end  chan error         // result of Serve
 }
 
 func start(t *testing.T, handler http.Handler, options ...server.Option) *running {
@@ -43,12 +43,12 @@ func get(t *testing.T, url string) (int, string, error) {
 	return response.StatusCode, string(body), err
 }
 
-func TestServeLetsRequestsEnd(t *testing.T) {
+func TestShutdownWaitsForRequests(t *testing.T) {
 	t.Parallel()
 	entered, leave := make(chan struct{}), make(chan struct{})
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		close(entered)
-		<-server.Draining(r.Context()) // told of the shutdown
+		<-server.Draining(r.Context()) // shutdown has begun
 		<-leave
 		require.NoError(t, r.Context().Err(), "the request outlives the server's context")
 		_, _ = io.WriteString(w, "whole")
@@ -70,7 +70,7 @@ func TestServeLetsRequestsEnd(t *testing.T) {
 	require.Error(t, err, "the door is shut")
 }
 
-func TestReadinessTurnsAtShutdown(t *testing.T) {
+func TestReadyFailsDuringShutdown(t *testing.T) {
 	t.Parallel()
 	entered := make(chan struct{})
 	mux := http.NewServeMux()
@@ -79,7 +79,7 @@ func TestReadinessTurnsAtShutdown(t *testing.T) {
 		close(entered)
 		<-server.Draining(r.Context())
 	})
-	s := start(t, mux, server.WithLinger(time.Hour)) // the test's end is the process's
+	s := start(t, mux, server.WithLinger(time.Hour)) // longer than the test
 	status, _, err := get(t, s.url+"/readyz")
 	require.NoError(t, err)
 	require.Equal(t, 200, status)
@@ -94,7 +94,7 @@ func TestReadinessTurnsAtShutdown(t *testing.T) {
 	require.JSONEq(t, `{"status":"unavailable","detail":"The server is shutting down."}`, body)
 }
 
-func TestServeCutsRequestsThatDoNotEnd(t *testing.T) {
+func TestShutdownCancelsLongRequests(t *testing.T) {
 	t.Parallel()
 	entered, left := make(chan struct{}), make(chan struct{})
 	s := start(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -108,10 +108,10 @@ func TestServeCutsRequestsThatDoNotEnd(t *testing.T) {
 	s.stop()
 	require.NoError(t, <-s.end)
 	<-left
-	<-answered // an error or an empty answer, whichever came first
+	<-answered // an error or an empty response
 }
 
-func TestServeTellsWhenItCannot(t *testing.T) {
+func TestServeReturnsListenError(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -24,8 +24,8 @@ func americanos(available string) string {
 	return `{"stockChanged":{"uuid":"prod-americano","available":` + available + `,"product":{"sku":"COF-AME"}}}`
 }
 
-// What is sold at one server is told by the other, over both transports, and
-// for longer than any answer may take; whether stock is in memory or not.
+// TestStockEventsFromAllServers changes stock on one server and expects events from the other, over
+// both transports, with and without the stock cache, and beyond the response time limit.
 func TestStockEventsFromAllServers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -42,7 +42,7 @@ func TestStockEventsFromAllServers(t *testing.T) {
 			stream.want(t, americanos("400"))
 		}
 		require.JSONEq(t, `{"data":`+americanos("400")+`}`, string(hear(t, socket).Payload))
-		time.Sleep(400 * time.Millisecond) // beyond what bounds an answer
+		time.Sleep(400 * time.Millisecond) // beyond the response time limit
 		o.sell(t, "prod-americano")
 		for _, stream := range streams {
 			stream.want(t, americanos("399"))
@@ -51,18 +51,19 @@ func TestStockEventsFromAllServers(t *testing.T) {
 		for range 50 {
 			o.sell(t, "prod-americano")
 		}
-		for _, stream := range streams { // in less than fifty steps
+		for _, stream := range streams { // takes fewer than 50 events
 			stream.want(t, americanos("349"))
 		}
 		say(t, socket, message{Type: "complete", ID: "1"})
 		for hear(t, socket).Type != "complete" {
 		}
-		subscribe(t, socket, "1", `query { __typename }`) // the id is free, and a query is answered
+		subscribe(t, socket, "1", `query { __typename }`) // the id can be used again, also for a query
 		require.JSONEq(t, `{"data":{"__typename":"Query"}}`, string(hear(t, socket).Payload))
 	})
 }
 
-// A client that is revoked on one server loses its streams on the other.
+// TestRevokedClientLosesStreams revokes a client on one server, which must end its streams on the
+// other.
 func TestRevokedClientLosesStreams(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -93,8 +94,8 @@ func TestRevokedClientLosesStreams(t *testing.T) {
 	})
 }
 
-// A publication is told to those who see its catalog, and its progress to who
-// asked for it.
+// TestPublicationAndJobEvents expects publication events for subscribers of the catalog, and
+// progress events for the owner of the job.
 func TestPublicationAndJobEvents(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -146,13 +147,13 @@ func TestPublicationAndJobEvents(t *testing.T) {
 	})
 }
 
-// A rule that leads a shopper to another catalog is told at once, and to
-// nobody else.
+// TestCatalogRuleChangeEvents changes a rule that selects another catalog: only the affected
+// shoppers get an event, at once.
 func TestCatalogRuleChangeEvents(t *testing.T) {
 	t.Parallel()
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
 	_, token := o.issue(t, "catalog:read")
-	o.take(t, `{"type":"catalog","id":"catalog-web","attributes":{"name":"Web","hierarchies":["hierarchy-shop"],"pricebook_ids":[{"id":"pricebook-shop","priority":1}]}}`)
+	o.importLines(t, `{"type":"catalog","id":"catalog-web","attributes":{"name":"Web","hierarchies":["hierarchy-shop"],"pricebook_ids":[{"id":"pricebook-shop","priority":1}]}}`)
 	_, err := o.Publish(t.Context(), "test", "catalog-web", nil)
 	require.NoError(t, err)
 	s := o.serve(t)
@@ -164,16 +165,16 @@ func TestCatalogRuleChangeEvents(t *testing.T) {
 	others := s.events(t, token, published)
 	others.want(t, of("catalog-coffee"))
 
-	o.take(t, `{"type":"catalog_rule","id":"rule-web","attributes":{"name":"web","catalog_id":"catalog-web","channels":["web"]}}`)
+	o.importLines(t, `{"type":"catalog_rule","id":"rule-web","attributes":{"name":"web","catalog_id":"catalog-web","channels":["web"]}}`)
 	require.JSONEq(t, `{"data":`+of("catalog-web")+`}`, string(hear(t, web).Payload))
 	require.NoError(t, o.DeleteCatalogRule(t.Context(), "test", "rule-web"))
 	require.JSONEq(t, `{"data":`+of("catalog-coffee")+`}`, string(hear(t, web).Payload))
 	require.Zero(t, s.stop())
 	event, _ := others.next()
-	require.Equal(t, "end", event, "others were told nothing more")
+	require.Equal(t, "end", event, "no events for others")
 }
 
-// What the protocol forbids, and what is too much, ends with its code.
+// TestSubscriptionProtocolErrorsAndLimits requires the close code of each protocol error and limit.
 func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "the tests of graph bound streams without a process")
@@ -230,11 +231,11 @@ func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 	response, err := http.Post(l.url+"/graphql", "application/json", strings.NewReader(`{"query":"subscription { catalogPublished { uuid } }"}`))
 	require.NoError(t, err)
 	defer response.Body.Close()
-	require.Equal(t, 406, response.StatusCode, "who takes one answer")
+	require.Equal(t, 406, response.StatusCode, "a client that accepts one response")
 }
 
-// A server that shuts down sends its streams away, to come again; and nothing
-// is left of those that went without a word.
+// TestStreamsLeakNothing requires that shutdown ends streams with a code that lets clients
+// reconnect, and that abandoned streams leave no goroutines.
 func TestStreamsLeakNothing(t *testing.T) {
 	t.Parallel()
 	o := openDemo(t, "file:"+t.TempDir()+"/live.db")
@@ -249,7 +250,7 @@ func TestStreamsLeakNothing(t *testing.T) {
 		hear(t, socket)
 		socket.CloseNow()
 	}
-	once() // what is there for all of them
+	once() // start what all streams share
 	storetest.Eventually(t, 0, func() float64 { return s.metric(t, "portico_graphql_subscriptions") })
 	before := s.metric(t, "go_goroutines")
 	for range 10 {
@@ -266,10 +267,10 @@ func TestStreamsLeakNothing(t *testing.T) {
 	require.Zero(t, s.stop())
 	require.Equal(t, 1001, <-closed)
 	event, _ := stream.next()
-	require.Equal(t, "end", event, "cut off, and not complete")
+	require.Equal(t, "end", event, "cut off without a complete event")
 }
 
-// What a subscription costs is told with its first event, to who asks, over both
+// TestSubscriptionReportsCost requires the cost in the first event, on request, over both
 // transports.
 func TestSubscriptionReportsCost(t *testing.T) {
 	t.Parallel()
@@ -294,8 +295,8 @@ func TestSubscriptionReportsCost(t *testing.T) {
 	s = o.serve(t, "--document-cost", "2")
 	socket = s.open(t, bearing(token))
 	say(t, socket, message{Type: "subscribe", ID: "1", Payload: asking})
-	require.Contains(t, string(hear(t, socket).Payload), "UNPROCESSABLE", "which has no place for extensions")
+	require.Contains(t, string(hear(t, socket).Payload), "UNPROCESSABLE", "the protocol has no extensions here")
 	refusal := next(streaming(t, s.url, token, asking))
 	require.Contains(t, refusal, "UNPROCESSABLE")
-	require.Regexp(t, `"extensions":\{"cost":\{"requested":\d{1,3},"limit":2\}\}`, refusal, "what is refused is told, too")
+	require.Regexp(t, `"extensions":\{"cost":\{"requested":\d{1,3},"limit":2\}\}`, refusal, "also for rejected operations")
 }

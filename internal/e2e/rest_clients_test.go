@@ -15,16 +15,15 @@ import (
 	"portico/store/storetest"
 )
 
-// published are the tests of the clients that npm has, each of one package;
-// storefronts ask through the first of them.
+// published maps npm clients to their tests. The storefront uses the first one.
 var published = map[string][]string{
 	"@elasticpath/js-sdk": {"elasticpath.test.js", "storefront.test.js"},
 	"@moltin/sdk":         {"moltin.test.js"},
 	"@moltin/request":     {"request.test.js"},
 }
 
-// The published REST clients run as they are, with another base URL and
-// nothing else. What each hands its user is asserted in rest/clients.
+// TestPublishedRESTClients runs the published REST clients unchanged except for the base URL.
+// rest/clients has the assertions.
 func TestPublishedRESTClients(t *testing.T) {
 	storetest.FullTestsOnly(t, "each client starts a Node")
 	const folder = "rest/clients"
@@ -54,11 +53,10 @@ func TestPublishedRESTClients(t *testing.T) {
 	})
 }
 
-// tapLine is a test's result in the Test Anything Protocol.
+// tapLine matches a result in the Test Anything Protocol.
 var tapLine = regexp.MustCompile(`(?m)^(not )?ok \d+ - (.*)$`)
 
-// runNode runs a file of Node's own test runner, and reports each of its tests
-// as one of Go's.
+// runNode runs a file with the test runner of Node, and reports each of its tests as a subtest.
 func runNode(t *testing.T, folder, file string, environment ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -69,7 +67,7 @@ func runNode(t *testing.T, folder, file string, environment ...string) {
 	var complaints strings.Builder
 	node.Stderr = &complaints
 	out, failed := node.Output()
-	report := flat(string(out))
+	report := unindent(string(out))
 	results := tapLine.FindAllStringSubmatchIndex(report, -1)
 	bad := 0
 	for i, at := range results {
@@ -88,9 +86,9 @@ func runNode(t *testing.T, folder, file string, environment ...string) {
 	require.Equal(t, bad > 0, failed != nil, "node: %v\n%s%s", failed, out, complaints.String())
 }
 
-// flat is a report in which the tests of a file stand at the margin: the
-// versions of Node differ in whether they are indented under the file's name.
-func flat(report string) string {
+// unindent removes the indentation of the tests below a file name, which only some versions of Node
+// have.
+func unindent(report string) string {
 	const indent = "    "
 	if !regexp.MustCompile(`(?m)^` + indent + `(not )?ok `).MatchString(report) {
 		return report

@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHeaderBytesFlag, within the 4 KiB that the library gives to each.
+// TestHeaderBytesFlag tests --header-bytes, which net/http exceeds by 4 KiB.
 func TestHeaderBytesFlag(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--demo", "--header-bytes", "20000")
@@ -43,7 +43,7 @@ func TestHeaderBytesFlag(t *testing.T) {
 	require.Contains(t, stderr, "--header-bytes")
 }
 
-// TestMessageBytesFlag: what is longer ends its WebSocket.
+// TestMessageBytesFlag tests --message-bytes: a longer message closes the WebSocket.
 func TestMessageBytesFlag(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--demo", "--message-bytes", "3000")
@@ -63,8 +63,8 @@ func TestMessageBytesFlag(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestImportLineBytesFlag, wherever it stands: a longer one is a
-// fault beside the others.
+// TestImportLineBytesFlag requires an error for a line that is too long, at any position, besides
+// the errors of other lines.
 func TestImportLineBytesFlag(t *testing.T) {
 	t.Parallel()
 	flags, _ := database(t)
@@ -77,7 +77,7 @@ func TestImportLineBytesFlag(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o644))
 		return path
 	}
-	for _, bound := range []int{100, 1 << 20, 3<<20 + 5} { // a buffer is 1 MiB
+	for _, bound := range []int{100, 1 << 20, 3<<20 + 5} { // the buffer has 1 MiB
 		with := append([]string{"import", "--line-bytes", strconv.Itoa(bound)}, flags...)
 		require.Contains(t, mustRun(t, append(with, file(line("a", bound), line("b", bound), strings.TrimSuffix(line("c", bound), "\n")))...), "imported 3 resources")
 		first, second := file(line("d", bound)), file(line("e", bound), line("f", bound+1), `{"type":"comet"}`+"\n", line("g", bound+(5<<20)), strings.TrimSuffix(line("h", bound+1), "\n"))
@@ -92,8 +92,8 @@ func TestImportLineBytesFlag(t *testing.T) {
 	}
 }
 
-// TestStreamsConnectionFlag: a connection is told how many it may
-// have, one more is refused, and where one has ended another is answered.
+// TestStreamsConnectionFlag tests --streams-connection: the server announces the limit, refuses one
+// more stream, and accepts it when another has ended.
 func TestStreamsConnectionFlag(t *testing.T) {
 	t.Parallel()
 	folder, trusted := t.TempDir(), x509.NewCertPool()
@@ -108,7 +108,7 @@ func TestStreamsConnectionFlag(t *testing.T) {
 		_, err := conn.Write(bytes.Join(frames, nil))
 		require.NoError(t, err)
 	}
-	// until reads to a frame of a kind, of a stream.
+	// until reads frames up to one of a type and stream.
 	until := func(kind byte, stream uint32) (payload []byte) {
 		for {
 			head := make([]byte, 9)
@@ -121,7 +121,7 @@ func TestStreamsConnectionFlag(t *testing.T) {
 			if head[3] == kind && of == stream {
 				return payload
 			}
-			require.NotEqual(t, byte(h2Reset), head[3], "stream %d is refused", of)
+			require.NotEqual(t, byte(h2Reset), head[3], "stream %d was reset", of)
 		}
 	}
 	begun := func(stream uint32) []byte {

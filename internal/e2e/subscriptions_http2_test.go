@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Streams share a connection of HTTP/2, beside requests, and end with the
-// server.
+// TestSubscriptionsOverHTTP2 requires that streams and requests share a connection, and that
+// streams end on shutdown.
 func TestSubscriptionsOverHTTP2(t *testing.T) {
 	t.Parallel()
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "live.db"))
@@ -25,13 +25,13 @@ func TestSubscriptionsOverHTTP2(t *testing.T) {
 	t.Cleanup(transport.CloseIdleConnections)
 	client := &http.Client{Transport: transport}
 	var streams []*eventsOf
-	for range 10 { // by the one connection that the address may have
+	for range 10 { // on one connection, the limit of the address
 		stream := streamingBy(t, client, s.url, token, map[string]any{"query": espressos})
 		require.Equal(t, "HTTP/2.0", stream.Proto)
 		stream.want(t, americanos("400"))
 		streams = append(streams, stream)
 	}
-	time.Sleep(400 * time.Millisecond) // beyond what bounds an answer
+	time.Sleep(400 * time.Millisecond) // beyond the response time limit
 	o.sell(t, "prod-americano")
 	for _, stream := range streams {
 		stream.want(t, americanos("399"))
@@ -43,5 +43,5 @@ func TestSubscriptionsOverHTTP2(t *testing.T) {
 	}
 	require.Zero(t, s.stop())
 	event, _ := streams[1].next()
-	require.Equal(t, "end", event, "cut off, and not complete")
+	require.Equal(t, "end", event, "cut off without a complete event")
 }

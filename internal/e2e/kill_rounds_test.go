@@ -19,7 +19,7 @@ import (
 	"portico/store/storetest"
 )
 
-// killRounds is how many rounds of kill -9 there are: PORTICO_ROUNDS, or a few.
+// killRounds returns the number of rounds: PORTICO_ROUNDS, or a few.
 func killRounds(t *testing.T) int {
 	t.Helper()
 	if rounds := os.Getenv("PORTICO_ROUNDS"); rounds != "" {
@@ -30,18 +30,16 @@ func killRounds(t *testing.T) int {
 	return storetest.QuickOrFull(1, 5)
 }
 
-// writeRecord is what clients were told is written, and what nobody knows of,
-// over all rounds.
+// writeRecord counts the acknowledged and the unanswered writes of all rounds.
 type writeRecord struct {
 	mu               sync.Mutex
-	moved, maybe     int            // of stock: two products at once
-	redeemed, unsure int            // of one code
-	codes            map[int]string // of three each, by number: their prefix
-	doubtful         []string       // prefixes of which nobody knows
+	moved, maybe     int            // stock writes, of two products each: acknowledged, unanswered
+	redeemed, unsure int            // uses of one code: acknowledged, unanswered
+	codes            map[int]string // prefixes of batches of three codes, by number
+	doubtful         []string       // prefixes of unanswered batches
 }
 
-// write sends one; sure is whether it was acknowledged. What is refused for
-// good is an error.
+// write sends a write. sure reports whether it was acknowledged. A rejected write is an error.
 func (s *serverProcess) write(token, method, path, body string) (sure bool, err error) {
 	request, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -51,7 +49,7 @@ func (s *serverProcess) write(token, method, path, body string) (sure bool, err 
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return false, nil // it was killed
+		return false, nil // killed
 	}
 	defer response.Body.Close()
 	var answer struct {
@@ -65,7 +63,7 @@ func (s *serverProcess) write(token, method, path, body string) (sure bool, err 
 		return false, nil
 	}
 	if len(answer.Errors) > 0 && answer.Errors[0].Extensions.Code == "UNAVAILABLE" {
-		return false, nil // it stood still for too long
+		return false, nil // timeout
 	}
 	if response.StatusCode >= 300 || len(answer.Errors) > 0 || bytes.Contains(answer.Data, []byte(`"userErrors":[{`)) {
 		return false, fmt.Errorf("%s %s answers %d: %v %s", method, path, response.StatusCode, answer.Errors, answer.Data)
@@ -73,7 +71,7 @@ func (s *serverProcess) write(token, method, path, body string) (sure bool, err 
 	return true, nil
 }
 
-// load writes until the server is killed, in every way.
+// load sends writes of all kinds until the server is killed.
 func (a *writeRecord) load(t *testing.T, s *serverProcess, token string, round int) (done *sync.WaitGroup) {
 	done = &sync.WaitGroup{}
 	for client := range 4 {
@@ -120,9 +118,8 @@ func graphQL(query string) string {
 	return string(text)
 }
 
-// A server and a command beside it are killed at any moment, again and again:
-// what was acknowledged is there, nothing is there by half, and the command
-// can be run to its end.
+// TestAcknowledgedWritesSurviveKills repeatedly kills a server and a command at random moments. All
+// acknowledged writes must be stored, none partially, and the command must complete when run again.
 //
 //	PORTICO_ROUNDS=100 go test -timeout 30m ./internal/e2e -run AcknowledgedWritesSurvive -v
 func TestAcknowledgedWritesSurviveKills(t *testing.T) {
@@ -130,7 +127,7 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 	seed := storetest.Seed(t, "PORTICO_KILL_SEED")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
-		o.take(t, springPromotion+"\n"+`{"type":"promotion_code","id":"big","promotion_id":"spring","code":"BIG"}`)
+		o.importLines(t, springPromotion+"\n"+`{"type":"promotion_code","id":"big","promotion_id":"spring","code":"BIG"}`)
 		_, token := o.issue(t)
 		db := e.SQL(t)
 		read := func(query string, args ...any) (n int) {
@@ -140,7 +137,7 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 		}
 		database := o.flags[:2]
 		keys := []string{"--seal-key", keyOf('n') + "," + keyOf('k')}
-		beside := [][]string{ // commands, of which one is killed in each round
+		beside := [][]string{ // one of these commands is killed in each round
 			{"import", "--generate", "300"}, {"publish"}, append([]string{"rekey"}, keys...), {"codes", "generate", "--promotion", "spring", "--count", "3000"},
 		}
 		r := rand.New(rand.NewPCG(seed, uint64(len(e.Name))))
@@ -153,7 +150,7 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 			line := slices.Concat(beside[round%len(beside)], database)
 			process := command(line...)
 			require.NoError(t, process.Start())
-			time.Sleep(time.Duration(20+r.IntN(400)) * time.Millisecond) // any moment
+			time.Sleep(time.Duration(20+r.IntN(400)) * time.Millisecond) // random moment
 			both := []func(){func() { _ = process.Process.Kill() }, s.kill}
 			for _, at := range r.Perm(2) {
 				both[at]()
@@ -162,7 +159,7 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 			_ = process.Wait()
 			done.Wait()
 			require.False(t, t.Failed())
-			if beside[round%len(beside)][0] != "codes" { // whose job a server goes on with
+			if beside[round%len(beside)][0] != "codes" { // servers continue its job
 				mustRun(t, line...)
 			}
 			moved := read(`SELECT available FROM stock WHERE product_id = 'prod-americano'`) - 400
@@ -181,8 +178,8 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 		moved := read(`SELECT available FROM stock WHERE product_id = 'prod-americano'`) - 400
 		require.Len(t, told.Data.StocksById, 2)
 		require.Equal(t, moved+400, told.Data.StocksById[0].Available)
-		require.Equal(t, moved, read(`SELECT COUNT(*) FROM stock_transaction WHERE product_id = 'prod-americano' AND quantity = 1`), "the ledger has each move")
-		require.Equal(t, moved, read(`SELECT COUNT(*) FROM stock_transaction WHERE product_id = 'prod-espresso' AND quantity = 1`), "and none by half")
+		require.Equal(t, moved, read(`SELECT COUNT(*) FROM stock_transaction WHERE product_id = 'prod-americano' AND quantity = 1`), "a ledger line for each change")
+		require.Equal(t, moved, read(`SELECT COUNT(*) FROM stock_transaction WHERE product_id = 'prod-espresso' AND quantity = 1`), "no partial write")
 		used := read(`SELECT COUNT(*) FROM code_usage`)
 		require.True(t, all.redeemed <= used && used <= all.redeemed+all.unsure, "%d of %d, and %d in doubt", used, all.redeemed, all.unsure)
 		have := map[string]int{}
@@ -193,7 +190,7 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 			require.Equal(t, 3, have[prefix], "acknowledged codes")
 		}
 		for _, prefix := range all.doubtful {
-			require.Contains(t, []int{0, 3}, have[prefix], "codes by half")
+			require.Contains(t, []int{0, 3}, have[prefix], "partial batches of codes")
 		}
 		t.Logf("%d rounds: %d writes acknowledged and there, %d in doubt, none by half", rounds, all.moved+all.redeemed+len(all.codes), all.maybe+all.unsure+len(all.doubtful))
 	})

@@ -23,31 +23,31 @@ import (
 	"portico/rest/resttest"
 )
 
-// serverProcess is a running server, a process of its own.
+// serverProcess is a running server process.
 type serverProcess struct {
 	pid    int
 	url    string
-	admin  string           // of --admin-addr, if any
-	stdout string           // the file that has its standard output
-	log    []map[string]any // complete once it has ended
+	admin  string           // URL of --admin-addr, if set
+	stdout string           // path of a file with the standard output
+	log    []map[string]any // complete after the end
 	end    func(os.Signal) (code int)
-	wait   func() (code int)         // for its end, which nobody asks for
-	signal func(os.Signal)           // and does not wait
-	logs   func(message string) bool // whether it has logged it by now
+	wait   func() (code int)         // waits for the process without a signal
+	signal func(os.Signal)           // sends a signal, does not wait
+	logs   func(message string) bool // reports whether the message is in the log
 }
 
-// startServer starts a server on a free port and waits until it is ready. It does
-// not linger unless args say so.
+// startServer starts a server on a free port and waits until it is ready. By default it sets
+// --linger to 0.
 func startServer(t testing.TB, args ...string) *serverProcess {
 	t.Helper()
 	return startProcess(t, command(append([]string{"serve", "--addr", "127.0.0.1:0", "--linger", "0s"}, args...)...))
 }
 
-// startProcess starts a process that serves, and waits until it is ready.
+// startProcess starts a server process and waits until it is ready.
 func startProcess(t testing.TB, process *exec.Cmd) *serverProcess {
 	t.Helper()
 	s := &serverProcess{stdout: filepath.Join(t.TempDir(), "stdout")}
-	stdout, err := os.Create(s.stdout) // a file, since what is said there before it is ready is there by then
+	stdout, err := os.Create(s.stdout) // a file has all output once the server is ready
 	require.NoError(t, err)
 	defer stdout.Close()
 	process.Stdout = stdout
@@ -56,7 +56,7 @@ func startProcess(t testing.TB, process *exec.Cmd) *serverProcess {
 	require.NoError(t, process.Start())
 	s.pid = process.Process.Pid
 	ready, read := make(chan map[string]any, 1), make(chan struct{})
-	var mu sync.Mutex // of the log, until it is complete
+	var mu sync.Mutex // guards the log until it is complete
 	go func() {
 		defer close(read)
 		defer close(ready)
@@ -79,7 +79,7 @@ func startProcess(t testing.TB, process *exec.Cmd) *serverProcess {
 	}()
 	s.wait = sync.OnceValue(func() int {
 		<-read
-		_ = process.Wait() // it tells of the exit code
+		_ = process.Wait() // wait returns the exit code
 		return process.ProcessState.ExitCode()
 	})
 	s.signal = func(by os.Signal) { _ = process.Process.Signal(by) } // it may have ended
@@ -112,13 +112,13 @@ func startProcess(t testing.TB, process *exec.Cmd) *serverProcess {
 	return s
 }
 
-// stop asks the server to end, and waits for it; it may be called again.
+// stop sends SIGTERM and waits for the end. It can be called again.
 func (s *serverProcess) stop() (code int) { return s.end(syscall.SIGTERM) }
 
-// kill ends the server in the midst of whatever it does.
+// kill sends SIGKILL and waits for the end.
 func (s *serverProcess) kill() { s.end(syscall.SIGKILL) }
 
-// printed is what it has said on its standard output.
+// printed returns the standard output.
 func (s *serverProcess) printed(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile(s.stdout)
@@ -126,8 +126,8 @@ func (s *serverProcess) printed(t testing.TB) string {
 	return string(text)
 }
 
-// validated is the server's address behind one that lets no answer of REST pass
-// that openapi.yaml does not have.
+// validated returns the address of a proxy that fails the test for a REST response that does not
+// match openapi.yaml.
 func (s *serverProcess) validated(t *testing.T) string {
 	t.Helper()
 	address, err := url.Parse(s.url)
@@ -137,7 +137,7 @@ func (s *serverProcess) validated(t *testing.T) string {
 	return front.URL
 }
 
-// send asks the server; headers come in pairs.
+// send sends a request. headers are pairs of name and value.
 func (s *serverProcess) send(t testing.TB, method, path, body string, headers ...string) (*http.Response, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))

@@ -26,19 +26,19 @@ import (
 	"portico/store/storetest"
 )
 
-const nobody = 65532 // whom the image runs as: distroless calls it nonroot
+const imageUser = 65532 // nonroot in distroless images
 
-// isStatic tells whether a program asks for no loader.
+// isStatic reports whether a binary needs no dynamic loader.
 func isStatic(t *testing.T, file string) bool {
 	t.Helper()
-	f, err := elf.Open(file) // of Linux
+	f, err := elf.Open(file)
 	require.NoError(t, err)
 	defer f.Close()
 	return !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP })
 }
 
-// emptyRoot is a root like the image's: the program as it is released, the
-// certificates of authorities, and two folders that it may write to.
+// emptyRoot creates a root directory like the image's: the static binary, CA certificates and two
+// writable folders.
 func emptyRoot(t *testing.T, authorities []byte) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -46,7 +46,7 @@ func emptyRoot(t *testing.T, authorities []byte) (root string) {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o755))
 		require.NoError(t, os.Chmod(filepath.Join(root, folder), mode))
 	}
-	require.NoError(t, os.Chown(filepath.Join(root, "data"), nobody, nobody))
+	require.NoError(t, os.Chown(filepath.Join(root, "data"), imageUser, imageUser))
 	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/ssl/certs/ca-certificates.crt"), authorities, 0o644))
 	binary := filepath.Join(root, "portico")
 	if isStatic(t, program) {
@@ -59,14 +59,13 @@ func emptyRoot(t *testing.T, authorities []byte) (root string) {
 		out, err := build.CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
-	require.True(t, isStatic(t, binary), "there is no loader in the image")
+	require.True(t, isStatic(t, binary), "the image has no dynamic loader")
 	require.NoError(t, os.Chmod(root, 0o755))
 	return root
 }
 
-// The program needs nothing but itself: in a root that holds nothing else, as
-// the image's user and by the image's environment, with no capability, no /proc
-// and no /dev, it does all that it does elsewhere, and writes to /data only.
+// TestBinaryRunsInEmptyRoot runs the binary in emptyRoot with the image's user and environment,
+// without capabilities, /proc and /dev. All features work, and it writes to /data only.
 func TestBinaryRunsInEmptyRoot(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
@@ -81,14 +80,14 @@ func TestBinaryRunsInEmptyRoot(t *testing.T) {
 	root := emptyRoot(t, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: collector.Certificate().Raw}))
 	environment := []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL, "PORTICO_ADDR=127.0.0.1:0", "PORTICO_LINGER=0s"}
 	for _, pair := range regexp.MustCompile(`PORTICO_\w+=\S+`).FindAllString(text(t, "packaging/Dockerfile"), -1) {
-		if !strings.HasPrefix(pair, "PORTICO_ADDR=") { // others may have the port
+		if !strings.HasPrefix(pair, "PORTICO_ADDR=") { // the port may be in use
 			environment = append(environment, pair)
 		}
 	}
 	inside := func(stdin string, args ...string) *exec.Cmd {
 		c := command(args...)
 		c.Path, c.Args[0], c.Dir, c.Env, c.Stdin = "/portico", "/portico", "/data", environment, strings.NewReader(stdin)
-		c.SysProcAttr.Chroot, c.SysProcAttr.Credential = root, &syscall.Credential{Uid: nobody, Gid: nobody}
+		c.SysProcAttr.Chroot, c.SysProcAttr.Credential = root, &syscall.Credential{Uid: imageUser, Gid: imageUser}
 		return c
 	}
 	done := func(stdin string, args ...string) string {
@@ -100,8 +99,8 @@ func TestBinaryRunsInEmptyRoot(t *testing.T) {
 	}
 
 	s := startProcess(t, inside("", "serve"))
-	require.Equal(t, "ok\n", done("", "health", s.at(t)))
-	require.Equal(t, "ok\n", done("", "health", "--ready", s.at(t)))
+	require.Equal(t, "ok\n", done("", "health", s.addrFlag(t)))
+	require.Equal(t, "ok\n", done("", "health", "--ready", s.addrFlag(t)))
 	require.Contains(t, done(text(t, demoShop), "import", "-"), "imported ")
 	var client map[string]any
 	require.NoError(t, json.Unmarshal([]byte(done("", "client", "create", "--name", "all", "--all-scopes", "--json")), &client))
@@ -123,12 +122,12 @@ func TestBinaryRunsInEmptyRoot(t *testing.T) {
 	require.Regexp(t, `\nCapEff:\s0+\n`, string(status))
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", s.pid))
 	require.NoError(t, err)
-	require.NotRegexp(t, ` .wx. `, string(maps), "memory that can be written is not run, as the unit's MemoryDenyWriteExecute wants it")
+	require.NotRegexp(t, ` .wx. `, string(maps), "no memory is writable and executable, for MemoryDenyWriteExecute of the unit")
 	require.Zero(t, s.stop())
-	require.Positive(t, traced.Load(), "it believes the authorities of /etc/ssl/certs")
+	require.Positive(t, traced.Load(), "trusts the CAs in /etc/ssl/certs")
 
 	s = startProcess(t, inside("", "serve"))
-	require.Contains(t, products(), `{"data":{"product":{"id":`, "what is in /data stays")
+	require.Contains(t, products(), `{"data":{"product":{"id":`, "/data persists")
 	require.Zero(t, s.stop())
 	var written []string
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

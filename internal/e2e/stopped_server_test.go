@@ -13,14 +13,11 @@ import (
 	"portico/store/storetest"
 )
 
-// A server that is stopped in the middle of its writes holds nobody: the other
-// one answers every request, whether it sells the same products or others, and
-// all that either acknowledged is there.
+// TestStoppedServerDoesNotBlockOthers stops a server with SIGSTOP during writes. Another server must
+// answer all requests, also for the same products, and all acknowledged writes must be stored. To
+// choose the time, use default flags and log the latencies:
 //
 //	PORTICO_STOPPED=60s go test ./internal/e2e -run StoppedServer -v
-//
-// stops it for so long, with the flags as they are by default, and tells how
-// long the other one took.
 func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -56,7 +53,7 @@ func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 		var writers sync.WaitGroup
 		ending := make(chan struct{})
 		end := sync.OnceFunc(func() { close(ending) })
-		t.Cleanup(func() { end(); stopped.signal(syscall.SIGCONT); writers.Wait() }) // before the server is asked to end
+		t.Cleanup(func() { end(); stopped.signal(syscall.SIGCONT); writers.Wait() }) // before the cleanup that ends the server
 		for range 4 {
 			writers.Go(func() {
 				for {
@@ -73,7 +70,7 @@ func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 			})
 		}
 		storetest.Eventually(t, true, func() bool { mu.Lock(); defer mu.Unlock(); return made > 20 })
-		for range 100 { // until it has a transaction open; what is asserted holds without, too
+		for range 100 { // until a transaction is open; the assertions hold without one too
 			stopped.signal(syscall.SIGSTOP)
 			var open int
 			require.NoError(t, e.SQL(t).QueryRow(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`).Scan(&open))

@@ -15,7 +15,7 @@ const (
 	americanoSell = `mutation { stockTransact(input: {changes: [{productId: "prod-americano", action: DECREMENT, quantity: 1}]}) { userErrors { message } } }`
 )
 
-// blockStockWrites has the database make nobody's writes of stock, until release.
+// blockStockWrites blocks all writes of stock in the database until release.
 func blockStockWrites(t *testing.T, e storetest.Backend) (release func()) {
 	t.Helper()
 	conn, err := e.SQL(t).Conn(t.Context())
@@ -33,7 +33,7 @@ func blockStockWrites(t *testing.T, e storetest.Backend) (release func()) {
 			}
 		}
 	}
-	// A write that waited for a lock would give up its turn: this one works.
+	// A write that waits for a lock would release its slot, so this one sleeps.
 	do(`CREATE TABLE held AS SELECT 1 AS one`)
 	do(`CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS
 		'BEGIN WHILE EXISTS (SELECT 1 FROM held) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN NEW; END'`)
@@ -44,8 +44,8 @@ func blockStockWrites(t *testing.T, e storetest.Backend) (release func()) {
 	}
 }
 
-// Writes that stand still are worked on up to their bound; further ones are
-// refused over both surfaces, and over streams, and reads go on.
+// TestWritesAboveTheLimitAreRefused blocks writes up to the limit. Both APIs and streams must
+// refuse further ones, while reads work.
 func TestWritesAboveTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {

@@ -11,8 +11,8 @@ import (
 	"portico/store/storetest"
 )
 
-// The published clients of subscriptions run as they are. What each hands its
-// user is asserted in graph/clients/live.
+// TestSubscriptionClients runs the published subscription clients unchanged. graph/clients/live has
+// the assertions.
 func TestSubscriptionClients(t *testing.T) {
 	t.Parallel()
 	const folder = "graph/clients/live"

@@ -13,9 +13,9 @@ import (
 	"portico/store/storetest"
 )
 
-// One address has a part of the subscriptions of a client whose id anybody knows,
-// so that it shuts out nobody else; nor do several addresses.
-func TestSubscriptionsAddressFlag(t *testing.T) {
+// TestSubscriptionsPerAddress requires that one address, or several, cannot use up the
+// subscriptions of a client with a public id.
+func TestSubscriptionsPerAddress(t *testing.T) {
 	t.Parallel()
 	o := openDemo(t, "file:"+t.TempDir()+"/shares.db")
 	s := o.serve(t, "--trusted-proxy", "127.0.0.1", "--subscriptions-client", "120", "--admin-addr", "127.0.0.1:0")
@@ -26,8 +26,7 @@ func TestSubscriptionsAddressFlag(t *testing.T) {
 		require.NoError(t, err)
 		tokens[grant] = bearing(issued.AccessToken)
 	}
-	// begin begins subscriptions from an address until one is refused, or enough
-	// have begun.
+	// begin starts subscriptions from an address until one is refused, at most enough.
 	var sockets []*websocket.Conn
 	begin := func(greeting map[string]any, from string, enough int) (begun int, refused string) {
 		for ; begun < enough; begun++ {

@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever is wrong with a request, each surface says it in its own shape, and
-// nothing answers with a page or a redirect.
+// TestErrorShapePerAPI requires that each error has the shape of its API, and that no API responds
+// with a page or a redirect.
 func TestErrorShapePerAPI(t *testing.T) {
 	flags, _ := database(t)
 	s := startServer(t, flags...)
-	shapes := map[string]string{ // by the path
+	shapes := map[string]string{ // by path
 		"/": `{"errors":[{"status":405,`, "/graphql": `{"errors":[{"message":`, "/schema.graphql": `{"errors":[{"status":405,`, "/docs": `{"errors":[{"status":405,`,
 		"/docs/": `{"errors":[{"status":405,`, "/openapi.yaml": `{"errors":[{"status":405,`, "/healthz": `{"errors":[{"status":405,`, "/readyz": `{"errors":[{"status":405,`,
 		"/.well-known/jwks.json": `{"errors":[{"status":405,`, "/oauth/access_token": `{"errors":[{"status":405,`,

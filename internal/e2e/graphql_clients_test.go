@@ -21,8 +21,8 @@ var frontEnds = map[string]string{
 	"typed.test.js":   "@graphql-codegen/client-preset",
 }
 
-// TestGraphQLClients runs the tests in graph/clients: each client shows exactly what the
-// server returned.
+// TestGraphQLClients runs the tests in graph/clients: each client shows exactly what the server
+// returned.
 func TestGraphQLClients(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "each client starts a server and a Node")
@@ -44,8 +44,7 @@ func TestGraphQLClients(t *testing.T) {
 	}
 }
 
-// TestGraphQLClientSetups requires that the set-ups in docs/frontend.md are those that
-// the tests run.
+// TestGraphQLClientSetups requires that docs/frontend.md shows the setups that the tests run.
 func TestGraphQLClientSetups(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("docs/frontend.md")
@@ -57,7 +56,7 @@ func TestGraphQLClientSetups(t *testing.T) {
 	}
 }
 
-// TestGenqlient runs the tests of genqlient's client, a module of its own.
+// TestGenqlient runs the tests of the genqlient client, which is a module of its own.
 func TestGenqlient(t *testing.T) {
 	t.Parallel()
 	const folder = "graph/clients/genqlient"

@@ -17,15 +17,15 @@ import (
 	"portico/store/storetest"
 )
 
-// fixture works on the database of running servers: it writes what they are to
-// tell, and issues tokens.
+// fixture is a store on the database of running servers. It writes data for them to serve, and
+// issues tokens.
 type fixture struct {
 	*shop.Store
 	tokens *auth.Service
-	flags  []string // of a server beside it
+	flags  []string // flags for a server on the same database
 }
 
-// openFixture opens an office on a database, until the test ends.
+// openFixture opens a fixture on a database until the test ends.
 func openFixture(t testing.TB, url string) *fixture {
 	t.Helper()
 	sealer := storetest.NewSealer(t, 'k')
@@ -37,7 +37,7 @@ func openFixture(t testing.TB, url string) *fixture {
 	return &fixture{s, tokens, []string{"--database-url", url, "--synchronous", "OFF", "--seal-key", keyOf('k')}}
 }
 
-// openDemo opens an office with the demo's shop.
+// openDemo opens a fixture with the demo shop.
 func openDemo(t testing.TB, url string) *fixture {
 	t.Helper()
 	o := openFixture(t, url)
@@ -45,13 +45,13 @@ func openDemo(t testing.TB, url string) *fixture {
 	return o
 }
 
-// serve starts a server beside the office.
+// serve starts a server on the fixture's database.
 func (o *fixture) serve(t testing.TB, flags ...string) *serverProcess {
 	t.Helper()
 	return startServer(t, append(o.flags, flags...)...)
 }
 
-// issue makes a client, of all scopes where none is named, and a token for it.
+// issue creates a client, with all scopes by default, and returns a token for it.
 func (o *fixture) issue(t testing.TB, scopes ...string) (client, token string) {
 	t.Helper()
 	if len(scopes) == 0 {
@@ -62,7 +62,7 @@ func (o *fixture) issue(t testing.TB, scopes ...string) (client, token string) {
 	return made.ID, o.tokenFor(t, made.ID, made.Scopes, time.Hour)
 }
 
-// tokenFor is a token of a client's for a while.
+// tokenFor returns a token for a client.
 func (o *fixture) tokenFor(t testing.TB, client string, scopes []string, lifetime time.Duration) string {
 	t.Helper()
 	issued, err := o.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client, Scopes: scopes, Lifetime: lifetime})
@@ -70,15 +70,15 @@ func (o *fixture) tokenFor(t testing.TB, client string, scopes []string, lifetim
 	return issued.AccessToken
 }
 
-// sell takes one of a product.
+// sell decrements the stock of a product by one.
 func (o *fixture) sell(t testing.TB, product string) {
 	t.Helper()
 	_, err := o.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: product, Action: stock.StockDecrement, Quantity: 1}})
 	require.NoError(t, err)
 }
 
-// take imports lines.
-func (o *fixture) take(t testing.TB, lines string) {
+// importLines imports NDJSON lines.
+func (o *fixture) importLines(t testing.TB, lines string) {
 	t.Helper()
 	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }, exchange.ImportOptions{})
 	require.NoError(t, err)

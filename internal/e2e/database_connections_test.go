@@ -9,14 +9,13 @@ import (
 	"portico/store/storetest"
 )
 
-// Somebody who holds all of a server's connections holds no server: it says
-// that it is alive, that it is not ready and why, and when to come again; and
-// goes on once they are given back.
+// TestExhaustedDatabaseConnections blocks the only read connection of a server. Requests get 503 with
+// Retry-After, /healthz stays 200, /readyz returns 503 with the reason, and the server recovers.
 func TestExhaustedDatabaseConnections(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		if e.Name == "sqlite" {
-			t.Skip("nobody else holds a file's connections")
+			t.Skip("SQLite has no table locks")
 		}
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t)
@@ -40,9 +39,9 @@ func TestExhaustedDatabaseConnections(t *testing.T) {
 				SELECT COUNT(*) FROM pg_stat_activity
 				WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%OFFSET%' -- sweeps wait too, by a connection of their own`).Scan(&waiting))
 			return waiting
-		}, "it has the server's connection")
+		}, "the request holds the connection")
 		status, again, body := ask()
-		require.Equal(t, 503, status, "whoever comes behind them")
+		require.Equal(t, 503, status, "no connection left")
 		require.NotEmpty(t, again)
 		require.Contains(t, body, `"status":503`)
 		response, body := s.send(t, "GET", "/healthz", "")
@@ -54,9 +53,9 @@ func TestExhaustedDatabaseConnections(t *testing.T) {
 		require.NoError(t, holder.Rollback())
 		select {
 		case status := <-answered:
-			require.Equal(t, 200, status, "whoever waited is answered")
+			require.Equal(t, 200, status, "the blocked request succeeds")
 		case <-time.After(time.Minute):
-			t.Fatal("whoever waited waits on")
+			t.Fatal("the blocked request still waits")
 		}
 		status, _, body = ask()
 		require.Equal(t, 200, status, body)

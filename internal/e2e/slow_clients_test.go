@@ -14,7 +14,7 @@ import (
 	"portico/store/storetest"
 )
 
-// dial opens a connection to a server, and says the beginning of something.
+// dial opens a connection to a server and sends the beginning of a request.
 func (s *serverProcess) dial(t *testing.T, begin string) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
@@ -25,7 +25,7 @@ func (s *serverProcess) dial(t *testing.T, begin string) net.Conn {
 	return conn
 }
 
-// readToClose is the answer on a connection, after which it must be closed.
+// readToClose reads a response, after which the server must close the connection.
 func readToClose(t *testing.T, conn net.Conn) (*http.Response, string) {
 	t.Helper()
 	from := bufio.NewReader(conn)
@@ -38,8 +38,8 @@ func readToClose(t *testing.T, conn net.Conn) (*http.Response, string) {
 	return response, string(body)
 }
 
-// partialRequests are a request to each surface, as far as its body, and how an error of
-// the surface begins.
+// partialRequests returns a request to each API without its body, with the beginning of an error of
+// that API.
 func partialRequests() map[string]string {
 	head := func(method, path, kind string) string {
 		return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: 100\r\n", method, path, kind)
@@ -72,11 +72,11 @@ func TestSlowHeadersTimeOut(t *testing.T) {
 	}
 	for _, conn := range append(all, s.dial(t, "")) {
 		_, err := bufio.NewReader(conn).ReadByte()
-		require.Error(t, err, "it is closed")
+		require.Error(t, err, "the connection is closed")
 	}
 }
 
-// A byte of a body, and then nothing, holds nothing for long.
+// TestSlowBodiesTimeOut sends one byte of a body and stops.
 func TestSlowBodiesTimeOut(t *testing.T) {
 	flags, _ := database(t)
 	id, secret := newClient(t, flags)
@@ -87,18 +87,18 @@ func TestSlowBodiesTimeOut(t *testing.T) {
 		begins(t, envelope, http.StatusRequestTimeout, response, body)
 		require.Contains(t, body, "did not arrive in time")
 	}
-	// One that nobody reads is not waited for either.
+	// Also a body that the handler does not read.
 	for _, path := range []string{"/v2/settings", "/v2/nowhere", "/healthz"} {
 		conn := s.dial(t, "GET "+path+" HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
 		_, _ = readToClose(t, conn)
 	}
-	// And what comes in time does not hear of it.
+	// A body in time is not affected.
 	response, body := s.graphql(t, token, `{ settings { pageLength } }`)
 	require.Equal(t, 200, response.StatusCode, body)
 }
 
-// Connections that are held take nothing from health, and are told apart from
-// those that come after.
+// TestHealthChecksAtConnectionLimit requires that health checks work on new connections while all
+// others are in use.
 func TestHealthChecksAtConnectionLimit(t *testing.T) {
 	flags, _ := database(t)
 	s := startServer(t, append(flags, "--connections", "20", "--connections-address", "20", "--admin-addr", "127.0.0.1:0")...)
@@ -129,7 +129,7 @@ func TestHealthChecksAtConnectionLimit(t *testing.T) {
 		require.Equal(t, "1", response.Header.Get("Retry-After"))
 		require.Contains(t, body, "Too many open connections")
 	}
-	for range 100 { // far more than there is room for
+	for range 100 { // far above the limit
 		s.dial(t, "GET /v2/settings HTTP/1.1\r\n")
 	}
 	response, _ := probe("/healthz")
@@ -137,7 +137,7 @@ func TestHealthChecksAtConnectionLimit(t *testing.T) {
 	answer, err := http.Get(s.admin + "/metrics")
 	require.NoError(t, err)
 	require.NoError(t, answer.Body.Close())
-	require.Equal(t, 200, answer.StatusCode, "the other listener has its own")
+	require.Equal(t, 200, answer.StatusCode, "the admin listener has its own limit")
 	for _, conn := range held {
 		conn.Close()
 	}
@@ -147,7 +147,8 @@ func TestHealthChecksAtConnectionLimit(t *testing.T) {
 	}, "there is room again")
 }
 
-// Connections that wait for a request make room for one that brings one.
+// TestIdleConnectionsAreEvicted requires that the server closes idle connections to accept new ones
+// at the limit.
 func TestIdleConnectionsAreEvicted(t *testing.T) {
 	flags, _ := database(t)
 	s := startServer(t, append(flags, "--connections", "20", "--connections-address", "5")...)
@@ -157,7 +158,7 @@ func TestIdleConnectionsAreEvicted(t *testing.T) {
 		require.NoError(t, err)
 		_, err = io.Copy(io.Discard, response.Body)
 		require.NoError(t, err)
-		require.False(t, response.Close, "it is not a spare one")
+		require.False(t, response.Close, "not a reserve connection")
 	}
 }
 
@@ -175,7 +176,7 @@ func TestConnectionsAddressFlag(t *testing.T) {
 	require.Equal(t, 503, ask(s))
 	s.stop()
 	s = startServer(t, append(flags, "--connections", "100", "--connections-address", "5", "--trusted-proxy", "127.0.0.0/8")...)
-	require.Equal(t, 401, ask(s), "a proxy comes for many")
+	require.Equal(t, 401, ask(s), "trusted proxies are not limited")
 }
 
 func TestInvalidLimitFlags(t *testing.T) {

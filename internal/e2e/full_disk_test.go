@@ -17,28 +17,27 @@ import (
 	"portico/store/storetest"
 )
 
-// mountSmall puts a disk of so many MiB in the place of a folder, as only root
-// can.
+// mountSmall mounts a tmpfs of a size in MiB on a folder, which needs root.
 func mountSmall(t *testing.T, folder string, size int) {
 	t.Helper()
 	if os.Getuid() != 0 {
 		storetest.SkipMissing(t, "root", "only root can mount a small disk")
 	}
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,mode=755", size), "portico-test", folder).CombinedOutput(); err != nil {
-		t.Skipf("skipped for want of a small disk, which cannot be mounted here: %s", out)
+		t.Skipf("cannot mount a small disk: %s", out)
 	}
 	t.Cleanup(func() { require.NoError(t, exec.Command("umount", "--lazy", folder).Run()) })
 }
 
-// A disk that is full is said to be: reads go on, what was acknowledged is
-// there, and writes are made again as soon as there is room.
+// TestFullDisk fills the disk: writes get an error that says so, reads work, acknowledged writes
+// stay, and writes work again once there is space.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	const filler = 4 << 20
 	survives := func(t *testing.T, disk, url string, db func() *sql.DB) {
 		t.Helper()
 		o := openDemo(t, url)
-		o.take(t, springPromotion)
+		o.importLines(t, springPromotion)
 		_, token := o.issue(t)
 		s := o.serve(t)
 		full := filepath.Join(disk, "filler")
@@ -76,7 +75,7 @@ func TestFullDisk(t *testing.T) {
 			require.Equal(t, 200, response.StatusCode, body)
 			require.Contains(t, body, `"available":400`)
 		}
-		require.Equal(t, written*1000, count(), "what was acknowledged, and nothing by half")
+		require.Equal(t, written*1000, count(), "acknowledged writes only")
 		storetest.Eventually(t, true, func() bool { return s.logs(store.ErrDiskFull.Error()) }, "the log says why")
 		require.NoError(t, os.Remove(full))
 		storetest.Eventually(t, true, func() bool {
