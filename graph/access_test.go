@@ -1,15 +1,12 @@
 package graph_test
 
 import (
-	"log/slog"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/store"
@@ -254,7 +251,7 @@ func TestIntrospectionNeedsAToken(t *testing.T) {
 	t.Parallel()
 	expired := &store.Error{Code: store.Unauthenticated, Detail: "The token expired at noon; get another."}
 	locked := graphtest.Serve(nil)
-	open := &graphtest.Service{Handler: opctx.Middleware(transport.NewHandler(graph.NewResolver(nil), slog.New(slog.DiscardHandler), transport.OpenIntrospection()))}
+	open := &graphtest.Service{Handler: graphtest.NewHandler(nil, transport.OpenIntrospection())}
 	for _, query := range []string{
 		`{ __schema { queryType { name } } }`,
 		`{ __type(name: "Product") { name } }`,

@@ -21,9 +21,9 @@ func productsByName() []scenario {
 		{name: "sku", query: `{ product(sku: "ANVIL") { uuid } }`, data: anvil},
 		{name: "slug", query: `{ product(slug: "anvil") { uuid } }`, data: anvil},
 		{name: "a UUID in any case", query: `{ product(id: "C0FFEE00-0000-4000-8000-00000000000A") { uuid } }`, data: `{"product":{"uuid":"` + lamp + `"}}`},
-		{name: "one that no node lists", query: `{ product(id: "frame") { uuid nodes { uuid } } }`, data: `{"product":{"uuid":"frame","nodes":[]}}`},
-		{name: "null is not given", query: `{ product(id: "anvil", sku: null) { uuid } }`, data: anvil},
-		{name: "an absent variable is not given", query: `query($sku: String) { product(id: "anvil", sku: $sku) { uuid } }`, data: anvil},
+		{name: "a product without a node", query: `{ product(id: "frame") { uuid nodes { uuid } } }`, data: `{"product":{"uuid":"frame","nodes":[]}}`},
+		{name: "null is absent", query: `{ product(id: "anvil", sku: null) { uuid } }`, data: anvil},
+		{name: "an absent variable is absent", query: `query($sku: String) { product(id: "anvil", sku: $sku) { uuid } }`, data: anvil},
 		{name: "none", query: `{ product { uuid } }`, data: `{"product":null}`, codes: invalid, holds: one},
 		{name: "all null", query: `{ product(id: null) { uuid } }`, data: `{"product":null}`, codes: invalid, holds: one},
 		{name: "id and sku", query: `{ product(id: "anvil", sku: "ANVIL") { uuid } }`, codes: invalid, holds: one},
@@ -51,7 +51,7 @@ func productMembers() []scenario {
 			"tags":["heavy","iron"],"productTypes":["standard"],"priceModifiers":[],"baseProduct":false,
 			"createdAt":"2023-01-05T00:00:00.000Z","updatedAt":"2024-01-05T00:00:00.000Z","publishedAt":"2024-05-30T12:00:00.000Z",
 			"language":"en","catalogId":"main","catalogSource":"pim"}}`},
-		{name: "what is not set", query: `{ product(id: "frame") { description commodityType upcEan manufacturerPartNum externalRef productTypes
+		{name: "unset members", query: `{ product(id: "frame") { description commodityType upcEan manufacturerPartNum externalRef productTypes
 			pricebookId price { amount } displayPrice { withTax { amount } } originalPrice { amount } originalDisplayPrice { withTax { amount } } saleId saleExpires
 			tiers { name } modifiers { name } translations { language } childByOptions(optionIds: ["a"]) { uuid } components { key } bundleConfiguration { selectedOptions } customInputs extensions shopperAttributes variations { uuid } childVariations { uuid }
 			variationMatrix childOptionIds parent { uuid } children { uuid } files { attachedAt } mainImage { uuid } componentProducts { uuid } nodes { uuid }
@@ -62,7 +62,7 @@ func productMembers() []scenario {
 			"childVariations":[],"variationMatrix":{},"childOptionIds":[],"parent":null,"children":[],"files":[],"mainImage":null,"componentProducts":[],"nodes":[],
 			"breadcrumbs":[],"stock":null}}`},
 		{name: "no parent's id without a parent", query: `{ product(id: "frame") { baseProductId } }`, data: `{"product":{"baseProductId":null}}`},
-		{name: "no parent's id where the parent is a draft", query: `{ product(id: "jar") { baseProductId parent { uuid } } }`, data: `{"product":{"baseProductId":null,"parent":null}}`},
+		{name: "no parent id if the parent is a draft", query: `{ product(id: "jar") { baseProductId parent { uuid } } }`, data: `{"product":{"baseProductId":null,"parent":null}}`},
 		{name: "the merchant's own members", query: `{ product(id: "glue") { customInputs extensions shopperAttributes priceModifiers } }`,
 			data: `{"product":{"customInputs":{"engraving":{"name":"Engraving","max":10}},"extensions":{"products(glue)":{"toxic":false,"pots":[1,2.50,null]}},
 			"shopperAttributes":{"hint":"<i>dry</i> & warm"},"priceModifiers":["bulk"]}}`},
@@ -78,8 +78,8 @@ func productMembers() []scenario {
 		{name: "a currency without a price", headers: []string{"X-Moltin-Currency", "CHF"}, query: `{ product(id: "anvil") { price { amount } } }`, data: `{"product":{"price":null}}`},
 		{name: "another language", headers: []string{"Accept-Language", "fr-CA, en;q=0.5"}, query: `{ product(id: "brush") { name description language } }`,
 			data: `{"product":{"name":"Pinceau","description":"Pour peindre.","language":"fr"}}`},
-		{name: "a language it has not", headers: []string{"Accept-Language", "sv"}, query: `{ product(id: "brush") { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
-		{name: "any language", headers: []string{"Accept-Language", "*"}, query: `{ product(id: "brush") { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
+		{name: "a language without a translation", headers: []string{"Accept-Language", "sv"}, query: `{ product(id: "brush") { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
+		{name: "a wildcard language", headers: []string{"Accept-Language", "*"}, query: `{ product(id: "brush") { name language } }`, data: `{"product":{"name":"Brush","language":"en"}}`},
 	}
 }
 
@@ -89,16 +89,16 @@ func productEdges() []scenario {
 			data: `{"product":{"baseProduct":true,"parent":null,"children":[{"uuid":"easel-oak","parent":{"uuid":"easel"},"baseProductId":"easel"}]}}`},
 		{name: "the child of a choice", query: `{ product(id: "easel") { childByOptions(optionIds: ["oak"]) { uuid childVariations { uuid option { uuid } } } none: childByOptions(optionIds: ["pine"]) { uuid } } }`,
 			data: `{"product":{"childByOptions":{"uuid":"easel-oak","childVariations":[{"uuid":"wood","option":{"uuid":"oak"}}]},"none":null}}`},
-		{name: "a choice of nothing", query: `{ product(id: "easel") { childByOptions(optionIds: []) { uuid } } }`, data: `{"product":{"childByOptions":null}}`,
+		{name: "no options", query: `{ product(id: "easel") { childByOptions(optionIds: []) { uuid } } }`, data: `{"product":{"childByOptions":null}}`,
 			codes: []store.Code{store.Unprocessable}, argument: "optionIds", holds: []string{"1 to 100 option ids, got 0"}},
-		{name: "variations and what they lead to", query: `{ product(id: "easel") { variations { uuid option { uuid } options { uuid } } variationMatrix childOptionIds } }`,
+		{name: "variations and their products", query: `{ product(id: "easel") { variations { uuid option { uuid } options { uuid } } variationMatrix childOptionIds } }`,
 			data: `{"product":{"variations":[{"uuid":"wood","option":null,"options":[{"uuid":"oak"},{"uuid":"pine"}]}],"variationMatrix":{"oak":"easel-oak"},"childOptionIds":[["oak"]]}}`},
 		{name: "texts in every language", headers: []string{"Accept-Language", "fr"}, query: `{ product(id: "brush") { language translations { language name description } } }`,
 			data: `{"product":{"language":"fr","translations":[{"language":"en","name":"Brush","description":"For paint."},{"language":"fr","name":"Pinceau","description":"Pour peindre."},
 			{"language":"pt-BR","name":"Pincel","description":"For paint."},{"language":"zh-Hant","name":"筆刷","description":"用於繪畫。"}]}}`},
-		{name: "what a bundle holds by itself", query: `{ product(id: "kit") { bundleConfiguration { selectedOptions } } }`,
+		{name: "a bundle with its default options", query: `{ product(id: "kit") { bundleConfiguration { selectedOptions } } }`,
 			data: `{"product":{"bundleConfiguration":{"selectedOptions":{"wood":{"frame":2}}}}}`},
-		{name: "a child is where its parent is", query: `{ product(id: "easel-oak") { nodes { uuid } } }`, data: `{"product":{"nodes":[{"uuid":"paints"}]}}`},
+		{name: "a child has its parent's nodes", query: `{ product(id: "easel-oak") { nodes { uuid } } }`, data: `{"product":{"nodes":[{"uuid":"paints"}]}}`},
 		{name: "components in pages", query: `{ product(id: "kit") { componentProductsConnection(first: 1) { totalCount pageInfo { hasNextPage } facets { productTypes { value count } } nodes { uuid } } childrenConnection { totalCount nodes { uuid } } } }`,
 			data: `{"product":{"componentProductsConnection":{"totalCount":1,"pageInfo":{"hasNextPage":false},"facets":{"productTypes":[]},"nodes":[{"uuid":"frame"}]},"childrenConnection":{"totalCount":0,"nodes":[]}}}`},
 		{name: "children in pages, filtered and sorted", query: `{ product(id: "easel") { childrenConnection(filter: {tags: {eq: "wood"}}, orderBy: {field: PRICE}) { totalCount facets { tags { value count } } nodes { uuid } } none: childrenConnection(filter: {tags: {eq: "paint"}}) { totalCount nodes { uuid } } } }`,
@@ -138,8 +138,8 @@ func productLists() []scenario {
 	list := func(arguments string) string { return `{ products(` + arguments + `) { nodes { uuid } } }` }
 	return []scenario{
 		{name: "every listed product once, by last update", query: `{ products { totalCount nodes { uuid } } }`, data: `{"products":{"totalCount":8,"nodes":[` + all + `]}}`},
-		{name: "a null filter is none", query: list(`filter: null, orderBy: null, first: null`), data: rows("glue", "kit", "anvil", "brush", "chalk", lamp, "easel", "jar")},
-		{name: "an empty filter is none", query: list(`filter: {}, first: 2`), data: rows("glue", "kit")},
+		{name: "a null filter is ignored", query: list(`filter: null, orderBy: null, first: null`), data: rows("glue", "kit", "anvil", "brush", "chalk", lamp, "easel", "jar")},
+		{name: "an empty filter is ignored", query: list(`filter: {}, first: 2`), data: rows("glue", "kit")},
 		{name: "by id", query: list(`orderBy: {field: ID}, first: 3`), data: rows("anvil", "brush", lamp)},
 		{name: "by id, descending", query: list(`orderBy: {field: ID, direction: DESC}, first: 3`), data: rows("kit", "jar", "glue")},
 		{name: "by creation", query: list(`orderBy: {field: CREATED_AT}, first: 3`), data: rows("jar", "easel", lamp)},
@@ -172,9 +172,9 @@ func productLists() []scenario {
 			variables: graphtest.Variables{"and": slices.Repeat([]any{graphtest.Variables{"slug": graphtest.Variables{"eq": "a"}}}, 9)}, data: `{"products":{"totalCount":0}}`},
 		{name: "an unknown attribute", query: list(`filter: {colour: {eq: "red"}}`), codes: invalid},
 		{name: "an unknown operator", query: list(`filter: {name: {like: "A*"}}`), codes: invalid},
-		{name: "no time", query: list(`filter: {bounds: {updatedAt: {gt: "yesterday"}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
-		{name: "a number for a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
-		{name: "a list for a time", query: `query($at: DateTime) { products(filter: {bounds: {updatedAt: {gt: $at}}}) { totalCount } }`, variables: graphtest.Variables{"at": []int{1}}, codes: invalid},
+		{name: "an invalid time", query: list(`filter: {bounds: {updatedAt: {gt: "yesterday"}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
+		{name: "a number instead of a time", query: list(`filter: {bounds: {updatedAt: {gt: 5}}}`), codes: invalid, holds: []string{"2012-05-30T00:00:00.000Z"}},
+		{name: "a list instead of a time", query: `query($at: DateTime) { products(filter: {bounds: {updatedAt: {gt: $at}}}) { totalCount } }`, variables: graphtest.Variables{"at": []int{1}}, codes: invalid},
 	}
 }
 

@@ -99,13 +99,13 @@ func TestPublishErrors(t *testing.T) {
 	onTheHandmadeShop(t, []scenario{
 		{name: "an unknown catalog", query: `mutation { catalogPublish(input: {catalogId: "none"}) { job { id } userErrors { field code message } } }`,
 			data: `{"catalogPublish":{"job":null,"userErrors":[{"field":["input","catalogId"],"code":"NOT_FOUND","message":"catalogId is not a catalog: \"none\"."}]}}`},
-		{name: "a release that is not kept", query: `mutation { catalogReleaseServe(input: {releaseId: "99"}) { release { id } userErrors { field code } } }`,
+		{name: "an unknown release", query: `mutation { catalogReleaseServe(input: {releaseId: "99"}) { release { id } userErrors { field code } } }`,
 			data: `{"catalogReleaseServe":{"release":null,"userErrors":[{"field":["input","releaseId"],"code":"NOT_FOUND"}]}}`},
 		{name: "an unknown job", query: `mutation { jobCancel(input: {id: "none"}) { job { id } userErrors { field code } } }`,
 			data: `{"jobCancel":{"job":null,"userErrors":[{"field":["input","id"],"code":"NOT_FOUND"}]}}`},
 		{name: "releases of an unknown catalog", query: `{ catalogReleases(catalogId: "none") { id } }`, codes: []store.Code{store.NotFound}, argument: "catalogId"},
 		{name: "too many jobs", query: `{ jobs(first: 101) { id } }`, codes: []store.Code{store.Unprocessable}, argument: "first"},
-		{name: "a job that waits is canceled", query: `mutation { catalogPublish(input: {catalogId: "outlet"}) { job { state } } }`, data: `{"catalogPublish":{"job":{"state":"QUEUED"}}}`},
+		{name: "a queued job is canceled", query: `mutation { catalogPublish(input: {catalogId: "outlet"}) { job { state } } }`, data: `{"catalogPublish":{"job":{"state":"QUEUED"}}}`},
 		{name: "jobs, newest first", query: `{ jobs(first: 1) { kind state actor } }`, data: `{"jobs":[{"kind":"CATALOG_PUBLISH","state":"QUEUED","actor":"client:tester"}]}`},
 	})
 }

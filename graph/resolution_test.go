@@ -141,7 +141,7 @@ func TestCatalogResolutionExplainsItself(t *testing.T) {
 	}
 	onTheShopOfOffers(func(t *testing.T, s *graphtest.Service) {
 		runScenarios(t, s, []scenario{
-			{name: "all there is", query: `{ catalogResolution ` + everyVerdict + ` }`, headers: []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"},
+			{name: "everything", query: `{ catalogResolution ` + everyVerdict + ` }`, headers: []string{"Store-Channel", "mobile", "Store-Context-Tag", "clearance"},
 				data: `{"catalogResolution":{"at":"2024-05-30T12:00:00.000Z","validUntil":"2024-05-30T22:00:00.000Z","reason":"RULE","catalogId":"outlet","catalogName":"Outlet","releaseId":"2",
 				"publishedAt":"2024-05-30T12:00:00.000Z","ruleId":"offers","ruleName":"mobile-offers","tieBreak":null,"candidates":[
 				{"ruleId":"offers","ruleName":"mobile-offers","catalogId":"outlet","default":false,"score":2,"missed":0,"schedule":"NOT_ASKED","account":"NOT_ASKED","accountTag":"NOT_ASKED","customer":"NOT_ASKED","channel":"MATCHED","tag":"MATCHED","dropped":null},
@@ -159,10 +159,10 @@ func TestCatalogResolutionExplainsItself(t *testing.T) {
 				data: `{"catalogResolution":{"ruleId":"club","candidates":[{"score":3},{"score":0},{"score":0},{"score":0}]}}`},
 			{name: "too many tags", query: `query($tags: [String!]) { catalogResolution(context: {tags: $tags}) { ruleId } }`, variables: graphtest.Variables{"tags": slices.Repeat([]string{"a"}, 101)},
 				codes: unprocessable, argument: "context.tags", holds: []string{"at most 100, got 101"}},
-			{name: "a release that was asked for", query: `{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId } } product(id: "anvil") { catalogId } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
+			{name: "a requested release", query: `{ catalogResolution { reason catalogId releaseId ruleId candidates { ruleId } } product(id: "anvil") { catalogId } }`, headers: []string{"EP-Channel", "mobile", "Store-Catalog-Release", "1"},
 				data: `{"catalogResolution":{"reason":"REQUESTED_RELEASE","catalogId":"main","releaseId":"1","ruleId":null,"candidates":[{"ruleId":"offers"},{"ruleId":"everyone"},{"ruleId":"club"},{"ruleId":"night"}]},"product":{"catalogId":"main"}}`},
-			{name: "a release that there is not", query: `{ catalogResolution { reason } }`, headers: []string{"Store-Catalog-Release", "99"}, codes: notFound},
-			{name: "what is asked does not change what is shown", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { catalogId } product(id: "anvil") { catalogId } }`,
+			{name: "a release that does not exist", query: `{ catalogResolution { reason } }`, headers: []string{"Store-Catalog-Release", "99"}, codes: notFound},
+			{name: "the requested context does not change the response", query: `{ catalogResolution(context: {channel: "mobile", tags: ["clearance"]}) { catalogId } product(id: "anvil") { catalogId } }`,
 				data: `{"catalogResolution":{"catalogId":"outlet"},"product":{"catalogId":"main"}}`},
 		})
 	})
@@ -203,7 +203,7 @@ func TestExplanationWithoutAPublishedCatalog(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, "")
-		runScenarios(t, s, []scenario{{name: "says so", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,
+		runScenarios(t, s, []scenario{{name: "the reason", query: `{ catalogResolution { reason catalogId releaseId publishedAt ruleId candidates { ruleId } } }`,
 			data: `{"catalogResolution":{"reason":"NOTHING_PUBLISHED","catalogId":null,"releaseId":null,"publishedAt":null,"ruleId":null,"candidates":[]}}`}})
 	})
 }

@@ -19,14 +19,14 @@ func TestSettings(t *testing.T) {
 		{name: "which pages obey", query: `{ products { nodes { uuid } pageInfo { hasNextPage } } }`, data: `{"products":{"nodes":[{"uuid":"glue"},{"uuid":"kit"},{"uuid":"anvil"}],"pageInfo":{"hasNextPage":true}}}`},
 		{name: "all members", query: update(`pageLength: 100, currency: "EUR", locale: "fr-CA"`, whole), data: `{"settingsUpdate":{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"},"userErrors":[]}}`},
 		{name: "are kept", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"}}`},
-		{name: "every fault is named", query: update(`pageLength: 101, currency: "dollars", locale: "!"`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
+		{name: "every error is named", query: update(`pageLength: 101, currency: "dollars", locale: "!"`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
 			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must be between 1 and 100, got 101."},
 			{"field":["input","currency"],"code":"UNPROCESSABLE","message":"currency must be an ISO 4217 code such as USD, got \"dollars\"."},
 			{"field":["input","locale"],"code":"UNPROCESSABLE","message":"locale must be a BCP 47 tag such as en or fr-CA, got \"!\"."}]}}`},
-		{name: "one fault spoils the good members", query: update(`pageLength: 0, currency: "GBP"`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
+		{name: "one invalid member rejects the whole update", query: update(`pageLength: 0, currency: "GBP"`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[
 			{"field":["input","pageLength"],"code":"UNPROCESSABLE","message":"pageLength must be between 1 and 100, got 0."}]}}`},
-		{name: "nothing half-written", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"}}`},
-		{name: "a text for a number", query: update(`pageLength: "70"`, whole), codes: invalid, lacks: []string{`"data"`}},
+		{name: "no partial result", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":100,"currency":"EUR","locale":"fr-CA"}}`},
+		{name: "a string instead of a number", query: update(`pageLength: "70"`, whole), codes: invalid, lacks: []string{`"data"`}},
 		{name: "an unknown member", query: update(`theme: "dark"`, whole), codes: invalid},
 		{name: "no input", query: `mutation { settingsUpdate { settings { pageLength } } }`, codes: invalid},
 		{name: "mutations run one after the other", query: `mutation { a: settingsUpdate(input: {pageLength: 7}) { settings { pageLength } } b: settingsUpdate(input: {currency: "USD"}) { settings { pageLength currency } } c: settingsUpdate(input: {pageLength: 8}) { settings { pageLength } } }`,

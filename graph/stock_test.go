@@ -14,15 +14,15 @@ func stockByProduct() []scenario {
 			data: `{"stock":{"id":"U3RvY2s6YW52aWw","uuid":"anvil","total":9,"available":7,"allocated":2,"createdAt":"2023-03-01T00:00:00.000Z","updatedAt":"2023-03-04T00:00:00.000Z","product":{"uuid":"anvil","sku":"ANVIL"}}}`},
 		{name: "by the product's global id", query: `{ stock(productId: ` + global("Product", "anvil") + `) { uuid } }`, data: `{"stock":{"uuid":"anvil"}}`},
 		{name: "by its own global id", query: `{ stock(productId: ` + global("Stock", "anvil") + `) { uuid } }`, data: `{"stock":{"uuid":"anvil"}}`},
-		{name: "of a draft, whose product nobody sees", query: `{ stock(productId: "drill-draft") { total product { uuid } } }`, data: `{"stock":{"total":7,"product":null}}`},
+		{name: "of a draft", query: `{ stock(productId: "drill-draft") { total product { uuid } } }`, data: `{"stock":{"total":7,"product":null}}`},
 		{name: "none", query: `{ stock(productId: "glue") { total } }`, data: `{"stock":null}`},
-		{name: "of nobody", query: `{ stock(productId: "nobody") { total } }`, data: `{"stock":null}`},
+		{name: "of no product", query: `{ stock(productId: "nobody") { total } }`, data: `{"stock":null}`},
 		{name: "the ledger, newest first", query: `{ stock(productId: "anvil") { transactions { uuid productId action quantity availableDelta allocatedDelta reason reference actor createdAt stock { total } } } }`,
 			holds: []string{`"transactions":[{"uuid":"ledger-5","productId":"anvil","action":"DEALLOCATE","quantity":2,"availableDelta":2,"allocatedDelta":-2,"reason":"","reference":"",`,
 				`"action":"DECREMENT","quantity":1,"availableDelta":-1,"allocatedDelta":0`, `"action":"ALLOCATE","quantity":4,"availableDelta":-4,"allocatedDelta":4`,
 				`"action":"SET","quantity":10,"availableDelta":10,"allocatedDelta":0,"reason":"count","reference":"sheet 1","actor":"client:a","createdAt":"2023-03-01T00:00:00.000Z","stock":{"total":9}`}},
 		{name: "the ledger's newest line", query: `{ stock(productId: "anvil") { transactions(first: 1) { uuid } } }`, data: `{"stock":{"transactions":[{"uuid":"ledger-5"}]}}`},
-		{name: "a ledger of its own for each alias", query: `{ stock(productId: "anvil") { a: transactions(first: 1) { uuid } b: transactions(first: 2) { uuid } } }`,
+		{name: "one ledger per alias", query: `{ stock(productId: "anvil") { a: transactions(first: 1) { uuid } b: transactions(first: 2) { uuid } } }`,
 			data: `{"stock":{"a":[{"uuid":"ledger-5"}],"b":[{"uuid":"ledger-5"},{"uuid":"ledger-4"}]}}`},
 		{name: "too few lines", query: `{ stock(productId: "anvil") { transactions(first: 0) { uuid } } }`, codes: unprocessable, argument: "first", data: `{"stock":{"transactions":null}}`},
 		{name: "too many lines", query: `{ stock(productId: "anvil") { transactions(first: 101) { uuid } } }`, codes: unprocessable, argument: "first", holds: []string{"between 1 and 100, got 101"}},
@@ -38,7 +38,7 @@ func stockLists() []scenario {
 		return `{"stocks":{"totalCount":` + total + `,"nodes":[{"uuid":"` + strings.Join(ids, `"},{"uuid":"`) + `"}]}}`
 	}
 	return []scenario{
-		{name: "all, drafts too", query: `{ stocks { totalCount nodes { uuid total available allocated } timestamps { createdAt updatedAt } } }`,
+		{name: "all, including drafts", query: `{ stocks { totalCount nodes { uuid total available allocated } timestamps { createdAt updatedAt } } }`,
 			data: `{"stocks":{"totalCount":4,"nodes":[{"uuid":"anvil","total":9,"available":7,"allocated":2},{"uuid":"brush","total":3,"available":0,"allocated":3},
 			{"uuid":"chalk","total":0,"available":0,"allocated":0},{"uuid":"drill-draft","total":7,"available":7,"allocated":0}],
 			"timestamps":{"createdAt":"2023-03-01T00:00:00.000Z","updatedAt":"2023-03-05T00:00:00.000Z"}}}`},
@@ -53,7 +53,7 @@ func stockLists() []scenario {
 		{name: "at an offset", query: list(`offset: 3`), data: rows("4", "drill-draft")},
 		{name: "past the end", query: list(`offset: 10000`), data: rows("4")},
 		{name: "products that are in the catalog", query: `{ stocks { nodes { product { uuid } } } }`, data: `{"stocks":{"nodes":[{"product":{"uuid":"anvil"}},{"product":{"uuid":"brush"}},{"product":{"uuid":"chalk"}},{"product":null}]}}`},
-		{name: "no time", query: list(`filter: {updatedAt: {gt: "later"}}`), codes: invalid, data: `{"stocks":null}`},
+		{name: "an invalid time", query: list(`filter: {updatedAt: {gt: "later"}}`), codes: invalid, data: `{"stocks":null}`},
 		{name: "a cursor of products", query: `query($after: String) { stocks(after: $after) { totalCount } }`, variables: graphtest.Variables{"after": "eyJsIjoiYSJ9"}, codes: mismatch, argument: "after"},
 	}
 }
@@ -66,7 +66,7 @@ func TestLedgers(t *testing.T) {
 		{name: "oldest first", query: `{ stockTransactions(productId: "anvil", first: 1, orderBy: {field: CREATED_AT}) { nodes { uuid } } }`, data: `{"stockTransactions":{"nodes":[{"uuid":"ledger-1"}]}}`},
 		{name: "bounded", query: `{ stockTransactions(productId: "anvil", filter: {createdAt: {gt: "2023-03-03T00:00:00Z"}}) { totalCount nodes { uuid } } }`, data: `{"stockTransactions":{"totalCount":1,"nodes":[{"uuid":"ledger-5"}]}}`},
 		{name: "by id", query: `{ stockTransactions(productId: "anvil", orderBy: {field: ID}) { totalCount } }`, codes: invalid},
-		{name: "of nobody", query: `{ stockTransactions(productId: "nobody") { totalCount } }`, codes: notFound, data: `{"stockTransactions":null}`},
+		{name: "of no product", query: `{ stockTransactions(productId: "nobody") { totalCount } }`, codes: notFound, data: `{"stockTransactions":null}`},
 		{name: "one line", query: `{ stockTransaction(productId: "anvil", id: "ledger-1") { action reason reference } none: stockTransaction(productId: "brush", id: "ledger-1") { action } }`,
 			data: `{"stockTransaction":{"action":"SET","reason":"count","reference":"sheet 1"},"none":null}`},
 	})
@@ -92,9 +92,9 @@ func TestNewStock(t *testing.T) {
 			data: `{"stockCreate":{"stock":{"uuid":"glue","total":12,"available":12,"transactions":[{"action":"INCREMENT","quantity":12,"actor":"client:tester"}]},"userErrors":[]}}`},
 		{name: "once more", query: create(`"glue"`, "12"),
 			data: `{"stockCreate":{"stock":null,"userErrors":[{"field":["input","productId"],"code":"CONFLICT","message":"productId already has a stock record: \"glue\"; change it with a transaction."}]}}`},
-		{name: "less than nothing", query: create(`"new"`, "-1"),
+		{name: "a negative number", query: create(`"new"`, "-1"),
 			data: `{"stockCreate":{"stock":null,"userErrors":[{"field":["input","quantity"],"code":"UNPROCESSABLE","message":"quantity must be between 0 and 2147483647, got -1."}]}}`},
-		{name: "nothing half-written", query: `{ stock(productId: "new") { total } stocks { totalCount } }`, data: `{"stock":null,"stocks":{"totalCount":5}}`},
+		{name: "no partial result", query: `{ stock(productId: "new") { total } stocks { totalCount } }`, data: `{"stock":null,"stocks":{"totalCount":5}}`},
 	})
 }
 
@@ -106,7 +106,7 @@ func TestStockTransactions(t *testing.T) {
 	failed := func(faults string) string {
 		return `{"stockTransact":{"transactions":[],"userErrors":[` + faults + `]}}`
 	}
-	balance := scenario{name: "nothing half-written", query: `{ stocks { nodes { uuid available allocated } } stock(productId: "anvil") { transactions { quantity } } }`,
+	balance := scenario{name: "no partial result", query: `{ stocks { nodes { uuid available allocated } } stock(productId: "anvil") { transactions { quantity } } }`,
 		data: `{"stocks":{"nodes":[{"uuid":"anvil","available":12,"allocated":2},{"uuid":"brush","available":0,"allocated":3},{"uuid":"chalk","available":4,"allocated":0},{"uuid":"drill-draft","available":7,"allocated":0}]},
 		"stock":{"transactions":[{"quantity":5},{"quantity":2},{"quantity":1},{"quantity":4},{"quantity":10}]}}`}
 	onTheHandmadeShop(t, []scenario{
@@ -115,11 +115,11 @@ func TestStockTransactions(t *testing.T) {
 			{"productId":"anvil","action":"INCREMENT","quantity":5,"availableDelta":5,"allocatedDelta":0,"reason":"found","reference":"shelf 1","actor":"client:tester","stock":{"uuid":"anvil","total":14,"available":12,"allocated":2}},
 			{"productId":"chalk","action":"SET","quantity":9,"availableDelta":9,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":4,"available":4,"allocated":0}},
 			{"productId":"chalk","action":"DECREMENT","quantity":5,"availableDelta":-5,"allocatedDelta":0,"reason":"","reference":"","actor":"client:tester","stock":{"uuid":"chalk","total":4,"available":4,"allocated":0}}],"userErrors":[]}}`},
-		{name: "faults of every change", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 0}, {productId: "chalk", action: SET, quantity: -1}, {productId: "chalk", action: SET, quantity: 1, reason: "` + strings.Repeat("x", 256) + `"}`),
+		{name: "errors of every change", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 0}, {productId: "chalk", action: SET, quantity: -1}, {productId: "chalk", action: SET, quantity: 1, reason: "` + strings.Repeat("x", 256) + `"}`),
 			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be between 1 and 2147483647, got 0."},
 			{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be between 0 and 2147483647, got -1."},
 			{"field":["input","changes","2","reason"],"code":"UNPROCESSABLE","message":"changes.2.reason must be at most 255 bytes, got 256."}`)},
-		{name: "too little stock spoils the whole batch", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "chalk", action: DECREMENT, quantity: 5}`),
+		{name: "too little stock rejects the whole batch", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "chalk", action: DECREMENT, quantity: 5}`),
 			data: failed(`{"field":["input","changes","1","quantity"],"code":"UNPROCESSABLE","message":"changes.1.quantity must be at most the 4 available units of chalk, got 5."}`)},
 		{name: "a product without a record", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 1}, {productId: "glue", action: SET, quantity: 5}`),
 			data: failed(`{"field":["input","changes","1","productId"],"code":"NOT_FOUND","message":"changes.1.productId has no stock record: \"glue\"; create one first."}`)},
@@ -127,7 +127,7 @@ func TestStockTransactions(t *testing.T) {
 			data: failed(`{"field":["input","changes","0","expectedAvailable"],"code":"CONFLICT","message":"changes.0.expectedAvailable was 7, but 12 are available; read the stock again, then retry with the new value."}`)},
 		{name: "more than was allocated", query: transact(`{productId: "anvil", action: DEALLOCATE, quantity: 3}`),
 			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity must be at most the 2 allocated units of anvil, got 3."}`)},
-		{name: "more than a client can count", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 2147483647}`),
+		{name: "more than 32 bits", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 2147483647}`),
 			data: failed(`{"field":["input","changes","0","quantity"],"code":"UNPROCESSABLE","message":"changes.0.quantity would raise the total of anvil above 2147483647; it is 14 now."}`)},
 		{name: "no changes", query: transact(``), data: failed(`{"field":["input","changes"],"code":"UNPROCESSABLE","message":"changes must have between 1 and 1000 changes, got 0."}`)},
 		{name: "1001 changes", query: `mutation($c: [StockChangeInput!]!) { stockTransact(input: {changes: $c}) { transactions { uuid } userErrors { field code message } } }`,

@@ -16,7 +16,7 @@ func TestStorefrontQueries(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		runScenarios(t, s, []scenario{
-			{name: "a bundle as it is chosen", query: `{ productConfigured(id: ` + global("Product", "kit") + `, selectedOptions: [{component: "wood", options: [{id: ` + global("Product", "frame") + `, quantity: 3}]}]) {
+			{name: "a configured bundle", query: `{ productConfigured(id: ` + global("Product", "kit") + `, selectedOptions: [{component: "wood", options: [{id: ` + global("Product", "frame") + `, quantity: 3}]}]) {
 				bundleConfiguration { selectedOptions } price { amount } product { uuid components { key } componentProducts { uuid } } } }`,
 				data: `{"productConfigured":{"bundleConfiguration":{"selectedOptions":{"wood":{"frame":3}}},"price":null,"product":{"uuid":"kit","components":[{"key":"wood"}],"componentProducts":[{"uuid":"frame"}]}}}`},
 			{name: "an unknown bundle", query: `{ productConfigured(id: "nobody", selectedOptions: []) { pricebookId } }`, data: `{"productConfigured":null}`},
@@ -67,7 +67,7 @@ func TestLargeStorefrontPagesPass(t *testing.T) {
 				holds: []string{`"totalCount":110`, graphtest.Whole(99)}},
 			{name: "components of a hundred products with their own edges", query: `{ products(first: 100) { nodes { uuid componentProducts { ` + graphtest.ProductScalars + ` mainImage { href } files { file { href } } stock { total } } children { uuid sku stock { total } } } } }`},
 			{name: "a home page", query: `{ hierarchies { nodes { name children(first: 20) { nodes { name hasChildren products(first: 10) { nodes { uuid name mainImage { href } displayPrice { withoutTax { formatted } } } } } } } } settings { currency } }`},
-			{name: "a hundred things by id", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + graphtest.ProductEdges + ` } } }`, variables: graphtest.Variables{"ids": wholeIDs(100)}},
+			{name: "a hundred objects by id", query: `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + graphtest.ProductEdges + ` } } }`, variables: graphtest.Variables{"ids": wholeIDs(100)}},
 			{name: "a hundred aliases", query: `{` + graphtest.Many(100, ` p#: product(id: "whole-000") { uuid name stock { total } }`) + ` }`},
 			{name: "stock with products and ledgers", query: `{ stocks(first: 100) { totalCount nodes { uuid total product { uuid name mainImage { href } } transactions(first: 25) { action quantity createdAt reason } } } }`},
 		})

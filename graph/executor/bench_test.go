@@ -2,7 +2,6 @@ package executor_test
 
 import (
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,9 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/datagen"
 	"portico/internal/responsecache"
@@ -44,7 +41,7 @@ func BenchmarkExecutors(b *testing.B) {
 	} {
 		for name, options := range map[string][]transport.Option{"plan": nil, "gqlgen": {transport.WithoutPlans()},
 			"fragments": {transport.WithFragmentCache(responsecache.NewCache(64 << 20))}, "kept": {transport.WithResponseCache(responsecache.NewCache(64 << 20))}} {
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
+			handler := graphtest.NewHandler(s, options...)
 			post := graphtest.As(graphtest.NewPost(b, c.query, c.values), graphtest.Admin())
 			body, err := io.ReadAll(post.Body)
 			require.NoError(b, err)

@@ -3,7 +3,6 @@ package executor_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,9 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/responsecache"
@@ -56,8 +53,8 @@ func TestCachedResponseRunsNoStatement(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		counted, room := map[string]int{}, responsecache.NewCache(1<<20)
-		s.Handler = opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), transport.WithResponseCache(room),
-			transport.CountFields(func(_ context.Context, field string) { counted[field]++ })))
+		s.Handler = graphtest.NewHandler(s.Store, transport.WithResponseCache(room),
+			transport.CountFields(func(_ context.Context, field string) { counted[field]++ }))
 		asked := 0
 		ask := func() (statements int) {
 			asked++
@@ -95,7 +92,7 @@ func TestGETResponsesHaveETags(t *testing.T) {
 		account.AccountID = "acme"
 		const lasting, live, broken = `{ products(first: 3) { nodes { sku } } }`, `{ products(first: 3) { nodes { sku stock { available } } } }`, `{ products(first: 3, after: "!") { nodes { sku } } }`
 		for name, options := range map[string][]transport.Option{"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil} {
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), options...))
+			handler := graphtest.NewHandler(s.Store, options...)
 			for range 3 { // made, found, found and known by its bytes
 				got := ask(handler, "GET", lasting, graphtest.Admin(), "")
 				tag := got.Header().Get("Etag")

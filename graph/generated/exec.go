@@ -6381,7 +6381,7 @@ type Product implements Node {
   createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
-  "Time at which the catalog was published."
+  "Time at which the catalog first showed this version."
   publishedAt: DateTime!
   "Language of ` + "`" + `name` + "`" + ` and ` + "`" + `description` + "`" + `, BCP 47: ` + "`" + `fr` + "`" + `."
   language: String!
@@ -6858,7 +6858,7 @@ type Hierarchy implements Node {
   description: String!
   "Time of the last change."
   updatedAt: DateTime!
-  "Time at which the catalog was published."
+  "Time at which the catalog first showed this version."
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
   language: String!
@@ -6931,7 +6931,7 @@ type CatalogNode implements Node {
   description: String!
   "Time of the last change."
   updatedAt: DateTime!
-  "Time at which the catalog was published."
+  "Time at which the catalog first showed this version."
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
   language: String!

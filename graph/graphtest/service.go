@@ -99,6 +99,11 @@ func Serve(s *shop.Store, options ...graph.Option) *Service {
 	return &Service{Store: s, Handler: handler, Log: log}
 }
 
+// NewHandler returns a handler of a store's operations that logs nothing.
+func NewHandler(s *shop.Store, options ...transport.Option) http.Handler {
+	return opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), options...))
+}
+
 // ServeWithLimits serves the store of a service within other limits, with a log of its own.
 func ServeWithLimits(s *Service, config limits.Config) *Service {
 	log := &storetest.LogBuffer{}

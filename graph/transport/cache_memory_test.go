@@ -2,7 +2,6 @@ package transport_test
 
 import (
 	"fmt"
-	"log/slog"
 	"net/http/httptest"
 	"runtime"
 	"strings"
@@ -10,10 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store/shop"
@@ -67,7 +64,7 @@ func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: 
 		t.Run(name, func(t *testing.T) {
 			room := responsecache.NewCache(1 << 30)
 			cache := document.NewCache(64 << 10) // nearly all leave it, and must leave memory
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache), transport.WithResponseCache(room)))
+			handler := graphtest.NewHandler(s, transport.WithDocumentCache(cache), transport.WithResponseCache(room))
 			measured := func() (heap, charge int) {
 				heap = heapAfterGC()
 				_, _, held := s.CacheStats()

@@ -3,7 +3,6 @@ package transport_test
 import (
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,10 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/graphtest"
 	"portico/graph/limits"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store/storetest"
@@ -36,7 +33,7 @@ func whatCostsIsTold(t *testing.T, e storetest.Backend) {
 		t.Run(name, func(t *testing.T) {
 			bounds := limits.Defaults()
 			bounds.Cost = 1000
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), append(options, transport.WithLimits(bounds))...))
+			handler := graphtest.NewHandler(s.Store, append(options, transport.WithLimits(bounds))...)
 			ask := func(method, query string, extensions, accept string) *httptest.ResponseRecorder {
 				body, at := io.Reader(nil), "/graphql"
 				if method == http.MethodPost {

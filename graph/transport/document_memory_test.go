@@ -3,7 +3,6 @@ package transport_test
 import (
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http/httptest"
 	"runtime"
 	"strings"
@@ -11,10 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -128,7 +125,7 @@ func TestDocumentCacheChargesMemory(t *testing.T) { // not in parallel: others a
 func measureDocuments(t *testing.T, shops *shop.Store, requests int, request func(i int) string) (heap, charge float64) {
 	t.Helper()
 	cache := document.NewCache(1 << 30)
-	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(shops), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+	handler := graphtest.NewHandler(shops, transport.WithDocumentCache(cache))
 	send := func(i int) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, graphtest.As(graphtest.NewRaw(t, request(i)), graphtest.Admin()))
@@ -159,7 +156,7 @@ func TestFragmentsAreCompiledOnce(t *testing.T) {
 		s := graphtest.Open(t, e, documentFamily(1))
 		bytes := func(depth int) int {
 			cache := document.NewCache(1 << 30)
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+			handler := graphtest.NewHandler(s.Store, transport.WithDocumentCache(cache))
 			asked := &graphtest.Service{Store: s.Store, Handler: handler, Log: s.Log}
 			a := asked.Post(t, spreadDeeply("s", depth), nil)
 			require.Empty(t, a.Errors, "%.300s", a.Body)
@@ -181,7 +178,7 @@ func TestCachedPlansStayWithinTheBudget(t *testing.T) { // not in parallel: othe
 	graphtest.Load(t, s, documentFamily(1))
 	const budget = 1 << 20
 	cache := document.NewCache(budget)
-	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s), slog.New(slog.DiscardHandler), transport.WithDocumentCache(cache)))
+	handler := graphtest.NewHandler(s, transport.WithDocumentCache(cache))
 	ask := func(i int) {
 		fields := graphtest.Many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
 		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(sku: "mother") { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)

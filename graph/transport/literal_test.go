@@ -38,7 +38,7 @@ func textThatIsNone(t *testing.T, s *graphtest.Service) {
 		refused("behind an escaped quote", post(`{ promotionCode(code: "\"\\\udfff") { code } }`, `{}`), 200, "half of a surrogate pair"),
 		{name: "a variable by GET", method: "GET", target: get("query", `query ($v: String!) { promotionCode(code: $v) { code } }`, "variables", `{"v":"\ud800"}`), status: 400, code: store.Invalid, holds: []string{"variables.v contains half"}},
 		{name: "an escape by GET", method: "GET", target: get("query", `{ promotionCode(code: "\udc00") { code } }`), code: store.Invalid, holds: []string{"half of a surrogate pair"}},
-		{name: "a query string that is none", method: "GET", target: "/graphql?query=%7Bsettings%7BpageLength%7D%7D&x=%zz", status: 400, code: store.Invalid, holds: []string{"URL-encoded"}},
+		{name: "a malformed query string", method: "GET", target: "/graphql?query=%7Bsettings%7BpageLength%7D%7D&x=%zz", status: 400, code: store.Invalid, holds: []string{"URL-encoded"}},
 		fine("in a comment", "{ # \"\\ud800\n settings { pageLength } }"),
 		fine("with its backslash escaped", `{ settings { pageLength } a: promotionCode(code: "\\ud800") @skip(if: true) { code } }`),
 		fine("in a block string", `{ settings { pageLength } a: promotionCode(code: """ "\ud800" \""" """) @skip(if: true) { code } }`),

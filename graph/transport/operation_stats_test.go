@@ -2,7 +2,6 @@ package transport_test
 
 import (
 	"context"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -12,10 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"portico/graph"
 	"portico/graph/executor"
 	"portico/graph/graphtest"
-	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
@@ -68,7 +65,7 @@ func operationsAreTold(t *testing.T, e storetest.Backend) {
 	for name, options := range map[string][]transport.Option{"plan": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {transport.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
 			told := &ended{}
-			handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), append(options, told.option())...))
+			handler := graphtest.NewHandler(s.Store, append(options, told.option())...)
 			for _, test := range []struct {
 				query string
 				want  executor.OperationStats
@@ -110,7 +107,7 @@ func TestSubscriptionStats(t *testing.T) {
 func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
 	s := graphtest.Open(t, e, graphtest.Shop())
 	told := &ended{}
-	handler := opctx.Middleware(transport.NewHandler(graph.NewResolver(s.Store), slog.New(slog.DiscardHandler), told.option()))
+	handler := graphtest.NewHandler(s.Store, told.option())
 	ask := func(query string) {
 		ctx, cancel := context.WithCancel(t.Context())
 		r := httptest.NewRequestWithContext(ctx, "POST", "/graphql", strings.NewReader(postBody(query)))

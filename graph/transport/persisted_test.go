@@ -67,15 +67,15 @@ func TestPersistedQueries(t *testing.T) {
 		runExchanges(t, s, []shown{
 			{name: "unknown", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "unknown, by GET", method: "GET", target: get("extensions", hashed(query)), code: store.NotFound, holds: []string{missing}, headers: map[string]string{"Cache-Control": "no-store"}},
-			{name: "unknown, the modern media type", body: `{"extensions":` + hashed(query) + `}`, accept: modern, code: store.NotFound, holds: []string{missing}},
+			{name: "unknown, graphql-response+json", body: `{"extensions":` + hashed(query) + `}`, accept: modern, code: store.NotFound, holds: []string{missing}},
 			{name: "another's hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(other)), code: store.Invalid, holds: []string{"does not match its hash or id"}},
 			{name: "no hash", body: fmt.Sprintf(`{"query":%q,"extensions":{"persistedQuery":{"version":2,"sha256Hash":"x"}}}`, query), code: store.Invalid, holds: []string{`{\"version\": 1`}},
-			{name: "nothing was kept", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
-			{name: "what cannot run is not kept", body: fmt.Sprintf(`{"query":"{ nothing }","extensions":%s}`, hashed("{ nothing }")), code: store.Invalid},
-			{name: "nor is it found", body: `{"extensions":` + hashed("{ nothing }") + `}`, code: store.NotFound, holds: []string{missing}},
+			{name: "nothing was cached", body: `{"extensions":` + hashed(query) + `}`, code: store.NotFound, holds: []string{missing}},
+			{name: "an invalid document is not cached", body: fmt.Sprintf(`{"query":"{ nothing }","extensions":%s}`, hashed("{ nothing }")), code: store.Invalid},
+			{name: "nor found", body: `{"extensions":` + hashed("{ nothing }") + `}`, code: store.NotFound, holds: []string{missing}},
 			{name: "sent with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, query, hashed(query)), data: length},
 			{name: "known", body: `{"extensions":` + hashed(query) + `}`, data: length},
-			{name: "known, and the same bytes", body: `{"extensions":` + hashed(query) + `}`, data: length},
+			{name: "cached, with the same bytes", body: `{"extensions":` + hashed(query) + `}`, data: length},
 			{name: "known, by GET", method: "GET", target: get("extensions", hashed(query)), data: length},
 			{name: "known, as the specification has it", method: "GET", target: get("documentId", "sha256:"+strings.Split(hashed(query), `"`)[7]), data: length},
 			{name: "the other, by GET", method: "GET", target: get("query", other, "variables", `{"sku":"ANVIL"}`, "extensions", hashed(other)), data: `{"product":{"uuid":"anvil"}}`},
@@ -141,7 +141,7 @@ func TestTrustedDocuments(t *testing.T) {
 				{name: "another with its hash", body: fmt.Sprintf(`{"query":%q,"extensions":%s}`, other, hashed(other)), status: 403, code: store.Forbidden},
 				{name: "another's hash alone", body: `{"extensions":` + hashed(other) + `}`, status: 403, code: store.Forbidden},
 				{name: "introspection", body: `{"query":"{ __schema { description } }"}`, status: 403, code: store.Forbidden},
-				{name: "what would not even parse", body: `{"query":"{ } }"}`, status: 403, code: store.Forbidden},
+				{name: "a document that does not parse", body: `{"query":"{ } }"}`, status: 403, code: store.Forbidden},
 			}...))
 			require.Equal(t, map[string]int{"trusted": 6, "mismatched": 1, "refused": 5}, counted.counts)
 

@@ -142,7 +142,7 @@ func TestVariableErrorsAreRedacted(t *testing.T) {
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"MANUAL","` + canary + `":1}}}`},
 		{name: "a member of a member", code: store.Invalid,
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"MANUAL","password":{"` + canary + `":1}}}}`},
-		{name: "a member that is written", code: store.Invalid,
+		{name: "a member of a literal", code: store.Invalid,
 			body: `{"query":"mutation { gatewayUpdate(input: {slug: MANUAL, ` + strings.ReplaceAll(canary, "-", "_") + `: 1}) { userErrors { message } } }"}`},
 		{name: "a name with a dot", code: store.Invalid,
 			body: `{"query":"mutation($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { userErrors { message } } }","variables":{"input":{"slug":"MANUAL","a.` + canary + `.b":1}}}`},

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"slices"
@@ -11,10 +12,15 @@ import (
 	"portico/store/release/segment"
 )
 
-// compare counts the products that differ from the served release.
-func (w *releaseWriter) compare(ctx context.Context) error {
+// servedVersion is a hash of what the served release shows of a product, and the
+// time at which it was first published, in microseconds: 0 if it is not shown.
+type servedVersion struct{ version, published int64 }
+
+// readServed reads the versions of the served release. For a whole release it
+// also counts the products that are gone.
+func (w *releaseWriter) readServed(ctx context.Context) error {
+	w.before = make([]servedVersion, w.plan.ids.Len())
 	if w.plan.served == 0 {
-		w.release.Added = w.plan.kept
 		return nil
 	}
 	served, err := segment.KeptRelease(ctx, w.plan.in, w.plan.served)
@@ -22,56 +28,73 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 		return err
 	}
 	w.served = release.ViewOf(w.service.releases, served)
-	if w.plan.delta != nil {
-		return w.compareDelta(ctx, w.served)
+	if w.plan.delta == nil {
+		return w.readAllServed(ctx)
 	}
-	return w.compareAll(ctx, w.served)
+	ids := make([]string, len(w.plan.order))
+	for i, handle := range w.plan.order {
+		ids[i] = w.plan.ids.At(handle)
+	}
+	return store.Chunked(ids, 512, func(ids []string) error {
+		found, err := versions(ctx, w.plan.in, w.served, ids)
+		for id, version := range found {
+			if handle, live := w.plan.ids.Find(id); live {
+				w.before[handle] = version
+			}
+		}
+		return err
+	})
 }
 
-// productVersion is a hash of what a release shows of a product.
-type productVersion struct {
-	id      string
-	ordinal uint32
-	version int64
-}
-
-func scanVersion(rows *sql.Rows) (p productVersion, err error) {
-	return p, rows.Scan(&p.id, &p.ordinal, &p.version)
-}
-
-// compareAll compares a whole release with another.
-func (w *releaseWriter) compareAll(ctx context.Context, served *release.View) error {
-	r := w.release
-	r.Added = w.plan.kept
-	dead, err := served.Dead(ctx)
+func (w *releaseWriter) readAllServed(ctx context.Context) error {
+	dead, err := w.served.Dead(ctx)
 	if err != nil {
 		return err
 	}
-	scan := func(rows *sql.Rows) ([]any, productVersion, error) {
-		p, err := scanVersion(rows)
+	type product struct {
+		id      string
+		ordinal uint32
+		servedVersion
+	}
+	scan := func(rows *sql.Rows) ([]any, product, error) {
+		var p product
+		err := rows.Scan(&p.id, &p.ordinal, &p.version, &p.published)
 		return []any{p.ordinal}, p, err
 	}
-	count := func(products []productVersion) error {
-		for _, old := range products {
-			if _, isDead := slices.BinarySearch(dead, old.ordinal); isDead {
+	note := func(products []product) error {
+		for _, p := range products {
+			if _, isDead := slices.BinarySearch(dead, p.ordinal); isDead {
 				continue
 			}
-			handle, live := w.plan.ids.Find(old.id)
-			switch {
-			case !live || w.plan.ordinals[handle] < 0:
-				r.Removed++
+			handle, live := w.plan.ids.Find(p.id)
+			if !live || w.plan.ordinals[handle] < 0 {
+				w.release.Removed++
 				continue
-			case w.versions[w.plan.ordinals[handle]] != old.version:
-				r.Changed++
 			}
-			r.Added--
+			w.before[handle] = servedVersion{p.version, cmp.Or(p.published, w.served.Release.HolderIdentity(int(p.ordinal)).Published)}
 		}
 		return nil
 	}
-	for _, layer := range store.Unique(served.Layers()) { // one by one, so that each is read in the order of its key
+	for _, layer := range store.Unique(w.served.Layers()) { // one by one, so that each is read in the order of its key
 		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer}}}
-		if err := db.EachPageWhere(ctx, w.plan.in, "release_product", of, "product_id, ordinal, version", []string{"ordinal"}, scan, count); err != nil {
+		if err := db.EachPageWhere(ctx, w.plan.in, "release_product", of, "product_id, ordinal, version, published_at", []string{"ordinal"}, scan, note); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// compare counts the products that differ from the served release.
+func (w *releaseWriter) compare(ctx context.Context) error {
+	if w.plan.delta != nil {
+		return w.compareDelta(ctx, w.served)
+	}
+	for ordinal, handle := range w.plan.order {
+		switch was := w.before[handle]; {
+		case was.published == 0:
+			w.release.Added++
+		case was.version != w.versions[ordinal]:
+			w.release.Changed++
 		}
 	}
 	return nil
@@ -113,7 +136,7 @@ func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) 
 				r.Added++
 			case wasThere && !isThere:
 				r.Removed++
-			case was != is:
+			case was.version != is.version:
 				r.Changed++
 			}
 		}
@@ -150,17 +173,20 @@ func differing(ctx context.Context, in db.Session, v *release.View, ids map[stri
 }
 
 // versions returns the versions of several products. It leaves out unknown ids.
-func versions(ctx context.Context, in db.Session, v *release.View, ids []string) (map[string]int64, error) {
+func versions(ctx context.Context, in db.Session, v *release.View, ids []string) (map[string]servedVersion, error) {
 	places, err := v.PlacesByID(ctx, ids)
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
+	byID := make(map[string]servedVersion, len(places))
 	list, args := db.InList(v.Layers(), segment.Ordered(places))
-	products, err := db.Collect(ctx, in, scanVersion,
-		`SELECT product_id, ordinal, version FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
-	byID := make(map[string]int64, len(products))
-	for _, p := range products {
-		byID[p.id] = p.version
-	}
+	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (version servedVersion, err error) {
+		var id string
+		var ordinal int
+		err = rows.Scan(&id, &ordinal, &version.version, &version.published)
+		version.published = cmp.Or(version.published, v.Release.HolderIdentity(ordinal).Published)
+		byID[id] = version
+		return version, err
+	}, `SELECT product_id, ordinal, version, published_at FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
 	return byID, err
 }

@@ -211,7 +211,13 @@ func (w *releaseWriter) sameDeltaLists(ctx context.Context) (bool, error) {
 func (w *releaseWriter) canonicalIDs(ctx context.Context, v *release.View, known map[string]uint32) (func([]uint32) index.Ordinals, error) {
 	own := map[uint32]uint32{}
 	if v.Release.BaseID != 0 {
-		products, err := db.Collect(ctx, w.service.db.Reader, scanVersion, `SELECT product_id, ordinal, version FROM release_product WHERE release_id = $1`, v.Release.ID)
+		type product struct {
+			id      string
+			ordinal uint32
+		}
+		products, err := db.Collect(ctx, w.service.db.Reader, func(rows *sql.Rows) (p product, err error) {
+			return p, rows.Scan(&p.id, &p.ordinal)
+		}, `SELECT product_id, ordinal FROM release_product WHERE release_id = $1`, v.Release.ID)
 		if err != nil {
 			return nil, err
 		}

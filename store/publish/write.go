@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -22,7 +23,7 @@ func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p 
 	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
 		added: &runs{name: "hash", width: hashRecord}, index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
-		w.files,
+		w.readServed, w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
 		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.writeDocumentHashes, w.compare,
 	} {
@@ -207,8 +208,12 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*
 		ids = ids[len(product.documents)+1:]
 		product.crumbsID = crumbs
 		product.version = versionOf(documents.String(), crumbs, product.offers)
-		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs, product.version}
-		row := segment.ProductRowText(product.source.ID, documents.String(), crumbs, product.offers)
+		published := int64(0)
+		if was := w.before[w.plan.order[product.ordinal-w.plan.first]]; was.version == product.version {
+			published = was.published
+		}
+		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs, product.version, published}
+		row := segment.ProductRowText(product.source.ID, documents.String(), crumbs, published, product.offers)
 		shown[i] = []any{segment.RowID(w.release.ID, product.ordinal), row}
 		for _, code := range slices.Sorted(maps.Keys(product.offers)) {
 			o := product.offers[code]
@@ -217,7 +222,7 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*
 			}
 		}
 	}
-	if err := t.InsertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs", "version"}, rows); err != nil {
+	if err := t.InsertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs", "version", "published_at"}, rows); err != nil {
 		return err
 	}
 	if err := t.InsertRows(ctx, "release_row", []string{"id", "body"}, shown); err != nil {
@@ -258,16 +263,41 @@ func (w *releaseWriter) places(ctx context.Context) error {
 }
 
 func (w *releaseWriter) nodes(ctx context.Context) error {
+	published, err := w.publishedNodes(ctx)
+	if err != nil {
+		return err
+	}
 	place := 0
 	return store.Chunked(w.plan.tree.Nodes, publishBatch, func(nodes []*segment.CatalogNode) error {
 		rows := make([][]any, len(nodes))
 		for i, n := range nodes {
-			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt)}
+			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt), published[n.ID]}
 		}
 		place += len(nodes)
 		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
 			return t.InsertRows(ctx, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
-				"description", "hierarchy_id", "parent_id", "updated_at"}, rows)
+				"description", "hierarchy_id", "parent_id", "updated_at", "published_at"}, rows)
 		})
 	})
+}
+
+// publishedNodes returns since when the served release shows nodes as the new
+// one does, in microseconds by id.
+func (w *releaseWriter) publishedNodes(ctx context.Context) (map[string]int64, error) {
+	if w.served == nil {
+		return nil, nil
+	}
+	before, err := w.served.Tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	published := map[string]int64{}
+	for _, n := range w.plan.tree.Nodes {
+		shown := *n
+		shown.Language = w.release.Locale
+		if was := before.ByID[n.ID]; was != nil && bytes.Equal(was.AppendContent(nil), shown.AppendContent(nil)) {
+			published[n.ID] = store.Micros(was.PublishedAt)
+		}
+	}
+	return published, nil
 }

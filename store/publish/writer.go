@@ -32,6 +32,7 @@ type releaseWriter struct {
 	shared    map[[16]byte]int64 // breadcrumbs, the only documents that distant products share
 	index     map[string]*runs   // by attribute
 	versions  []int64            // of the products, by ordinal
+	before    []servedVersion    // of the products, by handle
 	words     wordIndex
 	facet     map[string]*facetBuilder // by attribute
 	prices    priceIndex

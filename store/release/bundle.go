@@ -61,7 +61,7 @@ func (v *View) ConfiguredProduct(ctx context.Context, id string, choices []Bundl
 		}
 		quote = v.sumOf(choices, options)
 	}
-	return &Product{storedProduct: bundle.configured(store.Encode(selected), quote)}, nil
+	return &Product{storedProduct: bundle.configured(store.Encode(selected), quote), release: v.Release}, nil
 }
 
 // checkChoices checks choices against the bundle's components.
@@ -188,5 +188,5 @@ func (p *storedProduct) configured(selected []byte, quote *price.Quote) *storedP
 	body = quote.AppendAttributes(body)
 	body = append(append(append(body, between[:at]...), now...), between[at+len(was):]...)
 	body = append(quote.AppendMeta(body), "}}"...)
-	return &storedProduct{id: p.id, Ordinal: p.Ordinal, release: p.release, language: p.language, quote: quote, body: body, insert: p.insert}
+	return &storedProduct{id: p.id, Ordinal: p.Ordinal, catalog: p.catalog, since: p.since, language: p.language, quote: quote, body: body, insert: p.insert}
 }

@@ -15,7 +15,8 @@ import (
 // requests: do not change it.
 type Product struct {
 	*storedProduct
-	Curated bool // in the node that it was listed for
+	release *segment.Release // of the view; nil for a NamedProduct
+	Curated bool             // in the node that it was listed for
 }
 
 // NamedProduct returns a product that has nothing but its id, to read live data
@@ -79,7 +80,7 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Product{storedProduct: found[0]}, nil
+	return &Product{storedProduct: found[0], release: v.Release}, nil
 }
 
 // ProductsByID returns several products of the catalog. It leaves out unknown
@@ -95,20 +96,21 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 	}
 	byID := make(map[string]*Product, len(found))
 	for _, product := range found {
-		byID[product.id] = &Product{storedProduct: product}
+		byID[product.id] = &Product{storedProduct: product, release: v.Release}
 	}
 	return byID, nil
 }
 
 // ProductsAt returns the products at some ordinals of the release, in two
-// statements at most for each 512 of them.
+// statements at most for each 512 of them. It caches them by the release that
+// holds them, so that those of a base stay cached when a delta is published.
 func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduct, error) {
 	found := make([]*storedProduct, len(places))
-	key := db.CacheKey{Release: v.Release.CacheIdentity(), Kind: cachedProduct, Name: v.name}
+	key := db.CacheKey{Kind: cachedProduct, Name: v.name}
 	var missing []uint32
 	now := store.Micros(v.now)
 	for i, place := range places {
-		key.Number = int(place)
+		key.Release, key.Number = v.Release.HolderIdentity(int(place)), int(place)
 		kept, ok := db.Cached[*storedProduct](v.Cache, key)
 		if !ok || !kept.quote.Holds(now) {
 			missing = append(missing, place)
@@ -134,7 +136,7 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduc
 		if product == nil {
 			return nil, segment.ErrGone
 		}
-		found[i], key.Number = product, int(place)
+		found[i], key.Release, key.Number = product, v.Release.HolderIdentity(int(place)), int(place)
 		v.valid.narrow(product.quote.From, product.quote.Until)
 		v.Cache.Set(key, product)
 	}

@@ -270,7 +270,7 @@ func (v *View) show(ctx context.Context, places []uint32, curated []uint32) ([]*
 	}
 	shown, list := make([]Product, len(found)), make([]*Product, len(found))
 	for i, product := range found {
-		shown[i] = Product{product, slices.Contains(curated, places[i])}
+		shown[i] = Product{product, v.Release, slices.Contains(curated, places[i])}
 		list[i] = &shown[i]
 	}
 	return list, nil

@@ -49,7 +49,7 @@ func (p *storedProduct) BaseProduct() bool             { return p.read().Attribu
 func (p *storedProduct) BaseProductID() *string        { return nilIfEmpty(p.read().Attributes.BaseProductID) }
 func (p *storedProduct) CreatedAt() time.Time          { return time.Time(p.read().Attributes.CreatedAt) }
 func (p *storedProduct) UpdatedAt() time.Time          { return time.Time(p.read().Attributes.UpdatedAt) }
-func (p *storedProduct) PublishedAt() time.Time        { return p.release.PublishedAt }
+func (p *storedProduct) PublishedAt() time.Time        { return p.since }
 func (p *storedProduct) CustomInputs() json.RawMessage { return p.read().Attributes.CustomInputs }
 func (p *storedProduct) Extensions() json.RawMessage   { return p.read().Attributes.Extensions }
 
@@ -59,7 +59,7 @@ func (p *storedProduct) ShopperAttributes() json.RawMessage {
 
 func (p *storedProduct) ProductTypes() []string            { return p.read().Meta.ProductTypes }
 func (p *storedProduct) Language() string                  { return p.language }
-func (p *storedProduct) CatalogID() string                 { return p.release.CatalogID }
+func (p *storedProduct) CatalogID() string                 { return p.catalog }
 func (p *storedProduct) Price() *price.Price               { return p.quote.Price }
 func (p *storedProduct) DisplayPrice() *price.DisplayPrice { return p.quote.Display }
 func (p *storedProduct) CatalogSource() string             { return "pim" }

@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 5
-	formatSum   = "998bb413fd24d9a4589447656b35d47986f08e8865d3f856cf208bc6995e0f1d"
+	formatSum   = "909fa9e8b47f804ffab1e6b058de76623e2e8be0da5fc4402f38f7e5fb745d87"
 )
 
 func TestFormatOfReleases(t *testing.T) {

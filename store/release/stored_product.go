@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"portico/store"
+	"portico/store/db"
 	"portico/store/release/price"
 	"portico/store/release/segment"
 )
@@ -19,8 +21,9 @@ import (
 type storedProduct struct {
 	id       string
 	Ordinal  uint32
-	release  *segment.Release
-	language string // of the texts
+	catalog  string    // its id
+	since    time.Time // published_at
+	language string    // of the texts
 	quote    *price.Quote
 
 	body      []byte // the JSON of a product that is not curated
@@ -40,7 +43,7 @@ type storedProduct struct {
 	identityOnce sync.Once
 	identity     [16]byte
 
-	edgeDigests EdgeDigests
+	edgeDigests atomic.Pointer[EdgeDigests] // of the release that showed the product last
 }
 
 func (p *storedProduct) Size() int { return 3*len(p.body) + 600 }
@@ -55,11 +58,11 @@ func newStoredProduct(v *View, row segment.ProductRow, ordinal uint32, language,
 	if v.Release.Format < segment.FormatOfPresence {
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
-	p := &storedProduct{id: row.ID, Ordinal: ordinal, release: v.Release, language: language, quote: quote, shownAs: v.name}
+	p := &storedProduct{id: row.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: store.FromMicros(row.PublishedAt), language: language, quote: quote, shownAs: v.name}
 	dst := make([]byte, 0, len(document)+len(crumbs)+1024) // room for the members below, about 850 bytes with prices
 	dst = append(dst, attributes...)
 	p.published = len(dst)
-	dst = store.AppendMember(dst, "published_at", store.FormatTimeBare(v.Release.PublishedAt))
+	dst = store.AppendMember(dst, "published_at", store.FormatTimeBare(p.since))
 	p.insert = len(dst)
 	dst = append(quote.AppendAttributes(dst), '}')
 	p.relations = len(dst)
@@ -135,8 +138,20 @@ func NewEdgeDigest(content []byte, rows int) *EdgeDigest {
 	return &EdgeDigest{[16]byte(sum[:16]), rows}
 }
 
-// EdgeDigests caches the digests of a product's edges, which never change.
-type EdgeDigests struct{ Files, Breadcrumbs atomic.Pointer[EdgeDigest] }
+// EdgeDigests caches the digests of a product's edges in one release: files and
+// nodes change without the product.
+type EdgeDigests struct {
+	release            db.ReleaseIdentity
+	Files, Breadcrumbs atomic.Pointer[EdgeDigest]
+}
 
 // EdgeDigests returns the product's cache of digests.
-func (p *storedProduct) EdgeDigests() *EdgeDigests { return &p.edgeDigests }
+func (p *Product) EdgeDigests() *EdgeDigests {
+	release := p.release.CacheIdentity()
+	digests := p.edgeDigests.Load()
+	if digests == nil || digests.release != release {
+		digests = &EdgeDigests{release: release}
+		p.edgeDigests.Store(digests)
+	}
+	return digests
+}

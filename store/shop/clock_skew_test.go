@@ -171,7 +171,7 @@ func skewSweptBuild(backend storetest.Backend) func(*testing.T) {
 			storetest.AgeBuilds(t, db)
 			require.NoError(t, s.Sweep(t.Context()))
 		})
-		storetest.RequireError(t, err, store.Conflict, "", "publish again") // gives up without progress
+		storetest.RequireError(t, err, store.Conflict, "", "Publish again") // gives up without progress
 		require.Equal(t, made.ID, storetest.View(t, s, release.ShopperContext{}).Release.ID)
 	}
 }

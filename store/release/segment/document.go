@@ -55,11 +55,11 @@ func (r *Reader) BestTranslation(row ProductRow) (Translation, error) {
 
 // TranslationsAt returns the documents of the products at some ordinals.
 func (r *Reader) TranslationsAt(ctx context.Context, places []uint32) (map[uint32]translationList, error) {
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTranslations}
+	key := db.CacheKey{Kind: cachedTranslations}
 	found := make(map[uint32]translationList, len(places))
 	var missing []uint32
 	for _, place := range places {
-		key.Number = int(place)
+		key.Release, key.Number = r.Release.HolderIdentity(int(place)), int(place)
 		if cached, ok := db.Cached[translationList](r.Cache, key); ok {
 			found[place] = cached
 		} else {
@@ -77,7 +77,7 @@ func (r *Reader) TranslationsAt(ctx context.Context, places []uint32) (map[uint3
 			if found[place], err = parseTranslations(text, r.Release.Locale); err != nil {
 				return none, err
 			}
-			key.Number = int(place)
+			key.Release, key.Number = r.Release.HolderIdentity(int(place)), int(place)
 			r.Cache.Set(key, found[place])
 			return none, nil
 		}, `SELECT ordinal, documents FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)

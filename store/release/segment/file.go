@@ -3,6 +3,7 @@ package segment
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 
 	"portico/store"
@@ -10,15 +11,61 @@ import (
 	"portico/store/db"
 )
 
-// listFiles is the cache's name for the ids of a release's files.
-const listFiles = "files"
+// The cache's names for the ids of a release's files: of both layers, and of the
+// upper one.
+const (
+	listFiles    = "files"
+	listOwnFiles = "own files"
+)
 
-// FilesByID returns several files of the release. It leaves out unknown ids.
+// FilesByID returns several files of the release. It leaves out unknown ids. It
+// caches them by the release that holds them.
 func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
+	base := r.base()
+	if base == nil {
+		return r.ownFiles(ctx, ids)
+	}
+	own, err := r.ownFileIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var above, below []string
+	for _, id := range ids {
+		if _, found := slices.BinarySearch(own, id); found {
+			above = append(above, id)
+		} else {
+			below = append(below, id)
+		}
+	}
+	files, err := base.ownFiles(ctx, below)
+	if err != nil || len(above) == 0 {
+		return files, err
+	}
+	changed, err := r.ownFiles(ctx, above)
+	maps.Copy(files, changed)
+	return files, err
+}
+
+// ownFileIDs returns the ids of the files in the upper layer, in order.
+func (r *Reader) ownFileIDs(ctx context.Context) (storedTexts, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listOwnFiles}
+	if cached, ok := db.Cached[storedTexts](r.Cache, key); ok {
+		return cached, nil
+	}
+	ids, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1 ORDER BY file_id`, r.Release.ID)
+	if err == nil {
+		slices.Sort(ids)
+		r.Cache.Set(key, storedTexts(ids))
+	}
+	return ids, err
+}
+
+// ownFiles returns several files of the upper layer.
+func (r *Reader) ownFiles(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedFile}
 	return db.Fetch(r.Cache, key, store.ValidIDs(ids), func(ids []string) (map[string]*catalog.File, error) {
 		files := make(map[string]*catalog.File, len(ids))
-		list, args := db.InList(r.Layers(), ids)
+		list, args := db.InList([]any{r.Release.ID}, ids)
 		read, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (*catalog.File, error) {
 			var document []byte
 			if err := rows.Scan(&document); err != nil {
@@ -27,9 +74,7 @@ func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catal
 			return catalog.ReadFile(document)
 		}, `
 			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
-			WHERE f.release_id IN ($1, $2) AND f.file_id IN (`+list+`)
-			ORDER BY f.release_id -- a delta's own after its base's
-			`, args...)
+			WHERE f.release_id = $1 AND f.file_id IN (`+list+`)`, args...)
 		for _, f := range read {
 			files[f.ID] = f
 		}

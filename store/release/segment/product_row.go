@@ -16,14 +16,20 @@ import (
 // one row that is found by its number, because finding rows is most of the cost
 // of a page whose products are not in memory.
 //
-// It is stored as lines: the id, the documents, that of the breadcrumbs, and
-// then what the product costs in each currency.
+// It is stored as lines: the id, the documents, that of the breadcrumbs, "@" and
+// PublishedAt if it is not the release's, and then what the product costs in
+// each currency.
 type ProductRow struct {
-	ID        string
-	documents string // for parseTranslations
-	Crumbs    int64
-	Offers    string // for OfferIn
+	ID          string
+	documents   string // for parseTranslations
+	Crumbs      int64
+	PublishedAt int64  // of this version of the product, in microseconds
+	Offers      string // for OfferIn
 }
+
+// publishedLine begins the line of PublishedAt. Offers of older versions have
+// no such line, and their readers pass over it.
+const publishedLine = "@"
 
 // DocumentBits is the number of bits that number the documents of one release;
 // the other bits of a document's id are the release that added it.
@@ -33,13 +39,17 @@ const DocumentBits = 32
 func RowID(release int64, ordinal int) int64 { return release<<DocumentBits | int64(ordinal) }
 
 func (p ProductRow) text() string {
-	return p.ID + "\n" + p.documents + "\n" + strconv.FormatInt(p.Crumbs, 10) + "\n" + p.Offers
+	published := ""
+	if p.PublishedAt != 0 {
+		published = publishedLine + strconv.FormatInt(p.PublishedAt, 10) + "\n"
+	}
+	return p.ID + "\n" + p.documents + "\n" + strconv.FormatInt(p.Crumbs, 10) + "\n" + published + p.Offers
 }
 
 // ProductRowText returns the stored form of the row of a product with offers by
-// currency.
-func ProductRowText(id, documents string, crumbs int64, offers map[string]*catalog.Offer) string {
-	return ProductRow{id, documents, crumbs, price.OfferLines(offers)}.text()
+// currency. publishedAt is 0 for a version that is published with the release.
+func ProductRowText(id, documents string, crumbs, publishedAt int64, offers map[string]*catalog.Offer) string {
+	return ProductRow{id, documents, crumbs, publishedAt, price.OfferLines(offers)}.text()
 }
 
 func parseProductRow(text string) (p ProductRow, err error) {
@@ -50,7 +60,14 @@ func parseProductRow(text string) (p ProductRow, err error) {
 		return p, fmt.Errorf("the row of product %s is damaged", id)
 	}
 	p = ProductRow{ID: strings.Clone(id), documents: documents, Offers: offers} // the id outlives the row
-	p.Crumbs, err = strconv.ParseInt(crumbs, 10, 64)
+	if p.Crumbs, err = strconv.ParseInt(crumbs, 10, 64); err != nil {
+		return p, err
+	}
+	if line, found := strings.CutPrefix(offers, publishedLine); found {
+		published, offers, _ := strings.Cut(line, "\n")
+		p.Offers = offers
+		p.PublishedAt, err = strconv.ParseInt(published, 10, 64)
+	}
 	return p, err
 }
 
@@ -68,7 +85,11 @@ func (r *Reader) ProductRows(ctx context.Context, places []uint32) (map[uint32]P
 		if err := rows.Scan(&id, &text); err != nil {
 			return none, err
 		}
-		found[uint32(id)], err = parseProductRow(text)
+		row, err := parseProductRow(text)
+		if row.PublishedAt == 0 {
+			row.PublishedAt = r.Release.identityOf(id >> DocumentBits).Published
+		}
+		found[uint32(id)] = row
 		return none, err
 	}, `SELECT id, body FROM release_row WHERE id IN (`+list+`)`, args...)
 	return found, err

@@ -46,6 +46,12 @@ func (r *Release) CacheIdentity() db.ReleaseIdentity {
 	return db.ReleaseIdentity{Number: r.ID, Published: store.Micros(r.PublishedAt)}
 }
 
+// HolderIdentity is CacheIdentity of the release that holds the row at an
+// ordinal: the release or its base.
+func (r *Release) HolderIdentity(ordinal int) db.ReleaseIdentity {
+	return r.identityOf(r.holder(ordinal))
+}
+
 // identityOf is CacheIdentity of the release or of its base.
 func (r *Release) identityOf(number int64) db.ReleaseIdentity {
 	if number == r.ID {

@@ -36,7 +36,7 @@ type CatalogNode struct {
 	ParentID    string   // the node or hierarchy above; empty for a hierarchy
 	Ancestors   []string // ids from the hierarchy down to the parent
 	UpdatedAt   time.Time
-	PublishedAt time.Time // of the release
+	PublishedAt time.Time // of this version of the node, in this catalog
 	Language    string    // of the texts: the release's base language
 
 	Place    int `json:"-"` // in the tree
@@ -138,12 +138,14 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 	}
 	nodes, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (*CatalogNode, error) {
 		n := &CatalogNode{PublishedAt: r.Release.PublishedAt, Language: r.Release.Locale}
-		var updated int64
-		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated)
-		n.UpdatedAt = store.FromMicros(updated)
+		var updated, published int64
+		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated, &published)
+		if n.UpdatedAt = store.FromMicros(updated); published != 0 {
+			n.PublishedAt = store.FromMicros(published)
+		}
 		return n, err
 	}, `
-		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, updated_at
+		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, updated_at, published_at
 		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, r.Release.ID)
 	if err != nil {
 		return nil, err
