@@ -18,8 +18,9 @@ func TestNegotiate(t *testing.T) {
 	for encodings, want := range map[string]*encoding.Encoding{
 		"": nil, "br": nil, "identity": nil, "gzip;q=0": nil, "gzip; q=0.0, *": nil, "*;q=0": nil, "gzip;q=x": nil, "gzip;level=1": nil,
 		"gzip": encoding.Gzip, "GZIP": encoding.Gzip, "*": encoding.Gzip, "br, gzip;q=0.8": encoding.Gzip, "gzip, deflate": encoding.Gzip,
-		"zstd": encoding.Zstd, "gzip, deflate, br, zstd": encoding.Zstd, "zstd;q=0.5, gzip": encoding.Gzip, "gzip;q=0.5, zstd;q=0.5": encoding.Zstd,
-		"zstd;q=0, gzip": encoding.Gzip, "zstd;q=0": nil,
+		"zstd": encoding.Zstd, "gzip, deflate, br, zstd": encoding.Zstd, "zstd;q=0.5, gzip": encoding.Gzip,
+		"gzip;q=0.5, zstd;q=0.5": encoding.Zstd,
+		"zstd;q=0, gzip":         encoding.Gzip, "zstd;q=0": nil,
 	} {
 		require.Same(t, want, encoding.Negotiate([]string{encodings}), encodings)
 	}

@@ -203,7 +203,8 @@ func TestLongResponseIsSharedNotCached(t *testing.T) {
 						})
 						require.NoError(t, err)
 						require.Len(t, got.Body, length)
-						require.Equal(t, length <= 1<<20, ask(got, "Accept-Encoding", "gzip").Header.Get("Content-Encoding") == "gzip", "else it is compressed on its way")
+						require.Equal(t, length <= 1<<20, ask(got, "Accept-Encoding", "gzip").Header.Get("Content-Encoding") == "gzip",
+							"else it is compressed on its way")
 					})
 				}
 				all.Wait()

@@ -36,7 +36,8 @@ func TestServeHTTPWritesHeader(t *testing.T) {
 	a := responsecache.NewResponse([]byte(`{"data":1}`), http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}})
 	got := ask(a)
 	require.Equal(t, http.StatusOK, got.StatusCode)
-	require.Equal(t, http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}, "Content-Length": {"10"}, "Etag": {a.ETag}}, got.Header)
+	require.Equal(t, http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}, "Content-Length": {"10"},
+		"Etag": {a.ETag}}, got.Header)
 	require.Equal(t, `{"data":1}`, body(t, got))
 }
 
