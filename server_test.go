@@ -67,7 +67,7 @@ func newDemoServer(t testing.TB, flags ...string) *testServer {
 // newEmptyServer returns a server with an empty database.
 func newEmptyServer(t testing.TB, flags ...string) *testServer {
 	t.Helper()
-	url := "file:" + filepath.Join(t.TempDir(), "hot.db")
+	url := "file:" + filepath.Join(t.TempDir(), "shop.db")
 	c := &commands{}
 	parser, err := cli.Parser(c, cli.Streams{Out: io.Discard, Err: io.Discard})
 	require.NoError(t, err)

@@ -52,7 +52,7 @@ func TestAdventureWorks(t *testing.T) {
 				require.Equal(t, i < 2, product.Attributes.Curated != nil, "curated_product of %s", product.ID)
 			}
 		})
-		t.Run("every node and hierarchy lists what is attached to it", func(t *testing.T) {
+		t.Run("every node and hierarchy lists its products", func(t *testing.T) {
 			for list, rows := range m.listed {
 				w := pageWalk{s: s, path: productsOf(list), limit: 100}
 				want := w.query.of(rows)
@@ -160,5 +160,5 @@ func requireNoDrafts(t *testing.T, s *testServer, file string, m *model) {
 			}
 		}
 	}
-	require.Greater(t, rows, 541, "there are products in the answers at all")
+	require.Greater(t, rows, 541, "the responses have too few products")
 }

@@ -130,8 +130,8 @@ const everyEdge = `{ id uuid sku name slug description price { amount currency }
 	tags productTypes createdAt updatedAt mainImage { href fileName } files { file { href fileName } } componentProducts { uuid sku name slug }
 	nodes { uuid name } breadcrumbs { ancestors { uuid name } } stock { total available allocated } }`
 
-// bigNode returns the node with the longest list.
-func bigNode(b *testing.B, s *testServer) string {
+// longestNode returns the node with the longest list.
+func longestNode(b *testing.B, s *testServer) string {
 	b.Helper()
 	v, err := s.store.View(b.Context(), release.ShopperContext{})
 	require.NoError(b, err)
@@ -155,7 +155,7 @@ func bigNode(b *testing.B, s *testServer) string {
 
 func BenchmarkNodeProducts(b *testing.B) {
 	s := benchShop(b)
-	node := bigNode(b, s)
+	node := longestNode(b, s)
 	for _, limit := range []int{25, 100} {
 		b.Run(fmt.Sprintf("rest/%d", limit), func(b *testing.B) {
 			measure(b, s, benchRequest{"GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[limit]=%d&include=main_image,files,component_products", node, limit), ""})
@@ -169,7 +169,7 @@ func BenchmarkNodeProducts(b *testing.B) {
 
 func BenchmarkNodeProductsOffset(b *testing.B) {
 	s := benchShop(b)
-	node := bigNode(b, s)
+	node := longestNode(b, s)
 	for _, offset := range []int{0, 500, 10000} {
 		b.Run(strconv.Itoa(offset), func(b *testing.B) {
 			measure(b, s, benchRequest{"GET", fmt.Sprintf("/catalog/nodes/%s/relationships/products?page[offset]=%d", node, offset), ""})

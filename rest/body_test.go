@@ -51,7 +51,7 @@ func TestWholeNumbers(t *testing.T) {
 			for _, number := range []string{"60", "60.0", "6e1", "600e-1"} {
 				body := strings.ReplaceAll(member.body, "#", number)
 				w := s.send(t, member.method, member.path, body)
-				require.Less(t, w.Code, 300, "%s %s answers %s", member.path, body, w.Body)
+				require.Less(t, w.Code, 300, "%s %s returns %s", member.path, body, w.Body)
 				require.Contains(t, w.Body.String(), member.shown)
 			}
 			for _, number := range []string{"60.5", `"60"`, "true", "6e-1"} {

@@ -68,9 +68,9 @@ func TestForgedCursors(t *testing.T) {
 					for _, parameter := range []string{"page[after]=", "page[before]="} {
 						address := w.at(parameter + text)
 						require.NotPanics(t, func() {
-							answer := sendRequest(s.as(admin()), http.MethodGet, address)
-							require.Less(t, answer.Code, http.StatusInternalServerError, "%s answers %.300s", address, answer.Body)
-							requireJSON(t, address, answer)
+							resp := sendRequest(s.as(admin()), http.MethodGet, address)
+							require.Less(t, resp.Code, http.StatusInternalServerError, "%s returns %.300s", address, resp.Body)
+							requireJSON(t, address, resp)
 						}, "%s", address)
 					}
 				}
@@ -83,7 +83,7 @@ func TestForgedCursors(t *testing.T) {
 // 10,000.
 func defaultOrderCursor(t *testing.T, s *testServer) string {
 	t.Helper()
-	var answer struct {
+	var resp struct {
 		Data struct {
 			CatalogNode struct {
 				Products struct {
@@ -96,8 +96,8 @@ func defaultOrderCursor(t *testing.T, s *testServer) string {
 	}
 	w := s.send(t, http.MethodPost, "/graphql", fmt.Sprintf(`{"query":%q}`,
 		`{ catalogNode(id: "tools") { products(first: 1) { pageInfo { endCursor } } } }`))
-	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), "%s", w.Body)
-	return answer.Data.CatalogNode.Products.PageInfo.EndCursor
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &resp), "%s", w.Body)
+	return resp.Data.CatalogNode.Products.PageInfo.EndCursor
 }
 
 // forgeries returns a real cursor with changed members: l is the list, r the release, p the

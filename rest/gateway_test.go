@@ -71,7 +71,7 @@ func TestGatewayErrorsQuoteNoBody(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		for body, told := range map[string]string{
+		for body, want := range map[string]string{
 			`{"data":{"hunter2":"\ud800"}}`:                   "data contains half",
 			`{"data":{"password":"hunter2\ud800"}}`:           "password contains half",
 			`{"data":{"password":{"hunter2":"\ud800"}}}`:      "password contains half",
@@ -82,7 +82,7 @@ func TestGatewayErrorsQuoteNoBody(t *testing.T) {
 			for _, path := range []string{"/v2/gateways/card_processor", "/v2/gateways/hunter2"} {
 				w := s.send(t, "PUT", path, body)
 				require.Equal(t, http.StatusBadRequest, w.Code, "%s", w.Body)
-				require.Contains(t, strings.ToLower(w.Body.String()), strings.ToLower(told), body)
+				require.Contains(t, strings.ToLower(w.Body.String()), strings.ToLower(want), body)
 				require.NotContains(t, w.Body.String(), "hunter2", body)
 			}
 		}

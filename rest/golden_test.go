@@ -282,8 +282,8 @@ func TestServerErrors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		t.Run("a damaged database", func(t *testing.T) {
-			asked := func(c *shop.Config) { c.StockBytes = 0 } // so that each request reads the database
-			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), asked)
+			noStockCache := func(c *shop.Config) { c.StockBytes = 0 } // so that each request reads the database
+			s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)), noStockCache)
 			for table, column := range map[string]string{"release_list": "total", "stock_transaction": "action", "stock": "available"} {
 				_, err := e.SQL(t).Exec("ALTER TABLE " + table + " RENAME COLUMN " + column + " TO damaged")
 				require.NoError(t, err)

@@ -30,8 +30,7 @@ const (
 	graphqlHeader = "Graphql-Request"
 	maxGraphQL    = 8 << 10 // bytes, which proxies and clients accept
 
-	// secretPlaceholder stands where a variable is a secret, as the contract
-	// has it in its examples.
+	// secretPlaceholder replaces secrets, as in the examples of openapi.yaml.
 	secretPlaceholder = "<PASSWORD>"
 )
 
@@ -82,8 +81,8 @@ func withOperation(r *http.Request, operation string) *http.Request {
 
 // wantsGraphQLHint reports whether the request has Prefer: graphql.
 func wantsGraphQLHint(r *http.Request) bool {
-	_, asked := r.Context().Value(operationKey{}).(string)
-	return asked
+	_, wanted := r.Context().Value(operationKey{}).(string)
+	return wanted
 }
 
 // addGraphQLHint sets the header Graphql-Request to the same request as GraphQL: the
@@ -91,8 +90,8 @@ func wantsGraphQLHint(r *http.Request) bool {
 // maxGraphQL. variables are alternating names and values. Nil values are left out.
 // Handlers call it before the resolver, so that error responses have the header too.
 func addGraphQLHint(w http.ResponseWriter, r *http.Request, variables ...any) {
-	operation, asked := r.Context().Value(operationKey{}).(string)
-	if !asked {
+	operation, wanted := r.Context().Value(operationKey{}).(string)
+	if !wanted {
 		return
 	}
 	given := map[string]any{}

@@ -43,7 +43,7 @@ func TestHostilePathSegments(t *testing.T) {
 			pattern, values = r.Pattern, r.PathValue
 		}))
 		before := exportShop(t, s)
-		asked := 0
+		sentRequests := 0
 		for _, coordinate := range auth.Coordinates() {
 			method, path, isRoute := strings.Cut(coordinate, " ")
 			if family, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/"); !isRoute || family != "v2" && family != "catalog" {
@@ -66,8 +66,8 @@ func TestHostilePathSegments(t *testing.T) {
 					w := httptest.NewRecorder()
 					pattern = ""
 					opctx.Middleware(handler).ServeHTTP(w, r)
-					asked++
-					require.Less(t, w.Code, http.StatusInternalServerError, "%s %s answers %s", method, target, w.Body)
+					sentRequests++
+					require.Less(t, w.Code, http.StatusInternalServerError, "%s %s returns %s", method, target, w.Body)
 					require.True(t, w.Code < 300 || w.Code >= 400, "%s %s is not redirected", method, target)
 					if w.Code >= 400 {
 						requireEnvelope(t, target, w)
@@ -76,7 +76,7 @@ func TestHostilePathSegments(t *testing.T) {
 				}
 			}
 		}
-		require.Greater(t, asked, 1000)
+		require.Greater(t, sentRequests, 1000)
 		require.True(t, before == exportShop(t, s), "nothing changed")
 	})
 }
@@ -113,14 +113,14 @@ func requireOwnRoute(t *testing.T, target, pattern string, value func(string) st
 	}
 	sent := strings.FieldsFunc(target, func(c rune) bool { return c == '/' })
 	words := strings.Split(strings.TrimPrefix(pattern, "/"), "/")
-	require.Len(t, sent, len(words), "%s was answered by %s", target, pattern)
+	require.Len(t, sent, len(words), "%s ran the route %s", target, pattern)
 	for i, word := range words {
 		text, err := url.PathUnescape(sent[i])
 		require.NoError(t, err)
 		if name, ok := strings.CutPrefix(word, "{"); ok {
 			word = value(strings.TrimSuffix(name, "}"))
 		}
-		require.Equal(t, text, word, "%s was answered by %s", target, pattern)
+		require.Equal(t, text, word, "%s ran the route %s", target, pattern)
 	}
 }
 

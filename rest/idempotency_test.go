@@ -107,7 +107,7 @@ func TestEveryWriteTakesAnIdempotencyKey(t *testing.T) {
 				text, err := json.Marshal(map[string]string{"query": w.mutation})
 				require.NoError(t, err)
 				across := s.send(t, "POST", "/graphql", string(text), "Idempotency-Key", key)
-				require.Equal(t, "true", across.Header().Get(header), "the same operation on the other surface: %s", across.Body)
+				require.Equal(t, "true", across.Header().Get(header), "the same operation on the other API: %s", across.Body)
 				require.Contains(t, across.Body.String(), "idempotentReplay")
 				require.NotContains(t, across.Body.String(), `"message"`, fmt.Sprint(across.Code))
 			})

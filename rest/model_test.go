@@ -222,8 +222,8 @@ func generateShop(t testing.TB, products int) string {
 	return file.String()
 }
 
-// biggest returns the node or hierarchy with the longest list.
-func (m *model) biggest() (list string) {
+// longestList returns the node or hierarchy with the longest list.
+func (m *model) longestList() (list string) {
 	for _, name := range slices.Sorted(maps.Keys(m.listed)) {
 		if len(m.listed[name]) > len(m.listed[list]) {
 			list = name

@@ -10,8 +10,8 @@ import (
 	"portico/store/release/segment"
 )
 
-// nodeBody is a node as the clients' types have it, and a hierarchy where it is
-// asked for as a node. Lists of a node's own are at its links.
+// nodeBody is a node as the clients' types define it, or a hierarchy that is requested as a
+// node.
 type nodeBody struct {
 	ID            string            `json:"id"`
 	Type          segment.NodeKind  `json:"type"`
@@ -34,7 +34,7 @@ type nodeAttributes struct {
 }
 
 type nodeRelationships struct {
-	Parent    relationship `json:"parent"` // null for a hierarchy alone
+	Parent    relationship `json:"parent"` // null only for a hierarchy
 	Hierarchy relationship `json:"hierarchy"`
 	Children  relationship `json:"children"`
 	Products  relationship `json:"products"`

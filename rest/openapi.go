@@ -19,7 +19,7 @@ import (
 //go:embed openapi.yaml
 var openAPI []byte
 
-// Where REST is documented.
+// Paths of the REST documentation.
 const (
 	OpenAPIPath = "/openapi.yaml"
 	DocsPath    = "/docs"
@@ -36,7 +36,7 @@ func OpenAPI() http.Handler {
 	})
 }
 
-// docsFiles are our own files of the documentation page.
+// docsFiles are the documentation page's files that this repository has.
 //
 //go:embed docs
 var docsFiles embed.FS

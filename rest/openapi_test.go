@@ -282,12 +282,12 @@ func rejectOtherResponses(t *testing.T, e storetest.Backend) {
 			require.NoError(t, err)
 			tried++
 			if c.Check(r, []byte(q.body), w.Code, w.Header(), text) == nil {
-				t.Errorf("%s %s %q: an answer %s passes", q.method, q.path, q.headers, what)
+				t.Errorf("%s %s %q: a response %s passes", q.method, q.path, q.headers, what)
 			}
 		})
 	}
 	require.Greater(t, tried, 1_000)
-	t.Logf("%d wrong answers were refused", tried)
+	t.Logf("%d invalid responses were rejected", tried)
 }
 
 // TestTokenAndHealthRoutes sends requests to the operations of other packages. The test server

@@ -38,7 +38,7 @@ func TestLinksPassTheOffsetLimit(t *testing.T) {
 		}
 		file := deepShop(t)
 		m := newModel(t, file)
-		node := m.biggest()
+		node := m.longestList()
 		s := openShop(t, e, file)
 		seedDeepStock(t, e, m.listed[node])
 		require.NoError(t, s.store.WarmStock(t.Context())) // written without the service
@@ -73,8 +73,8 @@ func readToTheEnd(t *testing.T, w pageWalk, want []string) {
 	require.Equal(t, w.rows(want, store.MaxOffset), beyond.ids(), "the highest offset")
 	w.limit = 7 // the page need not end at the limit
 	around := w.get(t, w.at("page[offset]="+strconv.Itoa(store.MaxOffset-3)))
-	w.describes(t, around, store.MaxOffset-3, want)
-	w.describes(t, w.get(t, around.link("next")), store.MaxOffset+4, want)
+	w.checkPage(t, around, store.MaxOffset-3, want)
+	w.checkPage(t, w.get(t, around.link("next")), store.MaxOffset+4, want)
 }
 
 // seedDeepStock inserts stock for the products, with their times.

@@ -25,19 +25,19 @@ func TestLinksDuringWrites(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		storetest.FullTestsOnlyOnPostgres(t, e)
 		l := openLists(t, e)
-		var hot []string
+		var changing []string
 		for i, r := range l.model.stock {
 			if i%2 == 0 {
-				hot = append(hot, r.id)
+				changing = append(changing, r.id)
 			}
 		}
-		writes := keepWriting(t, l.store, hot)
+		writes := keepWriting(t, l.store, changing)
 		rapid.Check(t, func(t *rapid.T) {
 			w := l.draw(t)
-			w.moves = w.path == "/v2/inventories" && (strings.HasSuffix(w.query.sort, "updated_at") ||
+			w.rowsMove = w.path == "/v2/inventories" && (strings.HasSuffix(w.query.sort, "updated_at") ||
 				slices.ContainsFunc(w.query.filters, func(f modelFilter) bool { return strings.Contains(f.text, "updated_at") }))
 			still := func(ids []string) []string {
-				return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return w.moves && slices.Contains(hot, id) })
+				return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return w.rowsMove && slices.Contains(changing, id) })
 			}
 			for before := writes.Load(); writes.Load() == before; { // so that writes happen during each walk
 				time.Sleep(time.Millisecond)
@@ -51,14 +51,14 @@ func TestLinksDuringWrites(t *testing.T) {
 }
 
 // keepWriting changes stock until the test ends.
-func keepWriting(t *testing.T, s *shop.Store, hot []string) (writes *atomic.Int64) {
+func keepWriting(t *testing.T, s *shop.Store, changing []string) (writes *atomic.Int64) {
 	writes = &atomic.Int64{}
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	group.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
 			_, err := s.TransactStock(context.Background(), "test",
-				[]stock.StockChange{{ProductID: hot[i%len(hot)], Action: stock.StockIncrement, Quantity: 1}})
+				[]stock.StockChange{{ProductID: changing[i%len(changing)], Action: stock.StockIncrement, Quantity: 1}})
 			if err != nil {
 				t.Errorf("the writer failed: %v", err)
 				writes.Add(1 << 32) // ends the wait for a failed writer

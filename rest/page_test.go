@@ -97,7 +97,7 @@ func TestLinksFromAnyOffset(t *testing.T) {
 			offset := rapid.IntRange(0, max(0, len(want)-1)).Draw(t, "offset")
 			address := w.at("page[offset]=" + strconv.Itoa(offset))
 			page := w.get(t, address)
-			w.describes(t, page, offset, want)
+			w.checkPage(t, page, offset, want)
 			got := []string{}
 			for _, page := range w.follow(t, address, "next") {
 				got = append(got, page.ids()...)
@@ -114,7 +114,7 @@ func TestPagePastTheEnd(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		l := openLists(t, e)
-		for _, path := range []string{productsOf(l.model.biggest()), "/v2/inventories"} {
+		for _, path := range []string{productsOf(l.model.longestList()), "/v2/inventories"} {
 			for _, sort := range []string{"", "id"} {
 				w := pageWalk{s: l.testServer, path: path, query: modelQuery{sort: sort}, limit: 25}
 				want := w.query.of(l.paths[path])
@@ -127,7 +127,7 @@ func TestPagePastTheEnd(t *testing.T) {
 						require.Equal(t, offset, page.Meta.Page.Offset, "meta.page.offset")
 						require.Equal(t, len(want), page.Meta.Results.Total, "meta.results.total")
 						require.GreaterOrEqual(t, page.Meta.Page.Current, page.Meta.Page.Total, "the end for iterators")
-						w.leads(t, page, want)
+						w.checkLinks(t, page, want)
 						if prev := page.link("prev"); prev != "" {
 							w.get(t, prev)
 						}

@@ -30,8 +30,9 @@ func newPagination[T any](ctx context.Context, p *listParams, c *model.Connectio
 	return g.setPosition(), nil
 }
 
-// setPosition takes the offset from the cursor if the list does not know it. It decides whether links
-// use cursors: for sorted lists, requests with cursors, and pages beyond the largest offset.
+// setPosition takes the offset from the cursor if the list does not know it. It decides whether
+// links use cursors: for sorted lists, requests with cursors, and pages beyond the largest
+// offset.
 func (g *pagination) setPosition() *pagination {
 	p := g.params
 	if g.offset < 0 {

@@ -92,8 +92,8 @@ func (l *drawnRequest) keep(repeat func(*drawnRequest), places ...pageChoice) {
 	}
 }
 
-// kept draws a cursor, of this list or of another one.
-func (l *drawnRequest) kept(here bool) (pageChoice, bool) {
+// earlierPage draws a cursor, of this list or of another one.
+func (l *drawnRequest) earlierPage(here bool) (pageChoice, bool) {
 	for range 20 {
 		if places := l.cursors[l.coordinate]; len(places) > 0 {
 			if p := pick(l.dice, places...); (p.where == l.where) == here {
@@ -123,7 +123,7 @@ func (l *drawnRequest) page(resume *pageChoice) {
 		cursor("page[before]", "before", *resume)
 		limited("last")
 	case resume != nil:
-		other, found := l.kept(true)
+		other, found := l.earlierPage(true)
 		if !found {
 			other = *resume
 		}
@@ -163,7 +163,7 @@ func (l *drawnRequest) badPage() {
 	case 7:
 		bad("sort", pick(l.dice, "colour", "--id", "ID", "updated_at,id", "-"), `orderBy: {field: COLOUR}`)
 	default:
-		p, found := l.kept(false)
+		p, found := l.earlierPage(false)
 		if !found {
 			p = pageChoice{parameter: "e30", cursor: "e30"}
 		}
@@ -232,8 +232,10 @@ func (d *dice) catalog() (headers []string) {
 	return headers
 }
 
-// stranger draws a client that may not send the request.
-func (d *dice) stranger() askingClient { return pick(d, asNobody, asFailure, asPoor) }
+// rejectedClient draws a client that may not send the request.
+func (d *dice) rejectedClient() parityClient {
+	return pick(d, withoutToken, withBadToken, withoutScopes)
+}
 
 // unknownNode is an id that no node of the catalog has.
 func (d *dice) unknownNode() string {

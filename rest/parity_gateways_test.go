@@ -25,7 +25,7 @@ func wireGateway(g map[string]any) any {
 func drawGateways(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: pick(d, "/v2/gateways", "/v2/gateways/"), document: `{ gateways ` + gatewayMembers + ` }`}
 	if d.chance(20) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, mapList(data["gateways"], wireGateway), rest["data"])
@@ -39,7 +39,7 @@ func drawGateway(d *dice) *parityCase {
 		document:  `query($slug: GatewaySlug!) { gateway(slug: $slug) ` + gatewayMembers + ` }`,
 		variables: map[string]any{"slug": strings.ToUpper(slug)}}
 	if d.chance(20) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, wireGateway(data["gateway"].(map[string]any)), rest["data"])
@@ -65,7 +65,7 @@ func drawGatewayUpdate(d *dice) *parityCase {
 		}
 	}
 	if !mistyped && d.chance(15) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	text, _ := json.Marshal(map[string]any{"data": data}) // plain values
 	q.body, q.variables = string(text), map[string]any{"input": input}

@@ -25,7 +25,7 @@ var (
 )
 
 // newKey returns an unused idempotency key.
-func newKey() string { return fmt.Sprint("told-", keys.Add(1)) }
+func newKey() string { return fmt.Sprint("hint-", keys.Add(1)) }
 
 // requireGraphQLHint sends the request of REST's header Graphql-Request to GraphQL and compares
 // the two responses. It returns the operation's name, or nothing without the header. A write
@@ -34,26 +34,27 @@ func newKey() string { return fmt.Sprint("told-", keys.Add(1)) }
 func requireGraphQLHint(t *testing.T, s *testServer, q *parityCase, r *http.Request, w *httptest.ResponseRecorder,
 	name string) (operation string) {
 	t.Helper()
-	told := w.Header().Get("Graphql-Request")
-	both := fmt.Sprintf("%s\n%s %s %s %q\nanswers %d %.3000s\n\nand says it is %s", name, q.method, q.target, q.body, q.headers,
-		w.Code, w.Body, told)
-	if told == "" {
-		require.GreaterOrEqual(t, w.Code, 400, "what is answered can be said in GraphQL\n%s", both)
+	hint := w.Header().Get("Graphql-Request")
+	both := fmt.Sprintf("%s\n%s %s %s %q\nreturns %d %.3000s\n\nand the header is %s", name, q.method, q.target, q.body, q.headers,
+		w.Code, w.Body, hint)
+	if hint == "" {
+		require.GreaterOrEqual(t, w.Code, 400, "a success must have the header\n%s", both)
 		require.Empty(t, w.Header().Get("Preference-Applied"))
 		return ""
 	}
-	operation = operationName.FindStringSubmatch(told)[1]
+	operation = operationName.FindStringSubmatch(hint)[1]
 	require.Equal(t, "graphql", w.Header().Get("Preference-Applied"))
-	require.NotContains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, w.Code, "who may not ask is told nothing\n%s", both)
+	require.NotContains(t, []int{http.StatusUnauthorized, http.StatusForbidden}, w.Code,
+		"a client without access must not get the header\n%s", both)
 	if input, ok := q.variables["input"].(map[string]any); ok && input["password"] != nil {
-		told = strings.Replace(told, "<PASSWORD>", fmt.Sprint(input["password"]), 1)
+		hint = strings.Replace(hint, "<PASSWORD>", fmt.Sprint(input["password"]), 1)
 	}
-	again := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(told))
+	graphqlReq := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(hint))
 	if q.writes() {
-		again.Header.Set("Idempotency-Key", r.Header.Get("Idempotency-Key"))
+		graphqlReq.Header.Set("Idempotency-Key", r.Header.Get("Idempotency-Key"))
 	}
-	v := q.ask(s, again)
-	both += fmt.Sprintf("\nanswers %.3000s", v.Body)
+	v := q.ask(s, graphqlReq)
+	both += fmt.Sprintf("\nreturns %.3000s", v.Body)
 	var graphql struct {
 		Data   map[string]any
 		Errors []struct {
@@ -80,9 +81,9 @@ func requireGraphQLHint(t *testing.T, s *testServer, q *parityCase, r *http.Requ
 	require.NotPanics(t, func() {
 		if q.writes() {
 			require.Equal(t, "true", v.Header().Get("Idempotent-Replay"), "%s", both)
-			sameWrite(requirer{t, both}, q, answer, graphql.Data)
+			sameWrite(failureReporter{t, both}, q, answer, graphql.Data)
 		} else {
-			q.same(requirer{t, both}, answer, graphql.Data)
+			q.same(failureReporter{t, both}, answer, graphql.Data)
 		}
 	}, "%s", both)
 	return operation

@@ -74,7 +74,7 @@ func drawNodes(of source) func(*dice) *parityCase {
 			l.page(resume)
 		}
 		if fault == "who" {
-			q.who = d.stranger()
+			q.client = d.rejectedClient()
 		}
 		if of.id != nil {
 			l.declared, l.variables["id"] = append(l.declared, "$id: ID!"), id
@@ -168,7 +168,7 @@ func (d *dice) one(path, kind string, known []string, field, members string, wir
 	case d.chance(10):
 		id = d.unknownNode()
 	case d.chance(10):
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.target = path + url.PathEscape(id) + pick(d, "", "/", "?include=files")
 	q.document, q.variables = "query($id: ID!) { "+field+"(id: $id) { "+members+" } }", map[string]any{"id": id}
@@ -184,7 +184,7 @@ func drawCatalog(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: "/catalog" + pick(d, "", "/"), headers: d.catalog(),
 		document: `{ catalogResolution { catalogId catalogName releaseId publishedAt } hierarchies(first: 100) { nodes { uuid name language } } catalogNodes(first: 1) { totalCount } products(first: 1, includeChildren: true) { totalCount } }`}
 	if d.chance(10) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		resolution, hierarchies := data["catalogResolution"].(map[string]any), data["hierarchies"].(map[string]any)["nodes"]

@@ -104,7 +104,7 @@ func drawProducts(of source) func(*dice) *parityCase {
 			l.page(resume)
 		}
 		if fault == "who" {
-			q.who = d.stranger()
+			q.client = d.rejectedClient()
 		}
 		include := l.includes(fault == "include")
 		if of.id != nil {
@@ -143,7 +143,7 @@ func drawProduct(d *dice) *parityCase {
 	case d.chance(10):
 		id = d.unknownProduct()
 	case d.chance(10):
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	case d.chance(10):
 		bad = true
 	}

@@ -53,7 +53,7 @@ func drawPromotions(d *dice) *parityCase {
 		l.arguments = append(l.arguments, fmt.Sprintf("orderBy: {field: %s, direction: %s}", strings.ToUpper(key), direction))
 	}
 	if l.chance(8) { // the request has no other error
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	} else if l.chance(60) {
 		f := pick(d, [][2]string{
 			{"eq(promotion_type,fixed_discount)", `{promotionType: [FIXED_DISCOUNT]}`}, {"in(state,active,expired)", `{state: [ACTIVE, EXPIRED]}`},
@@ -89,7 +89,7 @@ func drawPromotion(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: "/v2/promotions/" + id,
 		document: `query($id: ID!) { promotion(id: $id) { ` + promotionMembers + ` } }`, variables: map[string]any{"id": id}}
 	if d.chance(10) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, wirePromotion(data["promotion"].(map[string]any)), rest["data"])
@@ -212,7 +212,7 @@ func (q *parityCase) send(d *dice, body map[string]any) {
 	q.body = string(text)
 	switch {
 	case good && d.chance(6):
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	case d.chance(6):
 		q.body, q.raw = pick(d, "", "{", "[]", `{"data":[]}`, `{"data":5}`), "{"
 	}
@@ -249,7 +249,7 @@ func drawCodes(d *dice) *parityCase {
 		l.arguments = append(l.arguments, fmt.Sprintf("orderBy: {field: %s, direction: %s}", strings.ToUpper(key), direction))
 	}
 	if l.chance(8) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	} else if l.chance(40) {
 		f := pick(d, [2]string{"eq(code,TEN-OFF)", `{code: {eq: "TEN-OFF"}}`},
 			[2]string{"in(code,ten-off,none)", `{code: {in: ["ten-off", "none"]}}`}, [2]string{"gt(code,a)", `{code: {gt: "a"}}`})

@@ -10,7 +10,7 @@ import (
 func drawSettings(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: pick(d, "/v2/settings", "/v2/settings/"), document: `{ settings { ...settings } }`}
 	if d.chance(20) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, wireSettings(data["settings"].(map[string]any)), rest["data"])
@@ -41,7 +41,7 @@ func drawSettingsUpdate(d *dice) *parityCase {
 	case d.chance(10):
 		from, wrong = mistyped, true
 	case d.chance(10):
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	data, input := map[string]any{}, map[string]any{}
 	for _, name := range []string{"page_length", "currency", "locale"} {
@@ -62,7 +62,7 @@ func drawSettingsUpdate(d *dice) *parityCase {
 	}
 	text, _ := json.Marshal(body) // cannot fail
 	q.body, q.document, q.variables = string(text), document, map[string]any{"input": input}
-	if q.who == asAdmin && d.chance(8) {
+	if q.client == asAdmin && d.chance(8) {
 		q.body, q.raw = pick(d, "", "{", "[]", `"settings"`, `{"data":[]}`, `{"data":5}`), "{"
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {

@@ -33,7 +33,7 @@ func drawShopperToken(d *dice) *parityCase {
 		input[graphqlMember(name)] = data[name]
 	}
 	if broken == "" && d.chance(20) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	text, _ := json.Marshal(map[string]any{"data": data}) // cannot fail
 	q.body, q.variables = string(text), map[string]any{"input": input}

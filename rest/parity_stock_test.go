@@ -49,7 +49,7 @@ func drawStock(d *dice) *parityCase {
 	if d.chance(15) {
 		q.variables["id"] = d.unknownProduct()
 	} else if d.chance(10) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.target = "/v2/inventories/" + url.PathEscape(q.variables["id"].(string)) + pick(d, "", "/")
 	q.same = func(t require.TestingT, rest, data map[string]any) {
@@ -75,7 +75,7 @@ func drawStocksByID(d *dice) *parityCase {
 	q.body = string(text)
 	switch {
 	case n < 101 && d.chance(6):
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	case n < 101 && d.chance(6):
 		q.body, q.raw = pick(d, "", "{", "[]", `{"data":{}}`, `{"data":[5]}`, `{}`), "{"
 	}
@@ -144,7 +144,7 @@ func drawStockDelete(d *dice) *parityCase {
 		}}
 }
 
-const lineMembers = `...transaction`
+const transactionMembers = `...transaction`
 
 // wireTransactionAs converts a ledger entry to the shape that the headers select.
 func wireTransactionAs(headers []string) func(map[string]any) any {
@@ -191,13 +191,13 @@ func drawTransact(d *dice) *parityCase {
 	}
 	q := &parityCase{method: "POST", target: "/v2/inventories/" + ids[0] + "/transactions", headers: d.stockHeaders(),
 		variables: map[string]any{"input": map[string]any{"changes": []any{input}}},
-		document: `mutation($input: StockTransactInput!) { stockTransact(input: $input) { transactions { ` + lineMembers +
+		document: `mutation($input: StockTransactInput!) { stockTransact(input: $input) { transactions { ` + transactionMembers +
 			` } userErrors { field code message } } }`}
 	q.send(d, body)
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		line := data["stockTransact"].(map[string]any)["transactions"].([]any)[0].(map[string]any)
 		got := rest["data"].(map[string]any)
-		d.lines = append(d.lines, [2]string{ids[1], line["uuid"].(string)}, [2]string{ids[0], got["id"].(string)})
+		d.ledgerEntries = append(d.ledgerEntries, [2]string{ids[1], line["uuid"].(string)}, [2]string{ids[0], got["id"].(string)})
 		line["uuid"], line["productId"] = got["id"], ids[0]
 		require.Equal(t, wireTransactionAs(q.headers)(line), any(got))
 	}
@@ -237,12 +237,12 @@ func drawTransactions(d *dice) *parityCase {
 	} else {
 		l.page(resume)
 		if d.chance(8) {
-			q.who = d.stranger()
+			q.client = d.rejectedClient()
 		}
 	}
 	l.arguments = append(l.arguments, fmt.Sprintf("productId: %q", id))
 	q.target = l.address("/v2/inventories/" + url.PathEscape(id) + "/transactions")
-	q.document = l.document(`%s { stockTransactions%s { totalCount pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + lineMembers + ` } } }`)
+	q.document = l.document(`%s { stockTransactions%s { totalCount pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + transactionMembers + ` } } }`)
 	q.variables = l.variables
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		list := data["stockTransactions"].(map[string]any)
@@ -255,15 +255,15 @@ func drawTransactions(d *dice) *parityCase {
 // drawTransaction draws a request for a ledger entry.
 func drawTransaction(d *dice) *parityCase {
 	line := [2]string{pick(d, "anvil", "nobody"), pick(d, "ledger-5", "none", "a b")}
-	if n := len(d.lines); n > 0 && d.chance(70) {
-		line = d.lines[d.IntN(n)]
+	if n := len(d.ledgerEntries); n > 0 && d.chance(70) {
+		line = d.ledgerEntries[d.IntN(n)]
 	}
 	q := &parityCase{method: "GET", target: "/v2/inventories/" + line[0] + "/transactions/" + url.PathEscape(line[1]),
 		headers:   d.stockHeaders(),
 		variables: map[string]any{"productId": line[0], "id": line[1]},
-		document:  `query($productId: ID!, $id: ID!) { stockTransaction(productId: $productId, id: $id) { ` + lineMembers + ` } }`}
+		document:  `query($productId: ID!, $id: ID!) { stockTransaction(productId: $productId, id: $id) { ` + transactionMembers + ` } }`}
 	if d.chance(10) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, wireTransactionAs(q.headers)(data["stockTransaction"].(map[string]any)), rest["data"])

@@ -36,7 +36,7 @@ func drawStocks(d *dice) *parityCase {
 		l.page(resume)
 	}
 	if fault == "who" {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.target = l.address("/v2/inventories")
 	q.document = l.document(`%s { stocks%s { totalCount timestamps { createdAt updatedAt } pageInfo { hasNextPage hasPreviousPage endCursor } edges { cursor } nodes { ` + stockMembers + ` } } }`)

@@ -40,7 +40,7 @@ func drawConfigured(d *dice) *parityCase {
 	case d.chance(5):
 		id = d.unknownProduct()
 	case d.chance(5):
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	case d.chance(5):
 		bad = true
 	}
@@ -58,7 +58,7 @@ func drawConfigured(d *dice) *parityCase {
 	text, _ := json.Marshal(map[string]any{"data": map[string]any{"selected_options": chosen}}) // cannot fail
 	q.body, q.variables = string(text), l.variables
 	q.document = "query($id: ID!, $selectedOptions: [BundleChoiceInput!]!) { productConfigured(id: $id, selectedOptions: $selectedOptions) { ...configured product { " + productMembers(include) + " } } }"
-	if q.who == asAdmin && d.chance(5) {
+	if q.client == asAdmin && d.chance(5) {
 		q.body, q.raw = pick(d, "", "{", `{"data":{"selected_options":[]}}`, `{"data":{"selected_options":{"wood":{"frame":"two"}}}}`), "{"
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
@@ -110,7 +110,7 @@ func drawFiles(d *dice) *parityCase {
 		l.badFileFilter()
 		l.page(nil)
 	case d.chance(10):
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	default:
 		l.page(resume)
 	}
@@ -148,7 +148,7 @@ func drawFile(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: "/v2/files/" + url.PathEscape(id),
 		document: `query($id: ID!) { file(id: $id) { ...file } }`, variables: map[string]any{"id": id}}
 	if d.chance(20) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, wireFile(data["file"].(map[string]any)), rest["data"])
@@ -167,7 +167,7 @@ func drawCurrencies(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: pick(d, "/v2/currencies", "/v2/currencies/"),
 		headers: append(d.list("").shopper(), d.catalog()...), document: `{ currencies { ...currency } }`}
 	if d.chance(20) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, mapList(data["currencies"], wireCurrency), rest["data"])
@@ -181,7 +181,7 @@ func drawCurrency(d *dice) *parityCase {
 		document:  `query($code: String!) { currency(code: $code) { ...currency } }`,
 		variables: map[string]any{"code": code}}
 	if d.chance(20) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, wireCurrency(data["currency"].(map[string]any)), rest["data"])
@@ -193,7 +193,7 @@ func drawLocations(d *dice) *parityCase {
 	q := &parityCase{method: "GET", target: pick(d, "/v2/inventories/locations", "/v2/inventories/locations/"),
 		document: `{ stockLocations { uuid name description externalRef address } }`}
 	if d.chance(20) {
-		q.who = d.stranger()
+		q.client = d.rejectedClient()
 	}
 	q.same = func(t require.TestingT, rest, data map[string]any) {
 		require.Equal(t, mapList(data["stockLocations"], func(l map[string]any) any {

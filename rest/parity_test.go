@@ -22,16 +22,17 @@ import (
 	"portico/store/storetest"
 )
 
-// parity is an operation of both APIs. draw creates a REST request and the equal GraphQL document.
-type parity struct {
+// parityTest is an operation of both APIs. draw creates a REST request and the equal GraphQL
+// document.
+type parityTest struct {
 	coordinate string // of the route
 	weight     int    // relative frequency
 	draw       func(*dice) *parityCase
 }
 
-// parities has an entry for every route.
-func parities() []parity {
-	list := []parity{
+// parityTests has an entry for every route.
+func parityTests() []parityTest {
+	list := []parityTest{
 		{"GET /catalog", 3, drawCatalog},
 		{"GET /catalog/products/:id", 10, drawProduct},
 		{"POST /catalog/products/:id/configure", 12, drawConfigured},
@@ -70,10 +71,10 @@ func parities() []parity {
 		{"POST /v2/shopper-tokens", 5, drawShopperToken},
 	}
 	for i, of := range productSources() {
-		list = append(list, parity{of.coordinate, []int{45, 12, 25, 15, 12}[i], drawProducts(of)})
+		list = append(list, parityTest{of.coordinate, []int{45, 12, 25, 15, 12}[i], drawProducts(of)})
 	}
 	for _, of := range nodeSources() {
-		list = append(list, parity{of.coordinate, 12, drawNodes(of)})
+		list = append(list, parityTest{of.coordinate, 12, drawNodes(of)})
 	}
 	return list
 }
@@ -85,23 +86,23 @@ type parityCase struct {
 	document             string   // to GraphQL
 	variables            map[string]any
 	raw                  string // for GraphQL, in place of document and variables
-	who                  askingClient
+	client               parityClient
 
-	told func(operation string) // records the operation of REST's header Graphql-Request
+	recordHint func(operation string) // records the operation of REST's header Graphql-Request
 
 	// same compares two responses without errors: REST's body and GraphQL's data, decoded with
 	// json.Number.
 	same func(t require.TestingT, body, data map[string]any)
 }
 
-// askingClient is the client: an admin, none, one with an invalid token, or one without the scopes.
-type askingClient int
+// parityClient is the client: an admin, none, one with an invalid token, or one without the scopes.
+type parityClient int
 
 const (
-	asAdmin askingClient = iota
-	asNobody
-	asFailure
-	asPoor
+	asAdmin parityClient = iota
+	withoutToken
+	withBadToken
+	withoutScopes
 )
 
 // statusOf returns the HTTP status of a code, independently of the server's own table.
@@ -136,20 +137,20 @@ func TestParityOfRESTAndGraphQL(t *testing.T) {
 				d.known.live = liveProducts(t, s, d.known)
 				statuses := map[int]int{}
 				for n := range run.requests {
-					drawn := d.parity()
-					if run.name == "handmade" && n < parityRounds*len(parities()) {
-						drawn = parities()[n%len(parities())]
+					drawn := d.operation()
+					if run.name == "handmade" && n < parityRounds*len(parityTests()) {
+						drawn = parityTests()[n%len(parityTests())]
 					}
 					q := drawn.draw(d)
-					q.told = func(operation string) { d.told[operation]++ }
+					q.recordHint = func(operation string) { d.hints[operation]++ }
 					statuses[requireSame(t, s, q, fmt.Sprintf("request %d of PORTICO_PARITY_SEED=%d", n, seed))]++
 				}
-				t.Logf("answers by status: %v", statuses)
+				t.Logf("responses by status: %v", statuses)
 				if run.name == "handmade" && !raceDetector { // enough requests for the rarest operation
-					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.told)),
+					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.hints)),
 						"the header Graphql-Request occurred with every operation")
 					for _, status := range []int{200, 400, 401, 403, 404, 422} {
-						require.NotZero(t, statuses[status], "the requests drawn are of every kind; none was answered %d", status)
+						require.NotZero(t, statuses[status], "no request drawn returned %d", status)
 					}
 				}
 				require.Greater(t, statuses[200], run.requests/2, "most requests are valid")
@@ -161,7 +162,7 @@ func TestParityOfRESTAndGraphQL(t *testing.T) {
 func TestEveryRouteHasAParityTest(t *testing.T) {
 	t.Parallel()
 	var compared []string
-	for _, p := range parities() {
+	for _, p := range parityTests() {
 		compared = append(compared, p.coordinate)
 	}
 	require.ElementsMatch(t, rest.Routes, compared)
@@ -177,7 +178,7 @@ func requireSame(t *testing.T, s *testServer, q *parityCase, name string) int {
 	}
 	w := q.ask(s, r)
 	if operation := requireGraphQLHint(t, s, q, r, w, name); operation != "" {
-		q.told(operation)
+		q.recordHint(operation)
 	}
 	body := q.raw
 	if body == "" {
@@ -210,13 +211,13 @@ func requireSame(t *testing.T, s *testServer, q *parityCase, name string) int {
 	}
 	if len(codes) == 0 {
 		require.Contains(t, []int{http.StatusOK, http.StatusCreated, http.StatusNoContent}, w.Code, "%s", both)
-		require.NotPanics(t, func() { q.same(requirer{t, both}, answer, graphql.Data) }, "%s", both)
+		require.NotPanics(t, func() { q.same(failureReporter{t, both}, answer, graphql.Data) }, "%s", both)
 		return w.Code
 	}
 	if exceedsCost(t, q, w.Code, v.Body.String(), both) {
 		return w.Code
 	}
-	require.Equal(t, statusOf(codes[0]), w.Code, "GraphQL says %s\n%s", codes[0], both)
+	require.Equal(t, statusOf(codes[0]), w.Code, "GraphQL returns %s\n%s", codes[0], both)
 	if errs := answer["errors"].([]any); len(graphql.Errors) == 0 {
 		require.Len(t, errs, len(codes), "as many faults on both\n%s", both)
 	}
@@ -241,18 +242,18 @@ func exceedsCost(t *testing.T, q *parityCase, status int, graphql, both string) 
 	return true
 }
 
-// requirer adds both responses to each failure.
-type requirer struct {
+// failureReporter adds both responses to each failure.
+type failureReporter struct {
 	t    *testing.T
 	both string
 }
 
-func (r requirer) Errorf(format string, args ...any) {
+func (r failureReporter) Errorf(format string, args ...any) {
 	r.t.Helper()
 	r.t.Errorf(format+"\n%s", append(args, r.both)...)
 }
 
-func (r requirer) FailNow() { r.t.FailNow() }
+func (r failureReporter) FailNow() { r.t.FailNow() }
 
 // ask sends a request as a client.
 func (q *parityCase) ask(s *testServer, r *http.Request) *httptest.ResponseRecorder {
@@ -261,12 +262,12 @@ func (q *parityCase) ask(s *testServer, r *http.Request) *httptest.ResponseRecor
 		r.Header.Set(q.headers[i], q.headers[i+1])
 	}
 	handler := s.as(nil)
-	switch q.who {
+	switch q.client {
 	case asAdmin:
 		handler = s.as(admin())
-	case asFailure:
+	case withBadToken:
 		r = r.WithContext(auth.WithTokenError(r.Context(), &store.Error{Code: store.Unauthenticated, Detail: "The token has expired."}))
-	case asPoor:
+	case withoutScopes:
 		handler = s.as(&auth.Principal{ClientID: "poor", Scopes: []string{"checkout:write"}})
 	}
 	w := httptest.NewRecorder()
@@ -304,27 +305,27 @@ type dice struct {
 	known   shopFacts
 	cursors map[string][]pageChoice // cursors of earlier responses, by coordinate
 
-	promotions []string    // created by the APIs in turn
-	codes      [][3]string // created: the promotion, REST's code and GraphQL's
-	stocks     [][2]string // created: REST's product and GraphQL's
-	lines      [][2]string // ledger entries: the product and the transaction
+	promotions    []string    // created by the APIs in turn
+	codes         [][3]string // created: the promotion, REST's code and GraphQL's
+	stocks        [][2]string // created: REST's product and GraphQL's
+	ledgerEntries [][2]string // ledger entries: the product and the transaction
 
-	told map[string]int // occurrences of each operation in Graphql-Request
+	hints map[string]int // occurrences of each operation in Graphql-Request
 }
 
 func newDice(t *testing.T, seed uint64, shop string) *dice {
 	return &dice{Rand: rand.New(rand.NewPCG(seed, 0)), known: newShopFacts(t, shop), cursors: map[string][]pageChoice{},
-		told: map[string]int{}}
+		hints: map[string]int{}}
 }
 
-// parity draws an operation.
-func (d *dice) parity() parity {
+// operation draws an operation.
+func (d *dice) operation() parityTest {
 	total := 0
-	for _, p := range parities() {
+	for _, p := range parityTests() {
 		total += p.weight
 	}
 	n := d.IntN(total)
-	for _, p := range parities() {
+	for _, p := range parityTests() {
 		if n -= p.weight; n < 0 {
 			return p
 		}

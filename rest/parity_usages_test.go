@@ -66,7 +66,7 @@ func drawUsages(coordinate string) func(*dice) *parityCase {
 		} else {
 			l.page(resume)
 			if d.chance(8) {
-				q.who = d.stranger()
+				q.client = d.rejectedClient()
 			}
 		}
 		l.arguments = append(l.arguments, of)

@@ -17,9 +17,9 @@ func TestNodeProducts(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		t.Run("which products", func(t *testing.T) { runScenarios(t, s, whichProducts()) })
+		t.Run("list", func(t *testing.T) { runScenarios(t, s, whichProducts()) })
 		t.Run("filter", func(t *testing.T) { runScenarios(t, s, productFilters()) })
-		t.Run("sort and compare", func(t *testing.T) { runScenarios(t, s, productOrders()) })
+		t.Run("sort and bounds", func(t *testing.T) { runScenarios(t, s, productOrders()) })
 		t.Run("include", func(t *testing.T) { runScenarios(t, s, productIncludes()) })
 		t.Run("shopper", func(t *testing.T) { runScenarios(t, s, shoppers()) })
 	})
@@ -31,15 +31,15 @@ func TestVaryOfCatalogResponses(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := openShop(t, e, shopFile(), withClock(storetest.NewClock(noon)))
-		for _, c := range []struct{ path, asked, languages string }{
+		for _, c := range []struct{ path, accept, languages string }{
 			{productsOf("hand-tools"), "", "en"},
 			{productsOf("hand-tools"), "fr", "fr, en"}, // the lamp has no French
 			{productsOf("hand-tools") + "?filter=eq(sku,BRUSH)", "zh-Hant-TW", "zh-Hant"},
 			{productsOf("empty"), "fr", ""},
 			{productsOf("nowhere"), "fr", ""},
 		} {
-			header := s.send(t, "GET", c.path, "", "Accept-Language", c.asked).Header()
-			require.Equal(t, c.languages, header.Get("Content-Language"), "%s in %q", c.path, c.asked)
+			header := s.send(t, "GET", c.path, "", "Accept-Language", c.accept).Header()
+			require.Equal(t, c.languages, header.Get("Content-Language"), "%s in %q", c.path, c.accept)
 			for _, name := range []string{"Accept-Language", "Authorization", "Store-Channel", "EP-Context-Tag", "X-Moltin-Currency"} {
 				require.Contains(t, header.Get("Vary"), name, c.path)
 			}
@@ -94,7 +94,7 @@ func productFilters() []scenario {
 		filter("spaces around the parts", "eq(+sku+,+ANVIL)+:+eq(tags,+heavy)", "anvil"),
 		filter("a space behind the commas of a list", "in(sku,+ANVIL,+BRUSH)", "anvil", "brush"),
 		filter("a space at a value's end is part of it", "eq(sku,ANVIL+)"),
-		filter("empty is none", "", toolProducts...),
+		filter("an empty filter", "", toolProducts...),
 		filter("in takes several", "in(sku,ANVIL,BRUSH,NONE)", "anvil", "brush"),
 		filter("in takes one", "in(sku,ANVIL)", "anvil"),
 		filter("by name", "eq(name,Kit)", "kit"),
@@ -121,15 +121,15 @@ func productFilters() []scenario {
 		bad("an unknown operator", "ne(sku,ANVIL)", `unknown operator \"ne\"`, "eq, in, gt, ge, lt, le"),
 		bad("like", "like(sku,*AN*)", `unknown operator \"like\"`),
 		bad("an unknown attribute", "eq(colour,red)", `unknown attribute \"colour\"`, "manufacturer_part_num"),
-		bad("an attribute that does not compare", "gt(sku,A)", `\"sku\"`, "id, created_at and updated_at"),
-		bad("unbalanced", "eq(sku,ANVIL", "ends where"),
+		bad("a bound on an attribute that is not a sort key", "gt(sku,A)", `\"sku\"`, "id, created_at and updated_at"),
+		bad("a missing parenthesis", "eq(sku,ANVIL", "ends where"),
 		bad("no values", "in(sku)", "byte 6"),
 		bad("no value after the comma", "eq(sku,)", "no value at byte 7"),
 		bad("an unknown time", "gt(updated_at,yesterday)", `\"yesterday\"`, "2012-05-30T00:00:00.000Z"),
 		bad("NUL in a text", "eq(name,%00)", "name"),
 		bad("NUL in a bound", "gt(id,%00)", "id"),
-		bad("more values than are read", "in(sku,"+strings.Repeat("x,", 1000)+"x)", "1001 values", "1000"),
-		bad("more text than is read", "eq(sku,"+strings.Repeat("x", 64<<10)+")", "65544 bytes", "65536"),
+		bad("too many values", "in(sku,"+strings.Repeat("x,", 1000)+"x)", "1001 values", "1000"),
+		bad("too long", "eq(sku,"+strings.Repeat("x", 64<<10)+")", "65544 bytes", "65536"),
 		odd("plus is a space", "eq(name,Two+words)", "odd-2"),
 		odd("%20 is a space", "eq(name,Two%20words)", "odd-2"),
 		odd("a quoted operand holds anything", `eq(name,%22a%2Cb+(c)%3A+%5C%22d%5C%22+%5C%5Ce%22)`, "odd-1"),
@@ -212,11 +212,11 @@ func shoppers() []scenario {
 	const english, french = `"name":"Brush","description":"For paint."`, `"name":"Pinceau","description":"Pour peindre."`
 	return []scenario{
 		as("in French", []string{"Accept-Language", "fr"}, french, `"language":"fr"`, `"name":"Lamp"`, `"language":"en"`),
-		as("in Canadian French, of which there is only French", []string{"Accept-Language", "fr-CA,fr;q=0.9,en;q=0.8"}, french),
+		as("in Canadian French, which falls back to French", []string{"Accept-Language", "fr-CA,fr;q=0.9,en;q=0.8"}, french),
 		as("in a script", []string{"Accept-Language", "zh-Hant-TW"}, "筆刷", `"language":"zh-Hant"`),
 		as("in any language", []string{"accept-language", "*"}, english, `"language":"en"`),
-		as("in a language there is not", []string{"Accept-Language", "eo"}, english),
-		as("in what is no language", []string{"Accept-Language", ";;q=,"}, english),
+		as("in a language that the catalog lacks", []string{"Accept-Language", "eo"}, english),
+		as("in an invalid language", []string{"Accept-Language", ";;q=,"}, english),
 		as("in the language of the JS SDK", []string{"X-Moltin-Language", "fr"}, french),
 		as("a channel", []string{"EP-Channel", "web"}, english),
 		as("a channel by its documented name", []string{"Store-Channel", "web"}, english),

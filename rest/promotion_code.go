@@ -75,7 +75,7 @@ func (r codeRows) inputs() (list []*code.NewCode, err error) {
 	return list, nil
 }
 
-// rowError describes what is wrong with a row of a body. It returns nil if nothing is.
+// rowError returns the error of a malformed row of a body, or nil.
 func rowError(row json.RawMessage, err error) *store.Error {
 	var mistyped *json.UnmarshalTypeError
 	var user *store.Error // User is the only member with its own decoder
@@ -87,13 +87,13 @@ func rowError(row json.RawMessage, err error) *store.Error {
 	case errors.As(err, &user):
 		return user.At("user")
 	case err != nil:
-		return &store.Error{Code: store.Invalid, Detail: "is not the JSON that is expected"}
+		return &store.Error{Code: store.Invalid, Detail: "does not have the expected JSON structure"}
 	}
 	return nil
 }
 
-// createCodes makes codes for a promotion, all or none. The answer is the
-// promotion, with the codes as a further member.
+// createCodes creates codes for a promotion, all or none. It returns the promotion with the
+// codes.
 func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	var b codesBody[codeRows]
 	if err := readData(w, r, &b); err != nil {

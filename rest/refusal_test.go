@@ -14,10 +14,10 @@ import (
 var databaseErrors = []string{
 	`CREATE TABLE refusal (code TEXT)`,
 	`CREATE FUNCTION refused() RETURNS BOOLEAN LANGUAGE plpgsql AS $$
-	DECLARE told TEXT;
+	DECLARE planted TEXT;
 	BEGIN
-	    SELECT code INTO told FROM refusal;
-	    IF told IS NOT NULL THEN RAISE EXCEPTION 'planted' USING ERRCODE = told; END IF;
+	    SELECT code INTO planted FROM refusal;
+	    IF planted IS NOT NULL THEN RAISE EXCEPTION 'planted' USING ERRCODE = planted; END IF;
 	    RETURN FALSE;
 	END $$`,
 	`ALTER TABLE promotion RENAME TO promotion_behind`,
@@ -71,7 +71,7 @@ func TestDatabaseErrorsAreUnavailable(t *testing.T) {
 					continue
 				}
 				w := s.send(t, req.method, req.path, req.body, "Accept", req.accept)
-				require.Equal(t, req.status, w.Code, "%s: %s %s answers %s", code, req.method, req.path, w.Body)
+				require.Equal(t, req.status, w.Code, "%s: %s %s returns %s", code, req.method, req.path, w.Body)
 				require.Contains(t, w.Body.String(), of.says, "%s: %s %s", code, req.method, req.path)
 				if req.path == "/graphql" {
 					require.Contains(t, w.Body.String(), `"code":"UNAVAILABLE"`, code)

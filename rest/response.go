@@ -33,7 +33,7 @@ func singleBody(r *http.Request, resource any) []byte {
 	return append(appendSelfLink(appendResource([]byte(`{"data":`), resource), r), '}')
 }
 
-// relationship is a relationship: what it leads to, and where that is.
+// relationship is a reference to related resources and their path.
 type relationship struct {
 	Data  any            `json:"data"` // a reference, null, or an empty list
 	Links map[string]any `json:"links"`

@@ -43,7 +43,7 @@ func (l *responseBuilder) checkSize(bytes int) error {
 	return err
 }
 
-// write answers 200 with the body that build appends to a pooled buffer. If the response
+// write returns 200 with the body that build appends to a pooled buffer. If the response
 // is to be cached, and size (its estimated bytes, 0 if unknown) is about right, the
 // cache takes the buffer over.
 func (l *responseBuilder) write(w http.ResponseWriter, size int, build func([]byte) ([]byte, error)) error {

@@ -96,7 +96,7 @@ func TestMethods(t *testing.T) {
 						continue
 					}
 					w := s.send(t, method, path, `{"data":{}}`)
-					require.Equal(t, http.StatusMethodNotAllowed, w.Code, "%s answers %s", method, w.Body)
+					require.Equal(t, http.StatusMethodNotAllowed, w.Code, "%s returns %s", method, w.Body)
 					require.Equal(t, want, w.Header().Get("Allow"))
 					requireJSON(t, path, w)
 					require.Contains(t, w.Body.String(), want+", not "+method)

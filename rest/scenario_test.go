@@ -69,7 +69,7 @@ func runScenarios(t *testing.T, s *testServer, scenarios []scenario) {
 			}
 			w := s.send(t, method, sc.path, sc.body, sc.headers...)
 			body := w.Body.String()
-			require.Equal(t, status, w.Code, "%s %.200s answers %.300s", method, sc.path, body)
+			require.Equal(t, status, w.Code, "%s %.200s returns %.300s", method, sc.path, body)
 			requireJSON(t, sc.path, w)
 			if sc.ids != nil {
 				require.Equal(t, sc.ids, readListBody(t, w).ids(), "the rows of %s", sc.path)
@@ -86,9 +86,9 @@ func runScenarios(t *testing.T, s *testServer, scenarios []scenario) {
 
 // requireJSON checks what holds for every response with a body, and the envelope of an error.
 func requireJSON(t require.TestingT, path string, w *httptest.ResponseRecorder) {
-	require.Equal(t, "application/json", w.Header().Get("Content-Type"), "%s answers %.300s", path, w.Body)
+	require.Equal(t, "application/json", w.Header().Get("Content-Type"), "%s returns %.300s", path, w.Body)
 	require.Equal(t, strconv.Itoa(w.Body.Len()), w.Header().Get("Content-Length"), "%s", path)
-	require.True(t, json.Valid(w.Body.Bytes()), "%s answers %.300s", path, w.Body)
+	require.True(t, json.Valid(w.Body.Bytes()), "%s returns %.300s", path, w.Body)
 	if w.Code >= http.StatusBadRequest {
 		requireEnvelope(t, path, w)
 	}

@@ -60,7 +60,7 @@ func TestSettings(t *testing.T) {
 					`{"data":{"type":"x","id":"y","page_length_max":1,"page_offset_limit":1,"colour":"red","additional_languages":["fr"]}}`,
 					200, `"page_length":3`, `"page_length_max":100`, `"page_offset_limit":10000`),
 				put("nothing", `{"data":{}}`, 200, `"page_length":3`),
-				put("null is none of its values", `{"data":{"page_length":null,"currency":null}}`, 422, "page_length must not be null",
+				put("null", `{"data":{"page_length":null,"currency":null}}`, 422, "page_length must not be null",
 					"currency must not be null"),
 				put("all of them", `{"data":{"page_length":4,"currency":"EUR","locale":"fr-CA"}}`, 200,
 					`"page_length":4,"currency":"EUR","locale":"fr-CA"`),

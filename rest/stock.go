@@ -48,8 +48,7 @@ func stockPagination(p *listParams, stocks *stock.StockPage) *pagination {
 	return g.setPosition()
 }
 
-// multiLocationHeader asks for stock by location. There is one, "default",
-// which holds everything.
+// multiLocationHeader selects stock by location. The only location is "default".
 const (
 	multiLocationHeader = "EP-Inventories-Multi-Location"
 	onlyLocation        = stock.DefaultLocation

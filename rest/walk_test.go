@@ -14,11 +14,11 @@ import (
 
 // pageWalk follows the links of a list and checks every page.
 type pageWalk struct {
-	s     *testServer
-	path  string
-	query modelQuery
-	limit int
-	moves bool // a writer changes the list: rows may move and totals change
+	s        *testServer
+	path     string
+	query    modelQuery
+	limit    int
+	rowsMove bool // a writer changes the list: rows may move and totals change
 }
 
 // at returns the URL of the list with an additional parameter.
@@ -39,10 +39,10 @@ func (w pageWalk) at(parameter string) string {
 
 // get reads a page.
 func (w pageWalk) get(t require.TestingT, address string) *listBody {
-	answer := sendRequest(w.s.as(admin()), http.MethodGet, address)
-	require.Equal(t, http.StatusOK, answer.Code, "%.300s answers %.300s", address, answer.Body)
-	requireJSON(t, address, answer)
-	return readListBody(t, answer)
+	resp := sendRequest(w.s.as(admin()), http.MethodGet, address)
+	require.Equal(t, http.StatusOK, resp.Code, "%.300s returns %.300s", address, resp.Body)
+	requireJSON(t, address, resp)
+	return readListBody(t, resp)
 }
 
 // follow reads pages from a URL to the end by the named link.
@@ -61,8 +61,8 @@ func (w pageWalk) follow(t require.TestingT, address, link string) (pages []*lis
 func (w pageWalk) forwards(t require.TestingT, want []string) (pages []*listBody, rows []string) {
 	rows = []string{}
 	for _, page := range w.follow(t, w.at("page[offset]=0"), "next") {
-		if !w.moves {
-			w.describes(t, page, len(rows), want)
+		if !w.rowsMove {
+			w.checkPage(t, page, len(rows), want)
 		}
 		pages, rows = append(pages, page), append(rows, page.ids()...)
 	}
@@ -83,8 +83,8 @@ func (w pageWalk) backwards(t require.TestingT, last *listBody) (rows []string) 
 	return rows
 }
 
-// describes compares a page at a position with the whole list: rows, meta and links.
-func (w pageWalk) describes(t require.TestingT, page *listBody, position int, want []string) {
+// checkPage compares a page at a position with the whole list: rows, meta and links.
+func (w pageWalk) checkPage(t require.TestingT, page *listBody, position int, want []string) {
 	total := len(want)
 	require.Equal(t, w.rows(want, position), page.ids(), "rows from %d on", position)
 	require.Equal(t, total, page.Meta.Results.Total, "meta.results.total")
@@ -97,12 +97,12 @@ func (w pageWalk) describes(t require.TestingT, page *listBody, position int, wa
 		page.link("next"))
 	require.Equal(t, position == 0, page.Links["prev"] == nil, "prev of %d by %d of %d: %s", position, w.limit, total, page.link("prev"))
 	if position <= w.limit || position+w.limit >= total { // pages in the middle are like the second
-		w.leads(t, page, want)
+		w.checkLinks(t, page, want)
 	}
 }
 
-// leads checks the targets of a page's links except next and prev.
-func (w pageWalk) leads(t require.TestingT, page *listBody, want []string) {
+// checkLinks checks the targets of a page's links except next and prev.
+func (w pageWalk) checkLinks(t require.TestingT, page *listBody, want []string) {
 	self := "self"
 	if !strings.HasPrefix(w.path, "/catalog") {
 		self = "current"
