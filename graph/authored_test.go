@@ -22,7 +22,7 @@ const (
 
 func TestCatalogMutations(t *testing.T) {
 	t.Parallel()
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "as imported", query: `{ catalog(id: "outlet") { uuid name hierarchyIds pricebooks { uuid priority } locale currency createdAt published } }`,
 			data: `{"catalog":{"uuid":"outlet","name":"Outlet","hierarchyIds":["seasons"],"pricebooks":[{"uuid":"standard","priority":1}],"locale":"fr","currency":"EUR","createdAt":"2023-02-02T00:00:00.000Z","published":true}}`},
 		{name: "an unknown one", query: `{ catalog(id: "nowhere") { uuid } }`, data: `{"catalog":null}`},
@@ -50,7 +50,7 @@ func TestCatalogMutations(t *testing.T) {
 func TestCatalogRuleMutationsApplyAtOnce(t *testing.T) {
 	t.Parallel()
 	web := []string{"Store-Channel", "web"}
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "as imported", query: `{ catalogRule(id: "club") { name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom validTo } createdAt } }`,
 			data: `{"catalogRule":{"name":"Club","catalogId":"outlet","accountIds":["acme"],"accountTagIds":["gold"],"customerIds":["bob"],"channels":["web"],"tags":["clearance"],
 			"schedules":[{"validFrom":"2024-01-01T00:00:00.000Z","validTo":"2025-01-01T00:00:00.000Z"}],"createdAt":"2023-02-02T00:00:00.000Z"}}`},
@@ -78,7 +78,7 @@ func TestNodeMutations(t *testing.T) {
 	node := func(members string) string {
 		return `{"node":{"uuid":"shelf","hierarchyId":"attic",` + members + `,"updatedAt":"2024-05-30T12:00:00.000Z"},"userErrors":[]}`
 	}
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "a hierarchy is created", query: `mutation { hierarchyCreate(input: {id: "garden", name: "Garden"}) { hierarchy { id uuid name slug description updatedAt }` + mended + ` }`,
 			data: `{"hierarchyCreate":{"hierarchy":{"id":` + global("AuthoredHierarchy", "garden") + `,"uuid":"garden","name":"Garden","slug":"","description":"","updatedAt":"2024-05-30T12:00:00.000Z"},"userErrors":[]}}`},
 		{name: "and changed", query: `mutation { hierarchyUpdate(input: {id: "garden", slug: "garden"}) { hierarchy { name slug }` + mended + ` }`, data: `{"hierarchyUpdate":{"hierarchy":{"name":"Garden","slug":"garden"},"userErrors":[]}}`},

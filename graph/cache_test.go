@@ -37,12 +37,12 @@ func TestTypesWithAnIDImplementNode(t *testing.T) {
 	}
 }
 
-// normalised is such a cache: values by type and id, then by the path of fields with their
+// normalizedCache is such a cache: values by type and id, then by the path of fields with their
 // arguments.
-type normalised map[string]map[string]string
+type normalizedCache map[string]map[string]string
 
 // keep adds an object of a response to the cache. It returns an error if another value is cached.
-func (n normalised) keep(set ast.SelectionSet, object map[string]any, owner, way string) error {
+func (n normalizedCache) keep(set ast.SelectionSet, object map[string]any, owner, way string) error {
 	kind, _ := object["__typename"].(string)
 	if id, ok := object["id"].(string); ok && isNode(kind) {
 		owner, way = kind+":"+id, ""
@@ -68,7 +68,7 @@ func (n normalised) keep(set ast.SelectionSet, object map[string]any, owner, way
 	return nil
 }
 
-func (n normalised) keepValue(field *ast.Field, value any, owner, way string) error {
+func (n normalizedCache) keepValue(field *ast.Field, value any, owner, way string) error {
 	switch value := value.(type) {
 	case []any:
 		if err := n.note(owner, way+"#", len(value)); err != nil {
@@ -92,7 +92,7 @@ func (n normalised) keepValue(field *ast.Field, value any, owner, way string) er
 	return n.note(owner, way, value)
 }
 
-func (n normalised) note(owner, way string, value any) error {
+func (n normalizedCache) note(owner, way string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {
 		return err
@@ -122,8 +122,8 @@ func isNode(kind string) bool {
 	return definition != nil && slices.Contains(definition.Interfaces, "Node")
 }
 
-// asker draws queries from the whole schema.
-type asker struct {
+// queryGenerator draws queries from the whole schema.
+type queryGenerator struct {
 	*rand.Rand
 	schema *ast.Schema
 	global []string // ids of things there are
@@ -131,8 +131,8 @@ type asker struct {
 	fields int
 }
 
-// askable returns a value for an argument, by coordinate or by name; "" for optional ones.
-func (a *asker) askable(coordinate string, argument *ast.ArgumentDefinition) string {
+// argumentValue returns a value for an argument, by coordinate or by name; "" for optional ones.
+func (a *queryGenerator) argumentValue(coordinate string, argument *ast.ArgumentDefinition) string {
 	quoted := func(values ...string) string { return strconv.Quote(values[a.IntN(len(values))]) }
 	products := []string{"anvil", "brush", "chalk", "easel", "easel-oak", "glue", "kit", "frame", "drill-draft", lamp}
 	switch coordinate + "." + argument.Name {
@@ -206,7 +206,7 @@ func (a *asker) askable(coordinate string, argument *ast.ArgumentDefinition) str
 }
 
 // selection writes a selection of a type.
-func (a *asker) selection(kind string, depth int) {
+func (a *queryGenerator) selection(kind string, depth int) {
 	definition := a.schema.Types[kind]
 	a.text.WriteString("{ __typename")
 	if definition.Fields.ForName("id") != nil {
@@ -229,7 +229,7 @@ func (a *asker) selection(kind string, depth int) {
 }
 
 // field selects a field under an alias, unless it leads too deep.
-func (a *asker) field(of string, field *ast.FieldDefinition, depth int) {
+func (a *queryGenerator) field(of string, field *ast.FieldDefinition, depth int) {
 	kind := a.schema.Types[field.Type.Name()]
 	composite := kind.Kind == ast.Object || kind.Kind == ast.Interface
 	if composite && depth == 0 || strings.HasPrefix(field.Name, "__") {
@@ -237,7 +237,7 @@ func (a *asker) field(of string, field *ast.FieldDefinition, depth int) {
 	}
 	var arguments []string
 	for _, argument := range field.Arguments {
-		if value := a.askable(of+"."+field.Name, argument); value != "" {
+		if value := a.argumentValue(of+"."+field.Name, argument); value != "" {
 			arguments = append(arguments, argument.Name+": "+value)
 		}
 	}
@@ -253,7 +253,7 @@ func (a *asker) field(of string, field *ast.FieldDefinition, depth int) {
 }
 
 // query returns a query of a few root fields.
-func (a *asker) query() string {
+func (a *queryGenerator) query() string {
 	a.text.Reset()
 	a.fields = 0
 	a.text.WriteString("{ __typename")
@@ -297,8 +297,8 @@ func TestOneIDHasOneValuePerField(t *testing.T) {
 		s := graphtest.Open(t, e, graphtest.Shop()+family)
 		seedJob(t, e, "job-1")
 		for _, headers := range [][]string{nil, {"Accept-Language", "fr", "X-Moltin-Currency", "EUR"}} {
-			a := &asker{Rand: rand.New(rand.NewPCG(seed, 0)), schema: graphtest.Schema(), global: append(globalIDs(), store.GlobalID(store.TypeProduct, "bike-40"), store.GlobalID(store.TypeCatalogNode, "bikes"))}
-			cache := normalised{}
+			a := &queryGenerator{Rand: rand.New(rand.NewPCG(seed, 0)), schema: graphtest.Schema(), global: append(globalIDs(), store.GlobalID(store.TypeProduct, "bike-40"), store.GlobalID(store.TypeCatalogNode, "bikes"))}
+			cache := normalizedCache{}
 			for n := range 500 {
 				query := a.query()
 				document, faults := gqlparser.LoadQueryWithRules(a.schema, query, rules.NewDefaultRules())
@@ -319,7 +319,7 @@ func TestOneIDHasOneValuePerField(t *testing.T) {
 }
 
 // has reports whether objects of a type are cached.
-func (n normalised) has(kind string) bool {
+func (n normalizedCache) has(kind string) bool {
 	for owner := range n {
 		if strings.HasPrefix(owner, kind+":") {
 			return true
@@ -377,7 +377,7 @@ func TestMutationPayloadMatchesTheNextRead(t *testing.T) {
 					field := selection.(*ast.Field)
 					text.WriteString(" " + field.Name + "(input: " + field.Arguments[0].Value.String() + ") " + selectAll(field.Definition.Type.Name(), 3))
 				}
-				cache := normalised{}
+				cache := normalizedCache{}
 				read := func(query string) {
 					document, faults := gqlparser.LoadQueryWithRules(graphtest.Schema(), query, rules.NewDefaultRules())
 					require.Empty(t, faults)

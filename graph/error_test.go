@@ -17,8 +17,8 @@ import (
 
 const internal = "An internal error has occurred."
 
-// requireDiscreet requires that an internal error reveals nothing of the server.
-func requireDiscreet(t *testing.T, a *graphtest.Response, query string) {
+// requireRedacted requires that an internal error reveals nothing of the server.
+func requireRedacted(t *testing.T, a *graphtest.Response, query string) {
 	t.Helper()
 	requireFailure(t, a, query, store.Internal, internal)
 }
@@ -55,7 +55,7 @@ func TestDamagedDatabaseIsAnInternalError(t *testing.T) {
 				requireFailure(t, s.Post(t, query, nil), query, store.Unavailable, "The database is being replaced or restored. Retry in a moment.")
 				continue
 			}
-			requireDiscreet(t, s.Post(t, query, nil), query)
+			requireRedacted(t, s.Post(t, query, nil), query)
 		}
 		if e.Name == "postgres" {
 			return
@@ -83,9 +83,9 @@ func TestPanicIsAnInternalError(t *testing.T) {
 				s := graphtest.Open(t, e, graphtest.Shop())
 				_, err := e.SQL(t).Exec("UPDATE document SET body = $1", "{damaged\n,")
 				require.NoError(t, err)
-				requireDiscreet(t, s.Post(t, query, nil), query)
+				requireRedacted(t, s.Post(t, query, nil), query)
 				require.Contains(t, s.Log.String(), "is damaged", "the log holds the cause")
-				requireDiscreet(t, s.Post(t, query, nil), query+" again")
+				requireRedacted(t, s.Post(t, query, nil), query+" again")
 			})
 		}
 	})
@@ -101,7 +101,7 @@ func TestEveryRootFieldSurvivesAPanic(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			s := graphtest.Serve(nil)
-			requireDiscreet(t, s.Post(t, query, nil), query)
+			requireRedacted(t, s.Post(t, query, nil), query)
 			require.Contains(t, s.Log.String(), "panic in a resolver")
 		})
 	}

@@ -9,7 +9,7 @@ import (
 func TestGateways(t *testing.T) {
 	t.Parallel()
 	const update = `mutation ($input: GatewayUpdateInput!) { gatewayUpdate(input: $input) { gateway { slug name enabled test configured merchantId login passwordSet changedBy } userErrors { field code message } } }`
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "as imported, without secrets", query: `{ gateways { slug name enabled test configured merchantId login passwordSet passwordFingerprint changedAt changedBy } }`,
 			data: `{"gateways":[{"slug":"CARD_PROCESSOR","name":"Cards","enabled":true,"test":true,"configured":false,"merchantId":"m-1","login":"shop","passwordSet":false,"passwordFingerprint":null,"changedAt":null,"changedBy":null},
 			{"slug":"MANUAL","name":"Manual","enabled":false,"test":false,"configured":false,"merchantId":"","login":"","passwordSet":false,"passwordFingerprint":null,"changedAt":null,"changedBy":null}]}`},

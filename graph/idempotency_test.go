@@ -39,11 +39,11 @@ func TestEveryMutationReplaysItsIdempotencyKey(t *testing.T) {
 				first := s.Post(t, query, nil, "Idempotency-Key", coordinate)
 				require.Empty(t, first.Errors)
 				require.NotContains(t, string(first.Data), `"message"`)
-				require.Empty(t, replaysOf(t, first))
+				require.Empty(t, replayedFields(t, first))
 				again := s.Post(t, query, nil, "Idempotency-Key", coordinate)
 				require.Empty(t, again.Errors)
 				require.Equal(t, string(first.Data), string(again.Data))
-				require.Contains(t, replaysOf(t, again), strings.TrimPrefix(coordinate, "Mutation."))
+				require.Contains(t, replayedFields(t, again), strings.TrimPrefix(coordinate, "Mutation."))
 				require.Equal(t, "true", again.Header().Get(opctx.ReplayHeader))
 			})
 		}
@@ -59,12 +59,12 @@ func TestCancelingAJobTwice(t *testing.T) {
 		first, again := s.Post(t, cancel, nil), s.Post(t, cancel, nil)
 		require.Contains(t, string(first.Data), `"job-1"`)
 		require.Equal(t, string(first.Data), string(again.Data))
-		require.Equal(t, []string{"jobCancel"}, replaysOf(t, again))
+		require.Equal(t, []string{"jobCancel"}, replayedFields(t, again))
 	})
 }
 
-// replaysOf returns the fields that a response reports as replayed.
-func replaysOf(t *testing.T, a *graphtest.Response) []string {
+// replayedFields returns the fields that a response reports as replayed.
+func replayedFields(t *testing.T, a *graphtest.Response) []string {
 	var body struct {
 		Extensions struct{ IdempotentReplay []string }
 	}
@@ -92,14 +92,14 @@ func TestIdempotencyKeys(t *testing.T) {
 			again := s.Post(t, document, nil, "Idempotency-Key", "several")
 			require.Equal(t, before+2, available())
 			require.Equal(t, string(first.Data), string(again.Data))
-			require.Equal(t, []string{"a", "b", "settingsUpdate"}, replaysOf(t, again))
+			require.Equal(t, []string{"a", "b", "settingsUpdate"}, replayedFields(t, again))
 		})
 		t.Run("one that is new beside one that is not", func(t *testing.T) {
 			before := available()
 			s.Post(t, `mutation { `+one(`, idempotencyKey: "mine"`)+` }`, nil)
 			a := s.Post(t, `mutation { old: `+one(`, idempotencyKey: "mine"`)+` new: `+one("")+` }`, nil, "Idempotency-Key", "several-2")
 			require.Equal(t, before+2, available())
-			require.Equal(t, []string{"old"}, replaysOf(t, a), "the input's own key goes before the header's")
+			require.Equal(t, []string{"old"}, replayedFields(t, a), "the input's own key goes before the header's")
 		})
 		t.Run("another input", func(t *testing.T) {
 			before := available()

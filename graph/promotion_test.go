@@ -20,7 +20,7 @@ func TestPromotions(t *testing.T) {
 		many[i] = graphtest.Variables{}
 	}
 	many[17] = graphtest.Variables{"code": "TEN-OFF"}
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "one", query: `{ promotion(id: "ten-off") { uuid promotionType state start end minCartValue { amount currency } currencies { currency amount percentage } targetCatalogs conditions maxApplicationsPerCart } }`,
 			data: `{"promotion":{"uuid":"ten-off","promotionType":"FIXED_DISCOUNT","state":"ACTIVE","start":"2024-01-01T00:00:00.000Z","end":"2026-12-31T23:59:00.000Z","minCartValue":[{"amount":"5000","currency":"USD"}],"currencies":[{"currency":"USD","amount":"1000","percentage":null}],"targetCatalogs":null,"conditions":null,"maxApplicationsPerCart":1}}`},
 		{name: "formatted amounts", query: `{ promotion(id: "ten-off") { minCartValue { amount currency formatted } maxDiscountValue { formatted } } }`,

@@ -96,7 +96,7 @@ func TestPublishing(t *testing.T) {
 
 func TestPublishErrors(t *testing.T) {
 	t.Parallel()
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "an unknown catalog", query: `mutation { catalogPublish(input: {catalogId: "none"}) { job { id } userErrors { field code message } } }`,
 			data: `{"catalogPublish":{"job":null,"userErrors":[{"field":["input","catalogId"],"code":"NOT_FOUND","message":"catalogId is not a catalog: \"none\"."}]}}`},
 		{name: "an unknown release", query: `mutation { catalogReleaseServe(input: {releaseId: "99"}) { release { id } userErrors { field code } } }`,

@@ -51,8 +51,8 @@ func runScenarios(t *testing.T, s *graphtest.Service, scenarios []scenario) {
 	}
 }
 
-// onTheHandmadeShop runs scenarios on the test shop on each database.
-func onTheHandmadeShop(t *testing.T, scenarios []scenario) {
+// runOnTestShop runs scenarios on the test shop on each database.
+func runOnTestShop(t *testing.T, scenarios []scenario) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
 		runScenarios(t, s, scenarios)

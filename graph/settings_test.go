@@ -10,7 +10,7 @@ func TestSettings(t *testing.T) {
 		return `mutation { settingsUpdate(input: {` + input + `}) { settings { ` + members + ` } userErrors { field code message } } }`
 	}
 	whole := `pageLength currency locale`
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "as they are", query: `{ settings { pageLength currency locale } }`, data: `{"settings":{"pageLength":25,"currency":"USD","locale":"en"}}`},
 		{name: "nothing changes nothing", query: update(``, whole), data: `{"settingsUpdate":{"settings":{"pageLength":25,"currency":"USD","locale":"en"},"userErrors":[]}}`},
 		{name: "null is none of their values", query: update(`pageLength: null`, whole), data: `{"settingsUpdate":{"settings":null,"userErrors":[

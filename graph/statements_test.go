@@ -27,16 +27,16 @@ func cost(t *testing.T, s *graphtest.Service, query string, values graphtest.Var
 		ctx, counter := store.CountStatements(r.Context())
 		a := s.Send(t, r.WithContext(ctx))
 		require.Empty(t, a.Errors, "%s", a.Body)
-		queries = slices.DeleteFunc(counter.Queries(), isKept)
+		queries = slices.DeleteFunc(counter.Queries(), isCachedStatement)
 		least, most = min(least, len(queries)), max(most, len(queries))
 	}
 	require.Equal(t, least, most, "the same operation cost between %d and %d statements; the last time\n%s", least, most, strings.Join(queries, "\n"))
 	return most
 }
 
-// isKept reports whether a statement reads what the store caches: settings, catalogs, rules and
+// isCachedStatement reports whether a statement reads what the store caches: settings, catalogs, rules and
 // releases.
-func isKept(query string) bool {
+func isCachedStatement(query string) bool {
 	return regexp.MustCompile(`FROM (settings|catalog|catalog_rule|release)\s`).MatchString(query)
 }
 
@@ -45,7 +45,7 @@ func TestStatementsDoNotDependOnPageSize(t *testing.T) {
 	lines := graphtest.BigShop(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, lines, func(c *shop.Config) { c.NoCache = true })
-		requireWholes(t, s)
+		requireEveryEdge(t, s)
 		for _, c := range []struct {
 			name, query string
 			small, full int
@@ -81,12 +81,12 @@ func TestStatementsDoNotDependOnPageSize(t *testing.T) {
 				require.Equal(t, small, full, "a page of %d cost %d statements and a page of %d %d", c.small, small, c.full, full)
 			})
 		}
-		t.Run("things by their ids", func(t *testing.T) { costOfNodes(t, s) })
+		t.Run("things by their ids", func(t *testing.T) { compareNodeStatements(t, s) })
 	})
 }
 
-// costOfNodes compares the statements for one object of each type by id with those for 25.
-func costOfNodes(t *testing.T, s *graphtest.Service) {
+// compareNodeStatements compares the statements for one object of each type by id with those for 25.
+func compareNodeStatements(t *testing.T, s *graphtest.Service) {
 	const query = `query($ids: [ID!]!) { nodes(ids: $ids) { id ... on Product { ` + graphtest.ProductEdges + ` } ... on Stock { total product { uuid } transactions { uuid } } ... on File { href } ... on CatalogNode { name products(first: 1) { nodes { uuid } } } } }`
 	ids := func(n int) (list []string) {
 		for i := range n {
@@ -100,8 +100,8 @@ func costOfNodes(t *testing.T, s *graphtest.Service) {
 	require.Equal(t, few, many)
 }
 
-// requireWholes requires that the products have every edge.
-func requireWholes(t *testing.T, s *graphtest.Service) {
+// requireEveryEdge requires that the products have every edge.
+func requireEveryEdge(t *testing.T, s *graphtest.Service) {
 	t.Helper()
 	var data struct {
 		CatalogNode struct {

@@ -60,7 +60,7 @@ func stockLists() []scenario {
 
 func TestLedgers(t *testing.T) {
 	t.Parallel()
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "newest first", query: `{ stockTransactions(productId: ` + global("Product", "anvil") + `, first: 2) { totalCount pageInfo { hasNextPage } nodes { uuid action quantity stock { total } } } }`,
 			data: `{"stockTransactions":{"totalCount":4,"pageInfo":{"hasNextPage":true},"nodes":[{"uuid":"ledger-5","action":"DEALLOCATE","quantity":2,"stock":{"total":9}},{"uuid":"ledger-4","action":"DECREMENT","quantity":1,"stock":{"total":9}}]}}`},
 		{name: "oldest first", query: `{ stockTransactions(productId: "anvil", first: 1, orderBy: {field: CREATED_AT}) { nodes { uuid } } }`, data: `{"stockTransactions":{"nodes":[{"uuid":"ledger-1"}]}}`},
@@ -74,7 +74,7 @@ func TestLedgers(t *testing.T) {
 
 func TestStockByIDs(t *testing.T) {
 	t.Parallel()
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "in the order of the ids, each once", query: `{ stocksById(productIds: ["chalk", "nobody", ` + global("Product", "anvil") + `, "chalk", "a b"]) { uuid total product { sku } } }`,
 			data: `{"stocksById":[{"uuid":"chalk","total":0,"product":{"sku":"CHALK"}},{"uuid":"anvil","total":9,"product":{"sku":"ANVIL"}}]}`},
 		{name: "none", query: `{ stocksById(productIds: []) { uuid } }`, data: `{"stocksById":[]}`},
@@ -87,7 +87,7 @@ func TestNewStock(t *testing.T) {
 	create := func(product, quantity string) string {
 		return `mutation { stockCreate(input: {productId: ` + product + `, quantity: ` + quantity + `}) { stock { uuid total available transactions { action quantity actor } } userErrors { field code message } } }`
 	}
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "of a product", query: create(global("Product", "glue"), "12"),
 			data: `{"stockCreate":{"stock":{"uuid":"glue","total":12,"available":12,"transactions":[{"action":"INCREMENT","quantity":12,"actor":"client:tester"}]},"userErrors":[]}}`},
 		{name: "once more", query: create(`"glue"`, "12"),
@@ -109,7 +109,7 @@ func TestStockTransactions(t *testing.T) {
 	balance := scenario{name: "no partial result", query: `{ stocks { nodes { uuid available allocated } } stock(productId: "anvil") { transactions { quantity } } }`,
 		data: `{"stocks":{"nodes":[{"uuid":"anvil","available":12,"allocated":2},{"uuid":"brush","available":0,"allocated":3},{"uuid":"chalk","available":4,"allocated":0},{"uuid":"drill-draft","available":7,"allocated":0}]},
 		"stock":{"transactions":[{"quantity":5},{"quantity":2},{"quantity":1},{"quantity":4},{"quantity":10}]}}`}
-	onTheHandmadeShop(t, []scenario{
+	runOnTestShop(t, []scenario{
 		{name: "a batch, in order, by uuid and global id", query: transact(`{productId: "anvil", action: INCREMENT, quantity: 5, reason: "found", reference: "shelf 1"}, {productId: ` + global("Product", "chalk") + `, action: SET, quantity: 9}, {productId: "chalk", action: DECREMENT, quantity: 5, expectedAvailable: 9}`),
 			data: `{"stockTransact":{"transactions":[
 			{"productId":"anvil","action":"INCREMENT","quantity":5,"availableDelta":5,"allocatedDelta":0,"reason":"found","reference":"shelf 1","actor":"client:tester","stock":{"uuid":"anvil","total":14,"available":12,"allocated":2}},

@@ -36,7 +36,7 @@ func BenchmarkExecutors(b *testing.B) {
 		values      graphtest.Variables
 	}{
 		{"typename", `{ __typename }`, nil},
-		{"page", storefrontPage, graphtest.Variables{"node": someNode(b, s)}},
+		{"page", storefrontPage, graphtest.Variables{"node": nodeWithProducts(b, s)}},
 		{"stocks", `{ stocks(first: 25) { nodes { uuid available allocated total } } }`, nil},
 	} {
 		for name, options := range map[string][]transport.Option{"plan": nil, "gqlgen": {transport.WithoutPlans()},
@@ -47,7 +47,7 @@ func BenchmarkExecutors(b *testing.B) {
 			require.NoError(b, err)
 			b.Run(c.name+"/"+name, func(b *testing.B) {
 				b.ReportAllocs()
-				w := &discarding{header: http.Header{}}
+				w := &discardingResponse{header: http.Header{}}
 				for b.Loop() {
 					clear(w.header)
 					w.bytes = 0
@@ -60,15 +60,15 @@ func BenchmarkExecutors(b *testing.B) {
 	}
 }
 
-// discarding is a response whose body is dropped.
-type discarding struct {
+// discardingResponse is a response whose body is dropped.
+type discardingResponse struct {
 	header http.Header
 	bytes  int
 }
 
-func (d *discarding) Header() http.Header { return d.header }
-func (d *discarding) WriteHeader(int)     {}
-func (d *discarding) Write(body []byte) (int, error) {
+func (d *discardingResponse) Header() http.Header { return d.header }
+func (d *discardingResponse) WriteHeader(int)     {}
+func (d *discardingResponse) Write(body []byte) (int, error) {
 	d.bytes += len(body)
 	return len(body), nil
 }
@@ -92,8 +92,8 @@ func benchShop(b *testing.B) *shop.Store {
 	return s
 }
 
-// someNode returns a node with at least 25 products.
-func someNode(b *testing.B, s *shop.Store) string {
+// nodeWithProducts returns a node with at least 25 products.
+func nodeWithProducts(b *testing.B, s *shop.Store) string {
 	b.Helper()
 	service := graphtest.Serve(s)
 	w := httptest.NewRecorder()

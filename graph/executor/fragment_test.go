@@ -25,7 +25,7 @@ func TestFragmentsSurviveAPublication(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		clock := storetest.NewClock(graphtest.Noon)
 		s := graphtest.Open(t, e, graphtest.Shop(), storetest.WithClock(clock))
-		x := bothExecutors(t, s)
+		x := newExecutors(t, s)
 		made := func(query string, values graphtest.Variables, reader *auth.Principal, header ...string) (made, errors int) {
 			t.Helper()
 			before := x.fragments.Stats().FragmentMisses
@@ -109,7 +109,7 @@ func TestCachedFragmentsCostTheirRows(t *testing.T) {
 		for _, cost := range []int{100, 200, 400, 800, 1600} {
 			bounds := limits.Defaults()
 			bounds.Cost = cost
-			x := bothExecutors(t, s, transport.WithLimits(bounds))
+			x := newExecutors(t, s, transport.WithLimits(bounds))
 			for n := 1; n < 14; n += 3 {
 				for _, more := range []bool{true, false} {
 					if x.same(t, query, graphtest.Variables{"n": n, "more": more}, func(r *http.Request) *http.Request { return graphtest.As(r, graphtest.Admin()) }) > 0 {

@@ -27,14 +27,14 @@ import (
 // executors serve one store: by plans, by plans with a response cache, by plans with a fragment
 // cache, and by gqlgen's executor.
 type executors struct {
-	planned, keeping, patching, gqlgen *graphtest.Service
-	fragments                          *responsecache.Cache // of the one that keeps them alone
-	left                               map[string]int
+	planned, withResponses, withFragments, gqlgen *graphtest.Service
+	fragments                                     *responsecache.Cache // of withFragments
+	runs                                          map[string]int       // by executor
 }
 
-func bothExecutors(t testing.TB, s *graphtest.Service, all ...transport.Option) *executors {
+func newExecutors(t testing.TB, s *graphtest.Service, all ...transport.Option) *executors {
 	t.Helper()
-	x := &executors{fragments: responsecache.NewCache(8 << 20), left: map[string]int{}}
+	x := &executors{fragments: responsecache.NewCache(8 << 20), runs: map[string]int{}}
 	handler := func(options ...transport.Option) *graphtest.Service {
 		resolver := graph.NewResolver(s.Store, graph.WithTokens(graphtest.NewTokens(t, s.Store)))
 		return &graphtest.Service{Store: s.Store, Handler: opctx.Middleware(transport.NewHandler(resolver, slog.New(slog.NewTextHandler(s.Log, nil)), append(options, all...)...)), Log: s.Log}
@@ -43,10 +43,10 @@ func bothExecutors(t testing.TB, s *graphtest.Service, all ...transport.Option) 
 	x.planned = handler(transport.CountExecutors(func(executor string) {
 		mu.Lock()
 		defer mu.Unlock()
-		x.left[executor]++
+		x.runs[executor]++
 	}))
-	x.keeping = handler(transport.WithResponseCache(responsecache.NewCache(8 << 20)))
-	x.patching = handler(transport.WithFragmentCache(x.fragments))
+	x.withResponses = handler(transport.WithResponseCache(responsecache.NewCache(8 << 20)))
+	x.withFragments = handler(transport.WithFragmentCache(x.fragments))
 	x.gqlgen = handler(transport.WithoutPlans())
 	return x
 }
@@ -74,14 +74,14 @@ func (x *executors) same(t testing.TB, query string, values graphtest.Variables,
 		return by + ": " + query + "\n" + string(sent)
 	}
 	status, data, faults := ask(x.gqlgen)
-	for i, other := range []*graphtest.Service{x.planned, x.keeping, x.keeping, x.patching, x.patching} { // which are asked again, for what they have kept
-		by := []string{"a plan", "a plan that keeps its answer", "an answer that is kept", "a plan that keeps fragments", "fragments that are kept"}[i]
+	for i, other := range []*graphtest.Service{x.planned, x.withResponses, x.withResponses, x.withFragments, x.withFragments} { // the second time from the cache
+		by := []string{"a plan", "a plan that fills the cache", "a cached response", "a plan that fills the fragment cache", "cached fragments"}[i]
 		otherStatus, otherData, otherFaults := ask(other)
 		if status != otherStatus || data != otherData {
 			require.Equal(t, status, otherStatus, "%s", told(by))
 			require.Equal(t, data, otherData, "%s", told(by))
 		}
-		if len(faults) < 20 { // of more, each tells those that it met first
+		if len(faults) < 20 { // of more, each reports those that it met first
 			require.Equal(t, faults, otherFaults, "%s", told(by))
 		}
 		require.Equal(t, len(faults), len(otherFaults), "%s", told(by))
@@ -103,7 +103,7 @@ func TestPlansMatchGqlgen(t *testing.T) {
 			storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 				s := graphtest.Open(t, e, shop)
 				graphtest.LoadCodes(t, s)
-				x := bothExecutors(t, s)
+				x := newExecutors(t, s)
 				d := newDrawing(t, s, seed)
 				readers := []*auth.Principal{graphtest.Admin(), graphtest.Admin(), graphtest.Client("catalog:read"), graphtest.Client("catalog:read", "inventory:read"), nil}
 				failed := 0
@@ -119,11 +119,11 @@ func TestPlansMatchGqlgen(t *testing.T) {
 						failed++
 					}
 				}
-				t.Logf("%d operations, %d with errors, by %v", rounds, failed, x.left)
+				t.Logf("%d operations, %d with errors, by %v", rounds, failed, x.runs)
 				require.Greater(t, failed, rounds/20, "errors are drawn")
 				require.Less(t, failed, rounds*19/20, "and answers without")
-				require.Greater(t, x.left["plan"], rounds*2/3, "few are refused before they run")
-				require.Zero(t, x.left["gqlgen"], "plans know the whole schema")
+				require.Greater(t, x.runs["plan"], rounds*2/3, "few are refused before they run")
+				require.Zero(t, x.runs["gqlgen"], "plans know the whole schema")
 				require.Positive(t, x.fragments.Stats().FragmentHits)
 			})
 		})

@@ -45,15 +45,15 @@ func TestEachChoiceOfBooleansHasAPlan(t *testing.T) {
 	seed := storetest.Seed(t, "PORTICO_CONDITIONS_SEED")
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		random := rand.New(rand.NewPCG(seed, 1))
-		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
+		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
 		for booleans := 1; booleans <= 20; booleans++ {
-			clear(x.left)
+			clear(x.runs)
 			choices := min(1<<booleans, 16)
 			for choice := range choices {
 				query, values := graphtest.ConditionalQuery(booleans, func(i int) bool { return booleans <= 4 && choice>>i&1 == 1 || booleans > 4 && random.IntN(2) == 0 })
 				x.same(t, query, values, func(r *http.Request) *http.Request { return graphtest.As(r, graphtest.Admin()) })
 			}
-			require.Equal(t, map[string]int{"plan": choices}, x.left)
+			require.Equal(t, map[string]int{"plan": choices}, x.runs)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func TestCachedResponseRespectsTheCallersScopes(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
-		x := bothExecutors(t, s)
+		x := newExecutors(t, s)
 		const query = `query ($n: Int) { products(first: $n) { nodes { uuid stock { available transactions(first: 1) { quantity } } } } catalogNodes { totalCount } }`
 		readers := []*auth.Principal{graphtest.Admin(), graphtest.Client("catalog:read"), graphtest.Client("catalog:read", "inventory:read"), graphtest.Client("inventory:read"), nil, graphtest.Admin()}
 		for _, available := range []int{3, 8} {
@@ -37,7 +37,7 @@ func TestCachedResponseRespectsTheCallersScopes(t *testing.T) {
 				require.Equal(t, reader == nil || !contains(reader.Scopes, "inventory:write"), errors > 0, "reader %d", i)
 			}
 			w := httptest.NewRecorder()
-			x.keeping.Handler.ServeHTTP(w, graphtest.As(graphtest.NewPost(t, query, graphtest.Variables{"n": 50}), graphtest.Admin()))
+			x.withResponses.Handler.ServeHTTP(w, graphtest.As(graphtest.NewPost(t, query, graphtest.Variables{"n": 50}), graphtest.Admin()))
 			require.Contains(t, w.Body.String(), fmt.Sprintf(`"uuid":"anvil","stock":{"available":%d,`, available))
 		}
 	})
@@ -120,10 +120,10 @@ func TestGETResponsesHaveETags(t *testing.T) {
 func TestConcurrentRequestsShareAPlan(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
+		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
 		const query = `query ($n: Int, $on: Boolean!) { products(first: $n, filter: {productTypes: {in: ["standard", "parent"]}}, orderBy: {field: NAME}) {
 			facets { tags(first: 3) { value toggled { tags { in } } } } edges { cursor node { sku stock { total } children { sku } files { file { uuid } } breadcrumbs @include(if: $on) { ancestors { name } } } } } }`
-		for _, s := range []*graphtest.Service{x.planned, x.keeping} {
+		for _, s := range []*graphtest.Service{x.planned, x.withResponses} {
 			ask := func() string {
 				w := httptest.NewRecorder()
 				s.Handler.ServeHTTP(w, graphtest.As(graphtest.NewPost(t, query, graphtest.Variables{"n": 20, "on": true}), graphtest.Admin()))
@@ -150,7 +150,7 @@ func TestConcurrentRequestsShareAPlan(t *testing.T) {
 func TestStockIsNotWrittenIntoANullParent(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
+		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
 		const query = `{ none: product(id: "easel") { sku stock { available } childrenConnection(first: 1000) { totalCount } } some: product(id: "anvil") { description uuid name sku slug status stock { available } } }`
 		require.Positive(t, x.same(t, query, nil, func(r *http.Request) *http.Request { return graphtest.As(r, graphtest.Admin()) }))
 	})
@@ -160,7 +160,7 @@ func TestStockIsNotWrittenIntoANullParent(t *testing.T) {
 func TestNullParentKeepsTheErrorsOfItsStock(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		x := bothExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
+		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))
 		const query = `{ some: product(id: "anvil") { sku stock { total } } none: product(id: "easel") { sku first: stock { available } childrenConnection(first: 1000) { totalCount } second: stock { total } } }`
 		require.Equal(t, 4, x.same(t, query, nil, func(r *http.Request) *http.Request { return graphtest.As(r, graphtest.Client("catalog:read")) }))
 	})

@@ -39,26 +39,26 @@ func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: 
 		ask      func(i int) (body, language string)
 	}{
 		"values of a filter": {2_000, func(i int) (string, string) {
-			return askingWith(byFilter, graphtest.Variables{"filter": map[string]any{"name": map[string]any{"eq": fmt.Sprint("No such name ", i)}}}), ""
+			return requestBodyWith(byFilter, graphtest.Variables{"filter": map[string]any{"name": map[string]any{"eq": fmt.Sprint("No such name ", i)}}}), ""
 		}},
 		"searches": {1_000, func(i int) (string, string) {
-			return askingWith(byFilter, graphtest.Variables{"filter": map[string]any{"search": fmt.Sprint("a", i)}}), ""
+			return requestBodyWith(byFilter, graphtest.Variables{"filter": map[string]any{"search": fmt.Sprint("a", i)}}), ""
 		}},
 		"bounds of ids": {1_000, func(i int) (string, string) {
-			return askingWith(byFilter, graphtest.Variables{"filter": map[string]any{"bounds": map[string]any{"id": map[string]any{"ge": fmt.Sprint("id-", i)}}}}), ""
+			return requestBodyWith(byFilter, graphtest.Variables{"filter": map[string]any{"bounds": map[string]any{"id": map[string]any{"ge": fmt.Sprint("id-", i)}}}}), ""
 		}},
 		"facets": {500, func(i int) (string, string) {
-			return askingWith(`query ($filter: ProductFilter) { products(first: 1, filter: $filter) { facets { tags { value count } } } }`,
+			return requestBodyWith(`query ($filter: ProductFilter) { products(first: 1, filter: $filter) { facets { tags { value count } } } }`,
 				graphtest.Variables{"filter": map[string]any{"search": fmt.Sprint("a", i)}}), ""
 		}},
 		"languages": {2_000, func(i int) (string, string) {
-			return askingWith(byFilter, nil), fmt.Sprintf("de;q=0.%d, fr;q=0.%d, x-%d", i%9+1, i%7+1, i)
+			return requestBodyWith(byFilter, nil), fmt.Sprintf("de;q=0.%d, fr;q=0.%d, x-%d", i%9+1, i%7+1, i)
 		}},
 		"names of nobody": {4_000, func(i int) (string, string) {
-			return askingWith(`query ($id: ID!) { product(id: $id) { id } }`, graphtest.Variables{"id": fmt.Sprint("none-", strings.Repeat("x", 90), i)}), ""
+			return requestBodyWith(`query ($id: ID!) { product(id: $id) { id } }`, graphtest.Variables{"id": fmt.Sprint("none-", strings.Repeat("x", 90), i)}), ""
 		}},
 		"pages with stock": {300, func(i int) (string, string) {
-			return askingWith(fmt.Sprintf(`{ a%d: products(first: 20) { nodes { id name stock { available } } } }`, i), nil), ""
+			return requestBodyWith(fmt.Sprintf(`{ a%d: products(first: 20) { nodes { id name stock { available } } } }`, i), nil), ""
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

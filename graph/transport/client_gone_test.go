@@ -13,21 +13,21 @@ import (
 	"portico/store/storetest"
 )
 
-// leaving is the context of a client that disconnects after the context was checked so many times.
-type leaving struct {
+// disconnectingContext is the context of a client that disconnects after the context was checked so many times.
+type disconnectingContext struct {
 	context.Context
 	cancel context.CancelFunc
 	looks  atomic.Int64
 	stays  int64
 }
 
-func newLeaving(ctx context.Context, stays int64) *leaving {
+func newDisconnectingContext(ctx context.Context, stays int64) *disconnectingContext {
 	ctx, cancel := context.WithCancel(ctx)
-	return &leaving{Context: ctx, cancel: cancel, stays: stays}
+	return &disconnectingContext{Context: ctx, cancel: cancel, stays: stays}
 }
 
 // Err implements context.Context.
-func (l *leaving) Err() error {
+func (l *disconnectingContext) Err() error {
 	if l.looks.Add(1) == l.stays {
 		l.cancel()
 	}
@@ -50,7 +50,7 @@ func TestWorkStopsWhenTheClientIsGone(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				ask := func(stays int64) (looks int64, statements int) {
 					ctx, counter := store.CountStatements(t.Context())
-					client := newLeaving(ctx, stays)
+					client := newDisconnectingContext(ctx, stays)
 					s.Handler.ServeHTTP(httptest.NewRecorder(), graphtest.As(graphtest.NewPost(t, query, nil).WithContext(client), graphtest.Admin()))
 					return client.looks.Load(), len(counter.Queries())
 				}

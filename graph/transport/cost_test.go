@@ -22,10 +22,10 @@ import (
 // stock, mutations, introspection, refused operations and streams.
 func TestCostExtension(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, whatCostsIsTold)
+	storetest.EachBackend(t, costExtension)
 }
 
-func whatCostsIsTold(t *testing.T, e storetest.Backend) {
+func costExtension(t *testing.T, e storetest.Backend) {
 	s := graphtest.Open(t, e, graphtest.Shop())
 	for name, options := range map[string][]transport.Option{
 		"kept": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "not kept": nil, "gqlgen": {transport.WithoutPlans()},

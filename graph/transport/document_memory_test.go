@@ -23,10 +23,10 @@ type memoryClass struct {
 	request  func(i int) string // its body
 }
 
-// asking returns the body of a request without variables.
-func asking(query string) string { return askingWith(query, nil) }
+// requestBody returns the body of a request without variables.
+func requestBody(query string) string { return requestBodyWith(query, nil) }
 
-func askingWith(query string, values graphtest.Variables) string {
+func requestBodyWith(query string, values graphtest.Variables) string {
 	body, _ := json.Marshal(map[string]any{"query": query, "variables": values})
 	return string(body)
 }
@@ -44,20 +44,20 @@ func spreadDeeply(alias string, depth int) string {
 }
 
 var memoryClasses = map[string]memoryClass{
-	"small documents": {2_000, func(i int) string { return asking(fmt.Sprintf("{ s%d: settings { currency } }", i)) }},
+	"small documents": {2_000, func(i int) string { return requestBody(fmt.Sprintf("{ s%d: settings { currency } }", i)) }},
 	"large documents": {20, func(i int) string {
-		return asking(fmt.Sprintf("{ s%d: products(first: 1) { nodes { %s } } %s }", i, graphtest.Many(450, " a#: name"), graphtest.Many(300, " l#: settings { currency locale pageLength }")))
+		return requestBody(fmt.Sprintf("{ s%d: products(first: 1) { nodes { %s } } %s }", i, graphtest.Many(450, " a#: name"), graphtest.Many(300, " l#: settings { currency locale pageLength }")))
 	}},
 	"many aliases": {30, func(i int) string {
-		return asking(fmt.Sprintf("{ s%d: settings { %s } }", i, graphtest.Many(450, " alias#: currency")))
+		return requestBody(fmt.Sprintf("{ s%d: settings { %s } }", i, graphtest.Many(450, " alias#: currency")))
 	}},
 	"many root fields": {30, func(i int) string {
-		return asking(fmt.Sprintf("{ s%d: __typename %s }", i, graphtest.Many(400, " alias#: settings { currency pageLength }")))
+		return requestBody(fmt.Sprintf("{ s%d: __typename %s }", i, graphtest.Many(400, " alias#: settings { currency pageLength }")))
 	}},
 	"many fragments": {50, func(i int) string {
-		return asking(fmt.Sprintf("{ s%d: settings { %s } } %s", i, graphtest.Many(100, " ...F#"), graphtest.Many(100, " fragment F# on Settings { a#: currency pageLength }")))
+		return requestBody(fmt.Sprintf("{ s%d: settings { %s } } %s", i, graphtest.Many(100, " ...F#"), graphtest.Many(100, " fragment F# on Settings { a#: currency pageLength }")))
 	}},
-	"fragments that are spread deeply": {200, func(i int) string { return asking(spreadDeeply(fmt.Sprint("s", i), 6)) }},
+	"fragments that are spread deeply": {200, func(i int) string { return requestBody(spreadDeeply(fmt.Sprint("s", i), 6)) }},
 	"many Booleans": {300, func(i int) string {
 		values := graphtest.Variables{}
 		var defined, fields strings.Builder
@@ -66,20 +66,20 @@ var memoryClasses = map[string]memoryClass{
 			fmt.Fprintf(&fields, " c%d: currency @include(if: $c%d) p%d: pageLength @skip(if: $c%d)", bit, bit, bit, bit)
 			values[fmt.Sprint("c", bit)] = i>>bit&1 == 1
 		}
-		return askingWith(fmt.Sprintf("query (%s) { settings { %s } }", &defined, &fields), values)
+		return requestBodyWith(fmt.Sprintf("query (%s) { settings { %s } }", &defined, &fields), values)
 	}},
 	"values in the document": {300, func(i int) string {
-		return asking(fmt.Sprintf(`{ p%d: products(first: 1, filter: {sku: {in: ["a", "b", "%d"]}, name: {eq: "\u0041 %d"}}) { totalCount } nodes(ids: ["a", "b", "c", "d"]) { id } }`, i, i, i))
+		return requestBody(fmt.Sprintf(`{ p%d: products(first: 1, filter: {sku: {in: ["a", "b", "%d"]}, name: {eq: "\u0041 %d"}}) { totalCount } nodes(ids: ["a", "b", "c", "d"]) { id } }`, i, i, i))
 	}},
 	"comments": {100, func(i int) string {
-		return asking(fmt.Sprintf("{ s%d: settings { currency %s } }", i, strings.Repeat(" #\n #comment\n pageLength", 40)))
+		return requestBody(fmt.Sprintf("{ s%d: settings { currency %s } }", i, strings.Repeat(" #\n #comment\n pageLength", 40)))
 	}},
 	"variables": {500, func(i int) string {
 		skus := []any{}
 		for n := range 30 {
 			skus = append(skus, fmt.Sprint("sku-", n))
 		}
-		return askingWith(`query ($filter: ProductFilter, $after: String, $first: Int) { products(first: $first, after: $after, filter: $filter) { totalCount } }`,
+		return requestBodyWith(`query ($filter: ProductFilter, $after: String, $first: Int) { products(first: $first, after: $after, filter: $filter) { totalCount } }`,
 			graphtest.Variables{"first": 1, "filter": map[string]any{"sku": map[string]any{"in": skus}, "name": map[string]any{"eq": fmt.Sprint("name ", i)}}})
 	}},
 	"what nothing reads": {300, func(i int) string {
@@ -90,10 +90,10 @@ var memoryClasses = map[string]memoryClass{
 		return fmt.Sprintf(`{"query":%q,"extensions":{"persistedQuery":{"version":1,"sha256Hash":%q}}}`, query, document.Hash(query))
 	}},
 	"mutations": {500, func(i int) string {
-		return asking(fmt.Sprintf(`mutation { s%d: settingsUpdate(input: {}) { settings { currency pageLength } } }`, i))
+		return requestBody(fmt.Sprintf(`mutation { s%d: settingsUpdate(input: {}) { settings { currency pageLength } } }`, i))
 	}},
 	"introspection": {20, func(i int) string {
-		return asking(strings.Replace(introspections["GraphiQL"], "__schema {", fmt.Sprintf("s%d: __schema {", i), 1))
+		return requestBody(strings.Replace(introspections["GraphiQL"], "__schema {", fmt.Sprintf("s%d: __schema {", i), 1))
 	}},
 }
 
@@ -183,7 +183,7 @@ func TestCachedPlansStayWithinTheBudget(t *testing.T) { // not in parallel: othe
 		fields := graphtest.Many(60, " f#: sku @include(if: $a) g#: name @skip(if: $b) h#: slug @include(if: $c) i#: id @skip(if: $d)")
 		query := fmt.Sprintf(`query ($a: Boolean!, $b: Boolean!, $c: Boolean!, $d: Boolean!) { p%d: product(sku: "mother") { uuid ...F children { ...F parent { ...F } } } } fragment F on Product { %s }`, i/16, fields)
 		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, graphtest.As(graphtest.NewRaw(t, askingWith(query, graphtest.Variables{"a": i&1 > 0, "b": i&2 > 0, "c": i&4 > 0, "d": i&8 > 0})), graphtest.Admin()))
+		handler.ServeHTTP(w, graphtest.As(graphtest.NewRaw(t, requestBodyWith(query, graphtest.Variables{"a": i&1 > 0, "b": i&2 > 0, "c": i&4 > 0, "d": i&8 > 0})), graphtest.Admin()))
 		require.NotContains(t, w.Body.String(), `"errors"`, "%.300s", w.Body)
 	}
 	ask(0)

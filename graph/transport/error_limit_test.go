@@ -13,8 +13,8 @@ import (
 	"portico/store/storetest"
 )
 
-// requireMore requires 19 errors, and one that says that there are more.
-func requireMore(t *testing.T, a *graphtest.Response) {
+// requireTruncatedErrors requires 19 errors, and one that says that there are more.
+func requireTruncatedErrors(t *testing.T, a *graphtest.Response) {
 	t.Helper()
 	require.Len(t, a.Errors, 20)
 	require.Equal(t, "There are more errors. Fix these first.", a.Errors[19].Message)
@@ -31,7 +31,7 @@ func TestDocumentHasTwentyErrorsAtMost(t *testing.T) {
 		"members that are wrong":  `{ products(filter: {and: [` + graphtest.Many(1_000, ` {sku: {eq: #}}`) + `]}) { totalCount } }`,
 		"unknown fields, at once": `{` + graphtest.Many(21, ` nothing#`) + ` }`,
 	} {
-		t.Run(name, func(t *testing.T) { requireMore(t, graphtest.Serve(nil).Post(t, query, nil)) })
+		t.Run(name, func(t *testing.T) { requireTruncatedErrors(t, graphtest.Serve(nil).Post(t, query, nil)) })
 	}
 	a := graphtest.Serve(nil).Post(t, `{`+graphtest.Many(20, ` nothing#`)+` }`, nil)
 	require.Len(t, a.Errors, 20)
@@ -66,14 +66,14 @@ func TestResponseHasTwentyErrorsAtMost(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.BigShop(t))
 		a := s.Post(t, `{ products(first: 100) { nodes { uuid childrenConnection(first: 0) { totalCount } } } }`, nil)
-		requireMore(t, a)
+		requireTruncatedErrors(t, a)
 		require.Equal(t, store.Unprocessable, a.Errors[0].Extensions.Code)
 
 		a = s.Post(t, `{`+graphtest.Many(100, ` a#: products(first: 0) { totalCount }`)+` }`, nil)
-		requireMore(t, a)
+		requireTruncatedErrors(t, a)
 
 		a = s.Send(t, graphtest.NewPost(t, `{`+graphtest.Many(100, ` a#: stock(productId: "anvil") { total }`)+` }`, nil))
-		requireMore(t, a)
+		requireTruncatedErrors(t, a)
 		require.Equal(t, http.StatusOK, a.Code)
 
 		codes := make([]graphtest.Variables, 100)

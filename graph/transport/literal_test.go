@@ -12,10 +12,10 @@ import (
 // Half a surrogate pair and invalid UTF-8 are refused everywhere, because decoders would replace
 // them by other text.
 func TestInvalidUnicodeIsRefused(t *testing.T) {
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { textThatIsNone(t, graphtest.Open(t, e, "")) })
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) { invalidUnicode(t, graphtest.Open(t, e, "")) })
 }
 
-func textThatIsNone(t *testing.T, s *graphtest.Service) {
+func invalidUnicode(t *testing.T, s *graphtest.Service) {
 	post := func(query, variables string) string {
 		text, _ := json.Marshal(query)
 		return `{"query":` + string(text) + `,"variables":` + variables + `}`

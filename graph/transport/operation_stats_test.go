@@ -57,10 +57,10 @@ func (e *ended) taken() (ran, begun []executor.OperationStats) {
 // errors is an error.
 func TestOperationStats(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, operationsAreTold)
+	storetest.EachBackend(t, operationStats)
 }
 
-func operationsAreTold(t *testing.T, e storetest.Backend) {
+func operationStats(t *testing.T, e storetest.Backend) {
 	s := graphtest.Open(t, e, graphtest.Shop())
 	for name, options := range map[string][]transport.Option{"plan": {transport.WithResponseCache(responsecache.NewCache(1 << 20))}, "gqlgen": {transport.WithoutPlans()}} {
 		t.Run(name, func(t *testing.T) {
@@ -101,10 +101,10 @@ func operationsAreTold(t *testing.T, e storetest.Backend) {
 // A subscription is reported when it begins and when it ends.
 func TestSubscriptionStats(t *testing.T) {
 	t.Parallel()
-	storetest.EachBackend(t, subscriptionsAreTold)
+	storetest.EachBackend(t, subscriptionStats)
 }
 
-func subscriptionsAreTold(t *testing.T, e storetest.Backend) {
+func subscriptionStats(t *testing.T, e storetest.Backend) {
 	s := graphtest.Open(t, e, graphtest.Shop())
 	told := &ended{}
 	handler := graphtest.NewHandler(s.Store, told.option())

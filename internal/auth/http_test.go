@@ -104,10 +104,12 @@ func TestTokenHandler(t *testing.T) {
 		{"a form with a line break", form, credentials + "\r\n", nil, "client_credentials"},
 		{"JSON", wire, object, nil, "client_credentials"},
 		{"JSON labelled as a form", form, object, nil, "client_credentials"},
-		{"JSON with a byte order mark, spaces and other members", wire, "\ufeff \n" + strings.Replace(object, "{", `{"scope":null,`, 1), nil, "client_credentials"},
+		{"JSON with a byte order mark, spaces and other members", wire, "\ufeff \n" + strings.Replace(object, "{", `{"scope":null,`, 1), nil,
+			"client_credentials"},
 		{"Basic", form, "grant_type=client_credentials", []string{"CID", "SECRET"}, "client_credentials"},
 		{"Basic with JSON", wire, `{"grant_type":"client_credentials"}`, []string{"CID", "SECRET"}, "client_credentials"},
-		{"Basic with the id in the form too", form, "grant_type=client_credentials&client_id=CID", []string{"CID", "SECRET"}, "client_credentials"},
+		{"Basic with the id in the form too", form, "grant_type=client_credentials&client_id=CID", []string{"CID", "SECRET"},
+			"client_credentials"},
 		{"the body before Basic", form, credentials, []string{"other", "wrong"}, "client_credentials"},
 		{"implicit", form, "grant_type=implicit&client_id=CID", nil, "implicit"},
 		{"implicit in JSON", wire, `{"grant_type":"implicit","client_id":"CID"}`, nil, "implicit"},
@@ -203,7 +205,8 @@ func TestTokenErrorCodes(t *testing.T) {
 				code = refused.Code
 			}
 		})
-		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/oauth/access_token", strings.NewReader(f.withClient(body))))
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/oauth/access_token",
+			strings.NewReader(f.withClient(body))))
 		require.Equal(t, want, code, body)
 	}
 }
@@ -217,11 +220,14 @@ func TestTokenHandlerErrors(t *testing.T) {
 		status     int
 		want       string
 	}{
-		{"a wrong secret", "grant_type=client_credentials&client_id=CID&client_secret=x", nil, 401, "The client id or the client secret is wrong."},
+		{"a wrong secret", "grant_type=client_credentials&client_id=CID&client_secret=x", nil, 401,
+			"The client id or the client secret is wrong."},
 		{"no secret", "grant_type=client_credentials&client_id=CID", nil, 401, "The client id or the client secret is wrong."},
-		{"an unknown client", "grant_type=client_credentials&client_id=x&client_secret=SECRET", nil, 401, "The client id or the client secret is wrong."},
+		{"an unknown client", "grant_type=client_credentials&client_id=x&client_secret=SECRET", nil, 401,
+			"The client id or the client secret is wrong."},
 		{"a wrong secret by Basic", "grant_type=client_credentials", []string{"CID", "x"}, 401, "The client id or the client secret is wrong."},
-		{"Basic of another client", "grant_type=client_credentials&client_id=x", []string{"CID", "SECRET"}, 401, "The client id or the client secret is wrong."},
+		{"Basic of another client", "grant_type=client_credentials&client_id=x", []string{"CID", "SECRET"}, 401,
+			"The client id or the client secret is wrong."},
 		{"implicit without a client", "grant_type=implicit", nil, 401, "The client id is unknown."},
 		{"an unknown grant", "grant_type=password&client_id=CID", nil, 400, `grant_type must be client_credentials or implicit, got "password"`},
 		{"no grant", "client_id=CID&client_secret=SECRET", nil, 400, `grant_type must be client_credentials or implicit, got ""`},
@@ -229,8 +235,10 @@ func TestTokenHandlerErrors(t *testing.T) {
 		{"JSON that breaks off", `{"grant_type":"implicit"`, nil, 400, "must be a JSON object"},
 		{"JSON of other types", `{"grant_type":1}`, nil, 400, "must be a JSON object"},
 		{"a form with a bad escape", "grant_type=%zz", nil, 400, "must be a form or a JSON object"},
-		{"a secret that is no text", "grant_type=client_credentials&client_id=CID&client_secret=%ff", nil, 400, "client_secret is not valid UTF-8"},
-		{"a secret that is no text, as JSON", `{"grant_type":"client_credentials","client_id":"CID","client_secret":"\ud800"}`, nil, 400, "client_secret contains half of a surrogate pair"},
+		{"a secret that is no text", "grant_type=client_credentials&client_id=CID&client_secret=%ff", nil, 400,
+			"client_secret is not valid UTF-8"},
+		{"a secret that is no text, as JSON", `{"grant_type":"client_credentials","client_id":"CID","client_secret":"\ud800"}`, nil, 400,
+			"client_secret contains half of a surrogate pair"},
 		{"a body too long", "grant_type=implicit&x=" + strings.Repeat("x", 16<<10), nil, 413, "larger than 16 KiB"},
 	}
 	for _, test := range tests {

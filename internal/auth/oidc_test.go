@@ -62,7 +62,8 @@ func newIDP(t *testing.T) *idp {
 			if named == "" {
 				named = p.URL
 			}
-			_ = json.NewEncoder(w).Encode(map[string]any{"issuer": named, "jwks_uri": p.URL + "/keys", "id_token_signing_alg_values_supported": []string{"HS256", "none", "RS256"}})
+			_ = json.NewEncoder(w).Encode(map[string]any{"issuer": named, "jwks_uri": p.URL + "/keys",
+				"id_token_signing_alg_values_supported": []string{"HS256", "none", "RS256"}})
 		case p.keysText != "":
 			_, _ = w.Write([]byte(p.keysText))
 		default:
@@ -163,16 +164,25 @@ func TestOIDC(t *testing.T) {
 		{"ES256", jose.ES256, curve, "e", nil, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
 		{"EdDSA", jose.EdDSA, ed, "d", nil, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
 		{"no kid", jose.ES256, curve, "", nil, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
-		{"several audiences", jose.RS256, key, "r", map[string]any{"aud": []string{"other", "shop-api"}}, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
-		{"azp", jose.RS256, key, "r", map[string]any{"azp": "app", "client_id": "app-2"}, auth.Principal{ClientID: "oidc:app", Scopes: []string{"catalog:read"}}},
-		{"client_id", jose.RS256, key, "r", map[string]any{"client_id": f.client.ID}, auth.Principal{ClientID: "oidc:" + f.client.ID, Scopes: []string{"catalog:read"}}},
-		{"scp as text", jose.RS256, key, "r", map[string]any{"scope": nil, "scp": "settings:read inventory:read"}, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"inventory:read", "settings:read"}}},
-		{"scp as list, beside scope", jose.RS256, key, "r", map[string]any{"scp": []string{"inventory:read", "everything"}}, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read", "inventory:read"}}},
-		{"no scope of ours", jose.RS256, key, "r", map[string]any{"scope": "openid profile catalog:readall"}, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{}}},
+		{"several audiences", jose.RS256, key, "r", map[string]any{"aud": []string{"other", "shop-api"}},
+			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
+		{"azp", jose.RS256, key, "r", map[string]any{"azp": "app", "client_id": "app-2"},
+			auth.Principal{ClientID: "oidc:app", Scopes: []string{"catalog:read"}}},
+		{"client_id", jose.RS256, key, "r", map[string]any{"client_id": f.client.ID},
+			auth.Principal{ClientID: "oidc:" + f.client.ID, Scopes: []string{"catalog:read"}}},
+		{"scp as text", jose.RS256, key, "r", map[string]any{"scope": nil, "scp": "settings:read inventory:read"},
+			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"inventory:read", "settings:read"}}},
+		{"scp as list, beside scope", jose.RS256, key, "r", map[string]any{"scp": []string{"inventory:read", "everything"}},
+			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read", "inventory:read"}}},
+		{"no scope of ours", jose.RS256, key, "r", map[string]any{"scope": "openid profile catalog:readall"},
+			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{}}},
 		{"a shopper", jose.RS256, key, "r", map[string]any{"account_id": "acme", "account_tags": []string{"gold", "vip"}, "customer_id": "bob"},
-			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}, AccountID: "acme", AccountTags: []string{"gold", "vip"}, CustomerID: "bob"}},
-		{"a little past its expiry", jose.RS256, key, "r", map[string]any{"exp": start.Unix() - 59}, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
-		{"from a clock that is ahead", jose.RS256, key, "r", map[string]any{"iat": start.Unix() + 59, "nbf": start.Unix() + 59}, auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
+			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}, AccountID: "acme", AccountTags: []string{"gold", "vip"},
+				CustomerID: "bob"}},
+		{"a little past its expiry", jose.RS256, key, "r", map[string]any{"exp": start.Unix() - 59},
+			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
+		{"from a clock that is ahead", jose.RS256, key, "r", map[string]any{"iat": start.Unix() + 59, "nbf": start.Unix() + 59},
+			auth.Principal{ClientID: "oidc:user-1", Scopes: []string{"catalog:read"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			said := p.saying(test.changes)
@@ -221,7 +231,8 @@ func TestOIDCRejectsTokens(t *testing.T) {
 		{"HS256 with the public key", sign(t, jose.HS256, asPEM, "r", p.saying(nil)), "not signed with an asymmetric algorithm"},
 		{"HS256 with the public key as DER", sign(t, jose.HS256, der, "r", p.saying(nil)), "not signed with an asymmetric algorithm"},
 		{"alg none", encode([]byte(`{"alg":"none"}`)) + "." + parts[1] + ".", "not signed with an asymmetric algorithm"},
-		{"alg none with a kid", encode([]byte(`{"alg":"none","kid":"r"}`)) + "." + parts[1] + "." + parts[2], "not signed with an asymmetric algorithm"},
+		{"alg none with a kid", encode([]byte(`{"alg":"none","kid":"r"}`)) + "." + parts[1] + "." + parts[2],
+			"not signed with an asymmetric algorithm"},
 		{"changed claims", parts[0] + "." + encode([]byte(`{"iss":"`+p.URL+`","sub":"root"}`)) + "." + parts[2], "has a wrong signature"},
 		{"without a signature", parts[0] + "." + parts[1] + ".", "has a wrong signature"},
 		{"a client of no name", signed(map[string]any{"sub": nil}), "names no client"},

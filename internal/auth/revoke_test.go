@@ -133,13 +133,14 @@ func TestTokenRequestLimit(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var counted []string
-	service, err := auth.New(t.Context(), f.store, newSealer(t, 1), auth.Options{Clock: f.clock.Now, Limit: func(_ context.Context, client string) error {
-		counted = append(counted, client)
-		if len(counted) > 4 {
-			return &store.Error{Code: store.RateLimited, Detail: "Too much."}
-		}
-		return nil
-	}})
+	service, err := auth.New(t.Context(), f.store, newSealer(t, 1),
+		auth.Options{Clock: f.clock.Now, Limit: func(_ context.Context, client string) error {
+			counted = append(counted, client)
+			if len(counted) > 4 {
+				return &store.Error{Code: store.RateLimited, Detail: "Too much."}
+			}
+			return nil
+		}})
 	require.NoError(t, err)
 	f.service = service
 	for _, body := range []string{
@@ -150,7 +151,8 @@ func TestTokenRequestLimit(t *testing.T) {
 	} {
 		f.askToken(form, body)
 	}
-	require.Equal(t, []string{f.client.ID, f.client.ID, "", ""}, counted, "whose secret was tried, in one spelling; whoever shops counts by address only")
+	require.Equal(t, []string{f.client.ID, f.client.ID, "", ""}, counted,
+		"whose secret was tried, in one spelling; whoever shops counts by address only")
 	w := f.askToken(form, "grant_type=client_credentials&client_id=CID&client_secret=SECRET")
 	require.Equal(t, http.StatusTooManyRequests, w.Code)
 	require.Contains(t, w.Body.String(), "Too much.")

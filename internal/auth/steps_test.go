@@ -24,14 +24,16 @@ func TestClockSkew(t *testing.T) {
 	p.publish(public("r", key.Public()))
 	issued := start.Truncate(time.Second)
 	minted := func(lifetime time.Duration) string {
-		token, err := f.service.ShopperToken(t.Context(), f.client.ID, &access.ShopperTokenContent{ID: "g", IssuedAt: issued, Expires: issued.Add(lifetime)})
+		token, err := f.service.ShopperToken(t.Context(), f.client.ID,
+			&access.ShopperTokenContent{ID: "g", IssuedAt: issued, Expires: issued.Add(lifetime)})
 		require.NoError(t, err)
 		return token.AccessToken
 	}
 	foreign := func(claims map[string]any) string { return sign(t, jose.RS256, key, "r", p.saying(claims)) }
 	tokens := map[string]string{
 		"own": f.token(t).AccessToken, "shopper": minted(time.Hour), "a day": minted(access.MaxTokenLifetime),
-		"foreign": foreign(nil), "foreign, from a time on": foreign(map[string]any{"iat": nil, "nbf": start.Unix()}), "foreign, since ever": foreign(map[string]any{"iat": nil}),
+		"foreign": foreign(nil), "foreign, from a time on": foreign(map[string]any{"iat": nil, "nbf": start.Unix()}),
+		"foreign, since ever": foreign(map[string]any{"iat": nil}),
 	}
 	const early, late, wrong = "not valid yet", "expired", "later than allowed"
 	for _, test := range []struct {
@@ -44,11 +46,14 @@ func TestClockSkew(t *testing.T) {
 		{"minutes behind", -5 * time.Minute, map[string]string{"foreign": early, "foreign, from a time on": early}},
 		{"an hour behind", -59 * time.Minute, map[string]string{"foreign": early, "foreign, from a time on": early}},
 		{"hours behind", -23 * time.Hour, map[string]string{"a day": wrong, "foreign": early, "foreign, from a time on": early}},
-		{"a year behind", -aYear, map[string]string{"own": wrong, "shopper": wrong, "a day": wrong, "foreign": early, "foreign, from a time on": early}},
+		{"a year behind", -aYear, map[string]string{"own": wrong, "shopper": wrong, "a day": wrong, "foreign": early,
+			"foreign, from a time on": early}},
 		{"within the hour", 59 * time.Minute, nil},
 		{"a leeway after it", time.Hour + 59*time.Second, nil},
-		{"after it", time.Hour + 61*time.Second, map[string]string{"own": late, "shopper": late, "foreign": late, "foreign, from a time on": late, "foreign, since ever": late}},
-		{"a year ahead", aYear, map[string]string{"own": late, "shopper": late, "a day": late, "foreign": late, "foreign, from a time on": late, "foreign, since ever": late}},
+		{"after it", time.Hour + 61*time.Second, map[string]string{"own": late, "shopper": late, "foreign": late,
+			"foreign, from a time on": late, "foreign, since ever": late}},
+		{"a year ahead", aYear, map[string]string{"own": late, "shopper": late, "a day": late, "foreign": late, "foreign, from a time on": late,
+			"foreign, since ever": late}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			clock := storetest.NewClock(start)

@@ -206,7 +206,8 @@ func TestOperationsRequireTheirScope(t *testing.T) {
 func badTokens(t *testing.T, key *access.SigningKey, client string) map[string]string {
 	t.Helper()
 	said := func(changes map[string]any) []byte {
-		claims := map[string]any{"iss": "portico", "aud": "portico", "sub": client, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
+		claims := map[string]any{"iss": "portico", "aud": "portico", "sub": client, "iat": time.Now().Unix(),
+			"exp": time.Now().Add(time.Hour).Unix(),
 			"jti": "1", "scope": strings.Join(access.Scopes(), " "), "grant": "client_credentials"}
 		for name, value := range changes {
 			claims[name] = value

@@ -85,7 +85,8 @@ func TestRunbookCommands(t *testing.T) {
 	require.GreaterOrEqual(t, len(blocks), 3)
 	for _, block := range blocks {
 		if block.language == "sh" {
-			runCommands(t, t.TempDir(), environment(), strings.NewReplacer("http://127.0.0.1:9090", s.admin, "curl -s ", "curl -sf ").Replace(block.text))
+			runCommands(t, t.TempDir(), environment(), strings.NewReplacer("http://127.0.0.1:9090", s.admin, "curl -s ",
+				"curl -sf ").Replace(block.text))
 		}
 	}
 }
@@ -131,7 +132,8 @@ func TestNamedMetricsExist(t *testing.T) {
 
 func requireLabel(t *testing.T, exposed, metric, label, where string) {
 	t.Helper()
-	require.True(t, regexp.MustCompile(`(?m)^`+metric+`\{[^}]*\b`+label+`="`).MatchString(exposed), "%s has %s by %s, which no server exposes", where, metric, label)
+	require.True(t, regexp.MustCompile(`(?m)^`+metric+`\{[^}]*\b`+label+`="`).MatchString(exposed),
+		"%s has %s by %s, which no server exposes", where, metric, label)
 }
 
 // exposedMetrics returns the metrics of a server that has handled each kind of request and has an

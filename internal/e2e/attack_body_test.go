@@ -37,13 +37,22 @@ var bodyRoutes = []struct{ method, path, body string }{
 func values() map[string]string {
 	return map[string]string{
 		"a number": "5", "null": "null", "a list": "[]", "an object": "{}", "a text": `"x"`, "no text": `""`,
-		"a number of many digits": strings.Repeat("9", 100_000), "a large exponent": "1e999999999", "a small one": "1e-999999999", "minus nothing": "-0", "a fraction": "0." + strings.Repeat("1", 10_000),
-		"a megabyte of text": `"` + strings.Repeat("x", 1<<20) + `"`, "a megabyte of escapes": `"` + strings.Repeat(`\u00e9`, 1<<20/6) + `"`, "a megabyte of combining marks": `"` + strings.Repeat("\u0301", 1<<19) + `"`,
-		"deep lists": strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000), "deep objects": strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000), "depth without end": strings.Repeat("[", 500_000),
-		"many members": "{" + strings.Repeat(`"a":1,`, 100_000) + `"b":1}`, "many values": "[" + strings.Repeat("1,", 300_000) + "1]", "many objects": "[" + strings.Repeat("{},", 200_000) + "{}]",
-		"NUL": "\"a\x00b\"", "NUL escaped": `"a\u0000b"`, "no UTF-8": "\"a\xffb\"", "half a pair": `"\ud800"`, "the other half": `"\udc00\ud800"`, "an overlong byte": "\"\xc0\xaf\"", "controls": "\"\x01\x1b[31m\"", "no end": `"abc`,
-		"right to left": `"\u202eabc"`, "a member twice": `1,"data":1`, "a comment": `/* x */ 1`, "NaN": "NaN", "a trailing comma": "[1,]", "more behind": `1}}} {"a":1`,
-		"a URL": `"http://169.254.169.254/latest/meta-data/"`, "a file": `"file:///etc/passwd"`, "SQL": `"'; DROP TABLE product; --"`, "a template": `"${jndi:ldap://x}{{7*7}}"`, "a prototype": `{"__proto__":{"a":1},"constructor":{}}`,
+		"a number of many digits": strings.Repeat("9", 100_000), "a large exponent": "1e999999999", "a small one": "1e-999999999",
+		"minus nothing": "-0", "a fraction": "0." + strings.Repeat("1", 10_000),
+		"a megabyte of text": `"` + strings.Repeat("x", 1<<20) + `"`, "a megabyte of escapes": `"` + strings.Repeat(`\u00e9`, 1<<20/6) + `"`,
+		"a megabyte of combining marks": `"` + strings.Repeat("\u0301", 1<<19) + `"`,
+		"deep lists":                    strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000),
+		"deep objects":                  strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000),
+		"depth without end":             strings.Repeat("[", 500_000),
+		"many members":                  "{" + strings.Repeat(`"a":1,`, 100_000) + `"b":1}`,
+		"many values":                   "[" + strings.Repeat("1,", 300_000) + "1]",
+		"many objects":                  "[" + strings.Repeat("{},", 200_000) + "{}]",
+		"NUL":                           "\"a\x00b\"", "NUL escaped": `"a\u0000b"`, "no UTF-8": "\"a\xffb\"", "half a pair": `"\ud800"`,
+		"the other half": `"\udc00\ud800"`, "an overlong byte": "\"\xc0\xaf\"", "controls": "\"\x01\x1b[31m\"", "no end": `"abc`,
+		"right to left": `"\u202eabc"`, "a member twice": `1,"data":1`, "a comment": `/* x */ 1`, "NaN": "NaN", "a trailing comma": "[1,]",
+		"more behind": `1}}} {"a":1`,
+		"a URL":       `"http://169.254.169.254/latest/meta-data/"`, "a file": `"file:///etc/passwd"`, "SQL": `"'; DROP TABLE product; --"`,
+		"a template": `"${jndi:ldap://x}{{7*7}}"`, "a prototype": `{"__proto__":{"a":1},"constructor":{}}`,
 	}
 }
 
@@ -56,8 +65,10 @@ func malformedBodies() map[string]string {
 	}
 	_ = packed.Close()
 	return map[string]string{
-		"nothing": "", "no JSON": "hello", "a list": "[]", "a text": `"x"`, "null": "null", "a mark of byte order": "\ufeff{}", "UTF-16": "{\x00}\x00", "NUL": "\x00", "many NULs": strings.Repeat("\x00", 1<<20),
-		"a bomb": bomb.String(), "spaces": strings.Repeat(" ", 1<<20), "5 MiB": `{"data":"` + strings.Repeat("x", 5<<20) + `"}`, "depth": strings.Repeat("[", 4<<20), "depth of objects": strings.Repeat(`{"data":`, 500_000),
+		"nothing": "", "no JSON": "hello", "a list": "[]", "a text": `"x"`, "null": "null", "a mark of byte order": "\ufeff{}",
+		"UTF-16": "{\x00}\x00", "NUL": "\x00", "many NULs": strings.Repeat("\x00", 1<<20),
+		"a bomb": bomb.String(), "spaces": strings.Repeat(" ", 1<<20), "5 MiB": `{"data":"` + strings.Repeat("x", 5<<20) + `"}`,
+		"depth": strings.Repeat("[", 4<<20), "depth of objects": strings.Repeat(`{"data":`, 500_000),
 		"parts": "--b\r\nContent-Disposition: form-data; name=\"operations\"\r\n\r\n{}\r\n--b--\r\n", "a form": "query=%7B__typename%7D&data=x",
 	}
 }
@@ -110,7 +121,8 @@ func TestMalformedBodies(t *testing.T) {
 		if !storetest.FullTests() {
 			continue
 		}
-		for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "application/json; charset=utf-7", "application/json, text/plain", "APPLICATION/JSON ;;; x", strings.Repeat("a/", 5000)} {
+		for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b",
+			"application/json; charset=utf-7", "application/json, text/plain", "APPLICATION/JSON ;;; x", strings.Repeat("a/", 5000)} {
 			send("as "+kind, to.method, to.path, good, "Content-Type", kind)
 			send("parts as "+kind, to.method, to.path, bodies["parts"], "Content-Type", kind)
 		}
@@ -136,16 +148,20 @@ func TestBodiesCauseNoOutboundRequests(t *testing.T) {
 	}()
 	at := "http://" + listener.Addr().String() + "/x"
 	for _, to := range bodyRoutes {
-		response, body := a.send(t, to.method, to.path, strings.ReplaceAll(to.body, "VALUE", `"`+at+`"`), "Content-Type", "application/json", "Authorization", "Bearer "+a.token,
-			"Host", listener.Addr().String(), "Referer", at, "Origin", at, "X-Forwarded-Host", at, "X-Forwarded-For", at, "Forwarded", "for="+at, "Link", "<"+at+">", "Content-Location", at)
+		response, body := a.send(t, to.method, to.path, strings.ReplaceAll(to.body, "VALUE", `"`+at+`"`), "Content-Type", "application/json",
+			"Authorization", "Bearer "+a.token,
+			"Host", listener.Addr().String(), "Referer", at, "Origin", at, "X-Forwarded-Host", at, "X-Forwarded-For", at, "Forwarded", "for="+at,
+			"Link", "<"+at+">", "Content-Location", at)
 		requireDocumentedShape(t, to.path, to.path, response, body)
 	}
-	for _, path := range []string{"/graphql?query=" + at, "/v2/files/" + strings.ReplaceAll(at, "/", "%2F"), "/docs?url=" + at, "/playground?url=" + at, "/graphiql?url=" + at, "/.well-known/jwks.json?jku=" + at, "/oauth/access_token?redirect_uri=" + at} {
+	for _, path := range []string{"/graphql?query=" + at, "/v2/files/" + strings.ReplaceAll(at, "/", "%2F"), "/docs?url=" + at,
+		"/playground?url=" + at, "/graphiql?url=" + at, "/.well-known/jwks.json?jku=" + at, "/oauth/access_token?redirect_uri=" + at} {
 		response, _ := a.send(t, "GET", path, "", "Authorization", "Bearer "+a.token)
 		require.Less(t, response.StatusCode, 500, path)
 		require.Empty(t, response.Header.Get("Location"), path)
 	}
-	for _, head := range []string{`{"alg":"none"}`, `{"alg":"HS256","jku":"` + at + `"}`, `{"alg":"EdDSA","x5u":"` + at + `","kid":"../../x"}`, `{"alg":"EdDSA","jwk":{"kty":"OKP"}}`} {
+	for _, head := range []string{`{"alg":"none"}`, `{"alg":"HS256","jku":"` + at + `"}`,
+		`{"alg":"EdDSA","x5u":"` + at + `","kid":"../../x"}`, `{"alg":"EdDSA","jwk":{"kty":"OKP"}}`} {
 		token := base64.RawURLEncoding.EncodeToString([]byte(head)) + "." + base64.RawURLEncoding.EncodeToString([]byte(`{"iss":"`+at+`","sub":"x","scope":"catalog:write","exp":99999999999}`)) + "."
 		for _, signed := range []string{token, token + "AAAA", token + "." + token, strings.Repeat("a", 30_000), "\u00e9"} {
 			require.Equal(t, 401, a.reads(t, signed), "%s", head)

@@ -58,7 +58,8 @@ type http2Server struct {
 // sendFrames opens an HTTP/2 connection and sends the frames of next until next returns nil or the
 // server closes. It discards what the server sends if reads is set, else it does not read. ended is
 // closed when the server closes.
-func (s *http2Server) sendFrames(t *testing.T, reads bool, settings []byte, next func(i uint32) []byte) (ended <-chan struct{}, end func()) {
+func (s *http2Server) sendFrames(t *testing.T, reads bool, settings []byte, next func(i uint32) []byte) (ended <-chan struct{},
+	end func()) {
 	t.Helper()
 	conn, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"), &tls.Config{RootCAs: s.trusted, NextProtos: []string{"h2"}})
 	require.NoError(t, err)
@@ -91,7 +92,8 @@ func TestHTTP2Misuse(t *testing.T) {
 	t.Cleanup(transport.CloseIdleConnections)
 	o := openDemo(t, "file:"+filepath.Join(t.TempDir(), "portico.db"))
 	s := &http2Server{&attackTarget{}, trusted}
-	s.serverProcess = o.serve(t, "--admin-addr", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--answer-time", "1s", "--body-time", "1s", "--header-time", "2s", "--idle-time", "500ms")
+	s.serverProcess = o.serve(t, "--admin-addr", "127.0.0.1:0", "--tls-cert", certFile, "--tls-key", keyFile, "--answer-time", "1s",
+		"--body-time", "1s", "--header-time", "2s", "--idle-time", "500ms")
 	alive := func() {
 		t.Helper()
 		response, err := (&http.Client{Transport: transport}).Get(s.url + "/healthz")
@@ -120,7 +122,8 @@ func TestHTTP2Misuse(t *testing.T) {
 		next     func(uint32) []byte
 	}{
 		{"resets", true, nil, upTo(many, func(i uint32) []byte {
-			return append(frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1, requestHeader("GET", "/docs")), frame(h2Reset, 0, 2*i+1, make([]byte, 4))...)
+			return append(frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1, requestHeader("GET", "/docs")),
+				frame(h2Reset, 0, 2*i+1, make([]byte, 4))...)
 		})},
 		{"a header without end", true, nil, upTo(many, func(i uint32) []byte {
 			if i == 0 {
@@ -151,13 +154,16 @@ func TestHTTP2Misuse(t *testing.T) {
 		})},
 		{"a frame beyond its bound", true, nil, upTo(1, func(uint32) []byte { return frame(h2Data, 0, 1, make([]byte, 1<<20)) })},
 		{"a path that is none", true, nil, upTo(50, func(i uint32) []byte {
-			return frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1, requestHeader("GET", []string{"", "*", "x", "/a b", "/%", "//", "/\x00", "http://x/"}[i%8]))
+			return frame(h2Headers, h2EndStream|h2EndHeaders, 2*i+1,
+				requestHeader("GET", []string{"", "*", "x", "/a b", "/%", "//", "/\x00", "http://x/"}[i%8]))
 		})},
 		{"a line within a header", true, nil, upTo(1, func(uint32) []byte {
-			return frame(h2Headers, h2EndStream|h2EndHeaders, 1, append(requestHeader("GET", "/healthz"), header("x-request-id", "a\r\ninjected: y")...))
+			return frame(h2Headers, h2EndStream|h2EndHeaders, 1, append(requestHeader("GET", "/healthz"),
+				header("x-request-id", "a\r\ninjected: y")...))
 		})},
 		{"a length that is another, and chunks", true, nil, upTo(1, func(uint32) []byte {
-			return append(frame(h2Headers, h2EndHeaders, 1, append(requestHeader("POST", "/graphql"), append(header("content-length", "5"), header("transfer-encoding", "chunked")...)...)),
+			return append(frame(h2Headers, h2EndHeaders, 1, append(requestHeader("POST", "/graphql"),
+				append(header("content-length", "5"), header("transfer-encoding", "chunked")...)...)),
 				frame(h2Data, h2EndStream, 1, []byte("0\r\n\r\nGET /nowhere HTTP/1.1\r\n\r\n"))...)
 		})},
 	} {

@@ -46,10 +46,12 @@ func rawRequests(token string) (all []rawRequest) {
 	for _, length := range []string{"-1", "+24", "0x18", "24a", "2 4", "1e2", "", "99999999999999999999"} {
 		add(fmt.Sprintf("the length %q", length), posted("Content-Length: "+length+"\r\n", typename+hidden), 400)
 	}
-	for _, coding := range []string{"xchunked", "chunked, identity", "identity", "chunked, chunked", "gzip, chunked", `"chunked"`, "chunked\r\nTransfer-Encoding: identity", "identity\r\nTransfer-Encoding: chunked"} {
+	for _, coding := range []string{"xchunked", "chunked, identity", "identity", "chunked, chunked", "gzip, chunked", `"chunked"`,
+		"chunked\r\nTransfer-Encoding: identity", "identity\r\nTransfer-Encoding: chunked"} {
 		add(fmt.Sprintf("the coding %q", coding), posted("Transfer-Encoding: "+coding+"\r\n", chunk+hidden), 501)
 	}
-	for _, line := range []string{"Transfer-Encoding : chunked", " Transfer-Encoding: chunked", "Transfer\x00-Encoding: chunked", "Transfer-Encoding: \x0bchunked", "X: a\rTransfer-Encoding: chunked"} {
+	for _, line := range []string{"Transfer-Encoding : chunked", " Transfer-Encoding: chunked", "Transfer\x00-Encoding: chunked",
+		"Transfer-Encoding: \x0bchunked", "X: a\rTransfer-Encoding: chunked"} {
 		if strings.HasPrefix(line, " ") { // obsolete line folding
 			add(fmt.Sprintf("the line %q", line), posted("X: y\r\n"+line+"\r\nContent-Length: 24\r\n", typename+bye), 200, 200)
 			continue
@@ -61,19 +63,23 @@ func rawRequests(token string) (all []rawRequest) {
 	add("bare line feeds", strings.ReplaceAll(posted("Content-Length: 24\r\n", typename), "\r\n", "\n")+bye, 200, 200)
 	add("chunks of HTTP/1.0", strings.Replace(posted("Transfer-Encoding: chunked\r\n", chunk+hidden), "HTTP/1.1", "HTTP/1.0", 1), 400)
 	add("an extension of a chunk", posted("Transfer-Encoding: chunked\r\n", "18;a=\"b\"\r\n"+typename+"\r\n0\r\n\r\n"+hidden), 200)
-	add("trailers", posted("Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n", "18\r\n"+typename+"\r\n0\r\nAuthorization: x\r\nContent-Length: 9\r\n\r\n"+hidden), 200)
-	for _, size := range []string{"18;a\n", "-18\r\n", "0x18\r\n", "18 \n", "\r\n", "10000000000000018\r\n", "18;" + strings.Repeat("a", 5000) + "\r\n"} {
+	add("trailers", posted("Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n",
+		"18\r\n"+typename+"\r\n0\r\nAuthorization: x\r\nContent-Length: 9\r\n\r\n"+hidden), 200)
+	for _, size := range []string{"18;a\n", "-18\r\n", "0x18\r\n", "18 \n", "\r\n", "10000000000000018\r\n",
+		"18;" + strings.Repeat("a", 5000) + "\r\n"} {
 		add(fmt.Sprintf("the size %.12q of a chunk", size), posted("Transfer-Encoding: chunked\r\n", size+typename+"\r\n0\r\n\r\n"+hidden), 400)
 	}
 	add("a chunk that goes on", posted("Transfer-Encoding: chunked\r\n", "18\r\n"+typename+"XX0\r\n\r\n"+hidden), 400)
-	add("many small chunks with much beside them", posted("Transfer-Encoding: chunked\r\n", strings.Repeat("1;"+strings.Repeat("a", 1000)+"\r\n \r\n", 100)), 400)
+	add("many small chunks with much beside them", posted("Transfer-Encoding: chunked\r\n",
+		strings.Repeat("1;"+strings.Repeat("a", 1000)+"\r\n \r\n", 100)), 400)
 	add("data behind a body", posted("Content-Length: 24\r\n", typename+"XXXX\r\n\r\n"), 200, 400)
 	add("a request in a body", "GET /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: "+fmt.Sprint(len(hidden))+"\r\n\r\n"+hidden+bye, 200, 200)
 
 	for _, host := range []string{"", "Host: x\r\nHost: y\r\n", "Host: a b\r\n", "Host: x/../y\r\n", "Host: x@y\r\n", "Host: \x01\r\n"} {
 		add(fmt.Sprintf("%q for a host", host), "GET /healthz HTTP/1.1\r\n"+host+"\r\n"+hidden, 400)
 	}
-	for version, status := range map[string]int{"HTTP/0.9": 505, "HTTP/2.0": 505, "HTTP/3.7": 505, "http/1.1": 400, "HTTPS/1.1": 400, "": 400} {
+	for version, status := range map[string]int{"HTTP/0.9": 505, "HTTP/2.0": 505, "HTTP/3.7": 505, "http/1.1": 400, "HTTPS/1.1": 400,
+		"": 400} {
 		add(fmt.Sprintf("the version %q", version), "GET /healthz "+version+"\r\nHost: x\r\n\r\n"+hidden, status)
 	}
 	for _, line := range []string{"X: a\x00b", "A b: c", "abc", ": c", "X\r: a"} {
@@ -140,13 +146,19 @@ func TestPathTraversal(t *testing.T) {
 	t.Parallel()
 	a := startAttackTarget(t)
 	for _, path := range []string{
-		"/v2/./settings", "/v2/../v2/settings", "/v2/%2e%2e/settings", "/v2/%2e/settings", "/v2%2fsettings", "/v2/settings%2f", "/v2/settings;x=1", "/v2/%00", "/v2/settings%00",
-		"/docs/..%2f..%2fserver.go", "/docs/%2e%2e/server.go", "/playground/%2e%2e%2f%2e%2e%2fserver.go", "/graphiql/....//x", "/playground/..%5c..%5cserver.go", "/.git/config", "/etc/passwd",
-		"/v2/inventories/%0d%0aInjected:%20y", "/v2/promotions/%22%3e%3cscript%3e", "/catalog/nodes/%0aInjected:%20y", "/catalog/products/..%2f..%2fsettings", "/%0d%0aInjected:%20y",
-		"/v2/inventories/" + strings.Repeat("a", 5_000), "/catalog/products/" + strings.Repeat("%C3%A9", 1_000), "/" + strings.Repeat("/a", 10_000),
-		"/v2/%ff", "/v2/inventories/%c0%ae%c0%ae", "/catalog/nodes?%ff", "/catalog/nodes?x=%ed%a0%80", "/v2/settings%23frag", "/v2/files/http:%2f%2f169.254.169.254%2flatest",
+		"/v2/./settings", "/v2/../v2/settings", "/v2/%2e%2e/settings", "/v2/%2e/settings", "/v2%2fsettings", "/v2/settings%2f",
+		"/v2/settings;x=1", "/v2/%00", "/v2/settings%00",
+		"/docs/..%2f..%2fserver.go", "/docs/%2e%2e/server.go", "/playground/%2e%2e%2f%2e%2e%2fserver.go", "/graphiql/....//x",
+		"/playground/..%5c..%5cserver.go", "/.git/config", "/etc/passwd",
+		"/v2/inventories/%0d%0aInjected:%20y", "/v2/promotions/%22%3e%3cscript%3e", "/catalog/nodes/%0aInjected:%20y",
+		"/catalog/products/..%2f..%2fsettings", "/%0d%0aInjected:%20y",
+		"/v2/inventories/" + strings.Repeat("a", 5_000), "/catalog/products/" + strings.Repeat("%C3%A9", 1_000),
+		"/" + strings.Repeat("/a", 10_000),
+		"/v2/%ff", "/v2/inventories/%c0%ae%c0%ae", "/catalog/nodes?%ff", "/catalog/nodes?x=%ed%a0%80", "/v2/settings%23frag",
+		"/v2/files/http:%2f%2f169.254.169.254%2flatest",
 	} {
-		for _, headers := range [][]string{nil, {"Prefer", "graphql, explain"}, {"X-Request-Id", "a b\tInjected: c"}, {"Accept-Language", strings.Repeat("en;q=0.1,", 3_000)}, {"Idempotency-Key", strings.Repeat("k", 20_000)}} {
+		for _, headers := range [][]string{nil, {"Prefer", "graphql, explain"}, {"X-Request-Id", "a b\tInjected: c"},
+			{"Accept-Language", strings.Repeat("en;q=0.1,", 3_000)}, {"Idempotency-Key", strings.Repeat("k", 20_000)}} {
 			response, body := a.send(t, "GET", path, "", append(headers, "Authorization", "Bearer "+a.token)...)
 			what := fmt.Sprintf("%.60s with %.60s", path, headers)
 			requireDocumentedShape(t, what, path, response, body)
@@ -156,7 +168,8 @@ func TestPathTraversal(t *testing.T) {
 		}
 	}
 	for _, header := range []string{"X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "_method"} {
-		response, body := a.send(t, "POST", "/v2/promotions?_method=DELETE", `{}`, header, "DELETE", "Content-Type", "application/json", "Authorization", "Bearer "+a.token)
+		response, body := a.send(t, "POST", "/v2/promotions?_method=DELETE", `{}`, header, "DELETE", "Content-Type", "application/json",
+			"Authorization", "Bearer "+a.token)
 		require.Equal(t, 422, response.StatusCode, "%s has a request be another one: %s", header, body)
 	}
 	for _, header := range []string{"X-Original-URL", "X-Rewrite-URL", "X-Forwarded-Prefix", "X-Forwarded-Host", "Forwarded"} {

@@ -18,7 +18,8 @@ func TestBackupAndRestore(t *testing.T) {
 	mustRun(t, append([]string{"import", "internal/demo/shop.ndjson"}, flags...)...)
 	s := startServer(t, slices.Concat(flags, unlimited)...)
 	client, token := s.client(t, flags...)
-	response, _ := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
+	response, _ := s.send(t, "PUT", "/v2/gateways/card_processor",
+		`{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 	require.Equal(t, 200, response.StatusCode)
 	file := filepath.Join(t.TempDir(), "shop.backup")
 	s.underLoad(t, client, token, func() {

@@ -183,7 +183,8 @@ func TestPagesInABrowser(t *testing.T) {
 	for _, page := range []struct {
 		name string
 		see  func(*testing.T, *browser, *serverProcess)
-	}{{"playground", seePlayground}, {"examples", seeExamples}, {"docs", seeDocs}, {"graphiql", seeGraphiQL}} { // not in parallel: tabs in the background are not painted
+	}{{"playground", seePlayground}, {"examples", seeExamples}, {"docs", seeDocs},
+		{"graphiql", seeGraphiQL}} { // not in parallel: tabs in the background are not painted
 		t.Run(page.name, func(t *testing.T) { page.see(t, openTab(t, within, s.url), s) })
 	}
 	t.Run("trusted", func(t *testing.T) {
@@ -312,12 +313,14 @@ func seeGraphiQL(t *testing.T, b *browser, s *serverProcess) {
 		storetest.SkipMissing(t, "graphiql", "npm run bundle --prefix graph/graphiql builds it")
 	}
 	sum := sha256.New()
-	for _, name := range []string{"build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json", "../editor/licenses.js", "../playground/ids.js"} {
+	for _, name := range []string{"build.js", "graphiql.css", "graphiql.jsx", "no-style.js", "package-lock.json", "../editor/licenses.js",
+		"../playground/ids.js"} {
 		source, err := os.ReadFile("graph/graphiql/" + name)
 		require.NoError(t, err)
 		sum.Write(source)
 	}
-	require.True(t, strings.HasPrefix(string(bundle), fmt.Sprintf("// %x\n", sum.Sum(nil))), "the bundle is outdated; run npm run bundle --prefix graph/graphiql")
+	require.True(t, strings.HasPrefix(string(bundle), fmt.Sprintf("// %x\n", sum.Sum(nil))),
+		"the bundle is outdated; run npm run bundle --prefix graph/graphiql")
 	const run = chromedp.CSS(".graphiql-execute-button")
 	b.do(t, chromedp.WaitVisible(run), chromedp.Click(run))
 	b.until(t, `document.querySelector(".result-window")?.textContent.includes("Portico Coffee") ?? false`)
@@ -399,7 +402,8 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 	b.do(t, chromedp.Click(chromedp.CSS("#tab-headers")), chromedp.SetValue(chromedp.CSS("#token"), "spent"))
 	require.Contains(t, b.run(t), "1 error")
 	b.picture(t, "playground-errors")
-	b.do(t, chromedp.Click(chromedp.CSS("#errors button:last-child")), chromedp.SetValue(chromedp.CSS("#client-id"), "demo"), chromedp.Click(chromedp.CSS("#get-token button")))
+	b.do(t, chromedp.Click(chromedp.CSS("#errors button:last-child")), chromedp.SetValue(chromedp.CSS("#client-id"), "demo"),
+		chromedp.Click(chromedp.CSS("#get-token button")))
 	b.until(t, `document.querySelector("#token-said").textContent === "The token is set. It expires in 60 minutes."`)
 
 	// The reference finds a type and links to others.
@@ -423,7 +427,8 @@ func seePlayground(t *testing.T, b *browser, s *serverProcess) {
 
 // seeEditing edits by keyboard: undo restores an example with its variables, and nothing overwrites
 // typed text.
-func seeEditing(t *testing.T, b *browser, typing func(...string), with func(string, ...chromedp.Modifier), is func(string), choices func()) {
+func seeEditing(t *testing.T, b *browser, typing func(...string), with func(string, ...chromedp.Modifier), is func(string),
+	choices func()) {
 	t.Helper()
 	tabs := func() string {
 		return b.script(t, `[...document.querySelectorAll("#documents [role=tab]")].map((tab) => tab.textContent).join()`)
@@ -450,7 +455,8 @@ func seeEditing(t *testing.T, b *browser, typing func(...string), with func(stri
 	typing(kb.Tab)
 	is("query Q($id: ID!) { catalogNode(id: $id)}")
 	typing(kb.ArrowRight, " { name bogus")
-	b.do(t, chromedp.WaitVisible(chromedp.CSS("#query .cm-lintRange-error")), chromedp.WaitVisible(chromedp.CSS("#query .cm-lint-marker-error")))
+	b.do(t, chromedp.WaitVisible(chromedp.CSS("#query .cm-lintRange-error")),
+		chromedp.WaitVisible(chromedp.CSS("#query .cm-lint-marker-error")))
 	b.picture(t, "playground-lint")
 	typing(" # why")
 	with("f", chromedp.ModifierShift, chromedp.ModifierAlt)
@@ -463,7 +469,8 @@ func seeEditing(t *testing.T, b *browser, typing func(...string), with func(stri
 	require.Contains(t, b.editor(t, "query"), "#")
 	require.Equal(t, "true", b.script(t, `String(document.querySelector("#query").contains(document.activeElement))`))
 	typing(kb.Escape, kb.Tab)
-	require.Equal(t, "false", b.script(t, `String(document.querySelector("#query").contains(document.activeElement))`), "Esc and Tab leave the editor")
+	require.Equal(t, "false", b.script(t, `String(document.querySelector("#query").contains(document.activeElement))`),
+		"Esc and Tab leave the editor")
 	require.Equal(t, "", b.script(t, `[...document.querySelectorAll("[role=textbox]")].filter((e) => !e.ariaLabel).map((e) => e.outerHTML).join()`))
 }
 
@@ -507,7 +514,8 @@ func TestPlaygroundWithOtherShops(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "a page takes a browser seconds")
 	within := chromium(t)
-	scopes := []string{"catalog:read", "catalog:write", "inventory:read", "inventory:write", "promotions:read", "promotions:write", "checkout:write", "gateways:read", "settings:read"}
+	scopes := []string{"catalog:read", "catalog:write", "inventory:read", "inventory:write", "promotions:read", "promotions:write",
+		"checkout:write", "gateways:read", "settings:read"}
 	open := func(t *testing.T, lines string, scopes ...string) *browser {
 		flags, _ := database(t)
 		if lines != "" {
@@ -521,18 +529,21 @@ func TestPlaygroundWithOtherShops(t *testing.T) {
 		b := openTab(t, within, s.url)
 		b.do(t, chromedp.Navigate(s.url+"/"), chromedp.WaitReady(playgroundReady))
 		require.Regexp(t, "^The variables are those of the demo shop. With a token", b.text(t, "#note"))
-		b.do(t, chromedp.Click(chromedp.CSS("#tab-headers")), chromedp.SendKeys(chromedp.CSS("#token"), token), chromedp.Click(chromedp.CSS("#tab-variables")))
+		b.do(t, chromedp.Click(chromedp.CSS("#tab-headers")), chromedp.SendKeys(chromedp.CSS("#token"), token),
+			chromedp.Click(chromedp.CSS("#tab-variables")))
 		b.until(t, `!document.querySelector("#note").textContent.includes("With a token")`)
 		return b
 	}
 	shop, err := os.ReadFile("internal/demo/shop.ndjson")
 	require.NoError(t, err)
-	other := strings.NewReplacer(`prod-`, `item-`, `node-`, `branch-`, `promo-`, `offer-`, `catalog-coffee`, `catalog-other`, `EARLYBIRD`, `LATEBIRD`, `"slug":"`, `"slug":"x-`, `"new"`, `"fresh"`,
+	other := strings.NewReplacer(`prod-`, `item-`, `node-`, `branch-`, `promo-`, `offer-`, `catalog-coffee`, `catalog-other`, `EARLYBIRD`,
+		`LATEBIRD`, `"slug":"`, `"slug":"x-`, `"new"`, `"fresh"`,
 		`Coffee`, `Tea`, `coffee`, `tea`).Replace(string(shop))
 	t.Run("other ids", func(t *testing.T) {
 		b := open(t, other, scopes...)
 		require.Equal(t, "The variables name data of this shop.", b.text(t, "#note"), "once there is a token")
-		for _, name := range []string{"node", "product", "bundle", "language", "filters", "search", "stock", "code", "codes", "transact", "generate", "publish"} {
+		for _, name := range []string{"node", "product", "bundle", "language", "filters", "search", "stock", "code", "codes", "transact",
+			"generate", "publish"} {
 			b.open(t, name)
 			require.Equal(t, "The variables name data of this shop.", b.text(t, "#note"), name)
 			require.Contains(t, b.run(t), "200 OK", name)
@@ -543,7 +554,8 @@ func TestPlaygroundWithOtherShops(t *testing.T) {
 	})
 	t.Run("empty", func(t *testing.T) {
 		b := open(t, "", scopes...)
-		for name, lacks := range map[string]string{"stock": "stock records", "promotions": "", "codes": "promotions with codes", "code": "codes in its first 10 promotions", "publish": "catalogs", "settings": ""} {
+		for name, lacks := range map[string]string{"stock": "stock records", "promotions": "", "codes": "promotions with codes",
+			"code": "codes in its first 10 promotions", "publish": "catalogs", "settings": ""} {
 			b.open(t, name)
 			want := ""
 			if lacks != "" {

@@ -78,14 +78,17 @@ func (c *canary) draw(r *rand.Rand, operations []canaryRequest) canaryRequest {
 	case 0, 1:
 		h = operations[r.IntN(len(operations))]
 	case 2: // REST
-		h = canaryRequest{method: "PUT", path: "/v2/gateways/" + pick("card_processor", "card_processor", "manual", "none"), kind: "application/json"}
+		h = canaryRequest{method: "PUT", path: "/v2/gateways/" + pick("card_processor", "card_processor", "manual", "none"),
+			kind: "application/json"}
 		h.body = strings.ReplaceAll(pick(
 			`{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"SECRET","test":true}}`,
 			`{"data":{"type":"gateway","name":"","slug":"","enabled":true,"password":"SECRET"}}`,
 			`{"data":{"password":["SECRET"]}}`, `{"data":{"password":{"SECRET":"SECRET"}}}`, `{"data":{"enabled":"SECRET"}}`,
-			`{"data":{"type":"SECRET","password":"SECRET"}}`, `{"data":{"slug":"SECRET"}}`, `{"data":["SECRET"]}`, `{"data":"SECRET"}`, `"SECRET"`, `SECRET`,
+			`{"data":{"type":"SECRET","password":"SECRET"}}`, `{"data":{"slug":"SECRET"}}`, `{"data":["SECRET"]}`, `{"data":"SECRET"}`, `"SECRET"`,
+			`SECRET`,
 			`{"data":{"test":"SECRET","password":5}}`, `{"SECRET":{"password":"SECRET"}}`, `{"data":{"password":"SECRET","unknown":"SECRET"}}`,
-			`{"data":{"password":"SECRET","merchant_id":""}}`, `{"data":{"password":"SECRET\u0000"}}`, `{"data":{"password":"`+strings.Repeat("SECRET", 60)+`"}}`,
+			`{"data":{"password":"SECRET","merchant_id":""}}`, `{"data":{"password":"SECRET\u0000"}}`,
+			`{"data":{"password":"`+strings.Repeat("SECRET", 60)+`"}}`,
 			`password=SECRET`, `{"data":{"password":"SECRET"`), "SECRET", c.secret)
 	default: // GraphQL
 		h = canaryRequest{method: "POST", path: "/graphql", kind: "application/json"}
@@ -107,10 +110,13 @@ func (c *canary) draw(r *rand.Rand, operations []canaryRequest) canaryRequest {
 			`mutation ($p: Boolean = "SECRET") { gatewayUpdate(input: {slug: CARD_PROCESSOR, enabled: $p}) { gateway { slug } } }`,
 			`mutation ($i: GatewayUpdateInput!) { gatewayUpdate(input: $i) { gateway { slug } userErrors { message } } }`,
 			`query ($i: GatewayUpdateInput!) { gateways { slug } }`)
-		variables := pick(`{}`, `{"p": "SECRET"}`, `{"i": {"slug": "CARD_PROCESSOR", "password": "SECRET"}}`, `{"i": {"slug": "CARD_PROCESSOR", "enabled": "SECRET"}}`,
-			`{"i": {"slug": "CARD_PROCESSOR", "SECRET": 1}}`, `{"i": "SECRET"}`, `{"i": ["SECRET"]}`, `{"i": {"password": {"SECRET": 1}, "slug": "CARD_PROCESSOR"}}`, `"SECRET"`, `["SECRET"]`, `{"p": {"a": "SECRET"}}`)
+		variables := pick(`{}`, `{"p": "SECRET"}`, `{"i": {"slug": "CARD_PROCESSOR", "password": "SECRET"}}`,
+			`{"i": {"slug": "CARD_PROCESSOR", "enabled": "SECRET"}}`,
+			`{"i": {"slug": "CARD_PROCESSOR", "SECRET": 1}}`, `{"i": "SECRET"}`, `{"i": ["SECRET"]}`,
+			`{"i": {"password": {"SECRET": 1}, "slug": "CARD_PROCESSOR"}}`, `"SECRET"`, `["SECRET"]`, `{"p": {"a": "SECRET"}}`)
 		quoted, _ := json.Marshal(strings.ReplaceAll(query, "SECRET", c.secret))
-		h.body = `{"query": ` + string(quoted) + `, "variables": ` + strings.ReplaceAll(variables, "SECRET", c.secret) + pick(`}`, `}`, ``, `, "operationName": "`+c.secret+`"}`)
+		h.body = `{"query": ` + string(quoted) + `, "variables": ` + strings.ReplaceAll(variables, "SECRET", c.secret) + pick(`}`, `}`, ``,
+			`, "operationName": "`+c.secret+`"}`)
 		if r.IntN(12) == 0 {
 			h = canaryRequest{method: "GET", path: "/graphql?query=" + url.QueryEscape(strings.ReplaceAll(query, "SECRET", c.secret))}
 		}
@@ -121,7 +127,8 @@ func (c *canary) draw(r *rand.Rand, operations []canaryRequest) canaryRequest {
 		}
 	}
 	if r.IntN(6) == 0 {
-		h.kind = pick("", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=utf-16", "multipart/form-data; boundary="+"b")
+		h.kind = pick("", "text/plain", "application/x-www-form-urlencoded", "application/json; charset=utf-16",
+			"multipart/form-data; boundary="+"b")
 	}
 	if r.IntN(5) == 0 {
 		h.idempotency = fmt.Sprint("key-", r.IntN(40))
@@ -173,14 +180,16 @@ func TestSecretsDoNotLeak(t *testing.T) {
 		if e.Name == "sqlite" {
 			requests = storetest.QuickOrFull(3_000, canaryRequests)
 		}
-		flags := []string{"--database-url", e.URL(t), "--seal-key", keyOf('k'), "--synchronous", "OFF", "--log-level", "debug", "--admin-addr", "127.0.0.1:0",
+		flags := []string{"--database-url", e.URL(t), "--seal-key", keyOf('k'), "--synchronous", "OFF", "--log-level", "debug", "--admin-addr",
+			"127.0.0.1:0",
 			"--token-rate-client", "0", "--token-rate-address", "0", "--code-rate-client", "0", "--code-rate-address", "0"}
 		imported := append([]string{"import", "internal/demo/shop.ndjson"}, flags[:2]...)
 		mustRun(t, imported...)
 		s := startServer(t, flags...)
 		_, token := s.client(t, flags[:2]...)
 		c := newCanary()
-		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"`+c.secret+`"}}`, "Authorization", "Bearer "+token)
+		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor",
+			`{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"`+c.secret+`"}}`, "Authorization", "Bearer "+token)
 		require.Equal(t, 200, response.StatusCode, answer)
 
 		s.url = s.validated(t)

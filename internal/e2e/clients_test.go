@@ -102,7 +102,8 @@ func TestClientCommands(t *testing.T) {
 	status, _ = second.login(t, id, latest.Secret)
 	require.Equal(t, 200, status)
 
-	require.Regexp(t, `^revoked `+id+` \(till\) at \S+Z; servers reject its tokens within a second\n$`, mustRun(t, with("client", "revoke", id)...))
+	require.Regexp(t, `^revoked `+id+` \(till\) at \S+Z; servers reject its tokens within a second\n$`,
+		mustRun(t, with("client", "revoke", id)...))
 	for _, s := range []*serverProcess{first, second} {
 		status, _ = s.login(t, id, latest.Secret)
 		require.Equal(t, 401, status, "no new tokens, at once")

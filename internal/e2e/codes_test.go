@@ -24,7 +24,8 @@ const springPromotion = `{"type":"promotion","id":"spring","name":"Spring","desc
 func withSpring(t *testing.T, e storetest.Backend) *shop.Store {
 	t.Helper()
 	s := e.Open(t)
-	_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(springPromotion)), nil }, exchange.ImportOptions{})
+	_, err := s.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(springPromotion)), nil },
+		exchange.ImportOptions{})
 	require.NoError(t, err)
 	return s
 }
@@ -34,7 +35,8 @@ func TestCodesCommands(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		withSpring(t, e)
 		database := []string{"--promotion", "spring", "--database-url", e.URL(t)}
-		out := mustRun(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "SUMMER-####-####", "--uses", "2"}, database...)...)
+		out := mustRun(t, append([]string{"codes", "generate", "--count", "2500", "--pattern", "SUMMER-####-####", "--uses", "2"},
+			database...)...)
 		require.Contains(t, out, "generated 2500 codes; guessing one takes 4.4e+08 attempts")
 		rows, err := csv.NewReader(strings.NewReader(mustRun(t, append([]string{"codes", "export", "-"}, database...)...))).ReadAll()
 		require.NoError(t, err)
@@ -43,7 +45,8 @@ func TestCodesCommands(t *testing.T) {
 		require.Regexp(t, `^SUMMER-[0-9A-Z]{4}-[0-9A-Z]{4}$`, rows[1][0])
 		require.Equal(t, []string{"2", "2", "0", "per_cart", ""}, rows[1][1:6])
 		file := filepath.Join(t.TempDir(), "codes.ndjson")
-		require.Contains(t, mustRun(t, append([]string{"codes", "export", "--format", "ndjson", file}, database...)...), "exported 2500 codes to "+file)
+		require.Contains(t, mustRun(t, append([]string{"codes", "export", "--format", "ndjson", file}, database...)...),
+			"exported 2500 codes to "+file)
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Equal(t, 2500, bytes.Count(text, []byte("\n")))

@@ -280,7 +280,8 @@ func TestClientCreate(t *testing.T) {
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 	}
-	answer := mustRun(t, append([]string{"client", "create", "--json", "--name", "Front end", "--scope", "inventory:read", "--scope", "catalog:read"}, flags...)...)
+	answer := mustRun(t, append([]string{"client", "create", "--json", "--name", "Front end", "--scope", "inventory:read", "--scope",
+		"catalog:read"}, flags...)...)
 	decoder := json.NewDecoder(strings.NewReader(answer))
 	decoder.DisallowUnknownFields()
 	require.NoError(t, decoder.Decode(&created))

@@ -48,10 +48,12 @@ func (c configured) flag(name string) (value any, from string) {
 
 func TestConfigPrintsValuesAndSources(t *testing.T) {
 	t.Parallel()
-	is, text := configOf(t, []string{"PORTICO_SLOW=3s", "PORTICO_CORS_ORIGIN=https://a.example,https://b.example"}, "--document-depth", "7", "--key-file", "k")
+	is, text := configOf(t, []string{"PORTICO_SLOW=3s", "PORTICO_CORS_ORIGIN=https://a.example,https://b.example"}, "--document-depth", "7",
+		"--key-file", "k")
 	for name, want := range map[string][]any{
 		"addr": {"127.0.0.1:8080", "default"}, "slow": {"3s", "environment"}, "document-depth": {7.0, "flag"}, "demo": {false, "default"},
-		"cors-origin": {[]any{"https://a.example", "https://b.example"}, "environment"}, "request-time": {"1m0s", "default"}, "seal-key": {"", "default"},
+		"cors-origin": {[]any{"https://a.example", "https://b.example"}, "environment"}, "request-time": {"1m0s", "default"},
+		"seal-key": {"", "default"},
 	} {
 		value, from := is.flag(name)
 		require.Equal(t, want, []any{value, from}, name)
@@ -103,7 +105,8 @@ func TestConfigMasksSecrets(t *testing.T) {
 			require.Contains(t, value, "***")
 		}
 	}
-	for _, variable := range []string{"OTEL_EXPORTER_OTLP_HEADERS=authorization=" + canary, "PGPASSWORD=" + canary, "OTEL_RESOURCE_ATTRIBUTES=key=" + canary,
+	for _, variable := range []string{"OTEL_EXPORTER_OTLP_HEADERS=authorization=" + canary, "PGPASSWORD=" + canary,
+		"OTEL_RESOURCE_ATTRIBUTES=key=" + canary,
 		"OTEL_EXPORTER_OTLP_ENDPOINT=https://user:" + canary + "@collector.example/?key=" + canary} {
 		name, _, _ := strings.Cut(variable, "=")
 		_, printed := configOf(t, []string{variable})

@@ -14,10 +14,13 @@ func TestErrorShapePerAPI(t *testing.T) {
 	flags, _ := database(t)
 	s := startServer(t, flags...)
 	shapes := map[string]string{ // by path
-		"/": `{"errors":[{"status":405,`, "/graphql": `{"errors":[{"message":`, "/schema.graphql": `{"errors":[{"status":405,`, "/docs": `{"errors":[{"status":405,`,
-		"/docs/": `{"errors":[{"status":405,`, "/openapi.yaml": `{"errors":[{"status":405,`, "/healthz": `{"errors":[{"status":405,`, "/readyz": `{"errors":[{"status":405,`,
+		"/": `{"errors":[{"status":405,`, "/graphql": `{"errors":[{"message":`, "/schema.graphql": `{"errors":[{"status":405,`,
+		"/docs":  `{"errors":[{"status":405,`,
+		"/docs/": `{"errors":[{"status":405,`, "/openapi.yaml": `{"errors":[{"status":405,`, "/healthz": `{"errors":[{"status":405,`,
+		"/readyz":                `{"errors":[{"status":405,`,
 		"/.well-known/jwks.json": `{"errors":[{"status":405,`, "/oauth/access_token": `{"errors":[{"status":405,`,
-		"/v2/settings": `{"errors":[{"status":405,`, "/v2/promotions/x": `{"errors":[{"status":405,`, "/catalog/nodes": `{"errors":[{"status":"405",`, "/catalog": `{"errors":[{"status":"405",`,
+		"/v2/settings": `{"errors":[{"status":405,`, "/v2/promotions/x": `{"errors":[{"status":405,`,
+		"/catalog/nodes": `{"errors":[{"status":"405",`, "/catalog": `{"errors":[{"status":"405",`,
 	}
 	for path, shape := range shapes {
 		for _, method := range []string{"PATCH", "TRACE", "NONSENSE"} {
@@ -39,8 +42,10 @@ func TestErrorShapePerAPI(t *testing.T) {
 		}
 	}
 	for path, shape := range map[string]string{
-		"/nowhere": `{"errors":[{"status":404,`, "/graphql/x": `{"errors":[{"message":`, "/v2": `{"errors":[{"status":404,`, "/catalog/x": `{"errors":[{"status":"404",`,
-		"/catalogue": `{"errors":[{"status":404,`, "/v2/../graphql": `{"errors":[{"status":404,`, "/graphql/..": `{"errors":[{"message":`, "/catalog/%2e%2e": `{"errors":[{"status":"404",`,
+		"/nowhere": `{"errors":[{"status":404,`, "/graphql/x": `{"errors":[{"message":`, "/v2": `{"errors":[{"status":404,`,
+		"/catalog/x": `{"errors":[{"status":"404",`,
+		"/catalogue": `{"errors":[{"status":404,`, "/v2/../graphql": `{"errors":[{"status":404,`, "/graphql/..": `{"errors":[{"message":`,
+		"/catalog/%2e%2e":    `{"errors":[{"status":"404",`,
 		"/docs/..%2fgraphql": `{"errors":[{"status":404,`, "/docs//x": `{"errors":[{"status":404,`,
 	} {
 		response, body := s.send(t, "GET", path, "")

@@ -101,7 +101,8 @@ func TestConcurrentExpensiveRequests(t *testing.T) {
 		says    string // part of the response
 	}{
 		{"far too large", query("{x_NUMBER:products(first:100){nodes{%s}}}", aliases(440)), "larger than 8388608 bytes"},
-		{"far too large, with stock", query("{x_NUMBER:products(first:100){nodes{%s stock{available}}}}", aliases(440)), "larger than 8388608 bytes"},
+		{"far too large, with stock", query("{x_NUMBER:products(first:100){nodes{%s stock{available}}}}", aliases(440)),
+			"larger than 8388608 bytes"},
 		{"all the same", query("{products(first:100){nodes{%s}}}", aliases(440)), "larger than 8388608 bytes"},
 		{"nearly too large", query("{x_NUMBER:products(first:20,offset:NUMBER){nodes{%s stock{available}}}}", aliases(18)), `{"data":{"x_`},
 		{"large enough to be kept", query("{x_NUMBER:products(first:2,offset:NUMBER){nodes{%s}}}", aliases(20)), `{"data":{"x_`},
@@ -172,5 +173,6 @@ func TestConcurrentExpensiveRequests(t *testing.T) {
 			require.Less(t, s.peak(t), 512<<20)
 		})
 	}
-	storetest.Eventually(t, 0, func() float64 { return s.metric(t, `portico_requests_in_work{kind="expensive"}`) }, "every turn was given back")
+	storetest.Eventually(t, 0, func() float64 { return s.metric(t, `portico_requests_in_work{kind="expensive"}`) },
+		"every turn was given back")
 }

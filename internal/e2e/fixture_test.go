@@ -65,7 +65,8 @@ func (o *fixture) issue(t testing.TB, scopes ...string) (client, token string) {
 // tokenFor returns a token for a client.
 func (o *fixture) tokenFor(t testing.TB, client string, scopes []string, lifetime time.Duration) string {
 	t.Helper()
-	issued, err := o.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client, Scopes: scopes, Lifetime: lifetime})
+	issued, err := o.tokens.Issue(t.Context(), auth.Grant{Type: auth.GrantClientCredentials, ClientID: client, Scopes: scopes,
+		Lifetime: lifetime})
 	require.NoError(t, err)
 	return issued.AccessToken
 }
@@ -80,6 +81,7 @@ func (o *fixture) sell(t testing.TB, product string) {
 // importLines imports NDJSON lines.
 func (o *fixture) importLines(t testing.TB, lines string) {
 	t.Helper()
-	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil }, exchange.ImportOptions{})
+	_, err := o.Import(t.Context(), "test", func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines)), nil },
+		exchange.ImportOptions{})
 	require.NoError(t, err)
 }

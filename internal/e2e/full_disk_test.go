@@ -23,7 +23,8 @@ func mountSmall(t *testing.T, folder string, size int) {
 	if os.Getuid() != 0 {
 		storetest.SkipMissing(t, "root", "only root can mount a small disk")
 	}
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,mode=755", size), "portico-test", folder).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm,mode=755", size), "portico-test",
+		folder).CombinedOutput(); err != nil {
 		t.Skipf("cannot mount a small disk: %s", out)
 	}
 	t.Cleanup(func() { require.NoError(t, exec.Command("umount", "--lazy", folder).Run()) })
@@ -49,7 +50,8 @@ func TestFullDisk(t *testing.T) {
 			for i := range 1000 {
 				codes = append(codes, fmt.Sprintf(`{"code":"%s-%d-%d"}`, strings.Repeat("X", 48), n, i))
 			}
-			return s.send(t, "POST", "/v2/promotions/spring/codes", `{"data":{"type":"promotion_codes","codes":[`+strings.Join(codes, ",")+`]}}`, headers...)
+			return s.send(t, "POST", "/v2/promotions/spring/codes", `{"data":{"type":"promotion_codes","codes":[`+strings.Join(codes, ",")+`]}}`,
+				headers...)
 		}
 		count := func() (n int) {
 			require.NoError(t, db().QueryRow(`SELECT COUNT(*) FROM promotion_code WHERE code LIKE 'X%'`).Scan(&n))

@@ -19,7 +19,8 @@ func TestImportKeepsRuntimeChanges(t *testing.T) {
 	with := func(args ...string) []string { return append(args, flags...) }
 	require.NotContains(t, mustRun(t, with("import", demoShop)...), "left")
 	writer := openFixture(t, "file:"+path)
-	_, err := writer.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "prod-flat-white", Action: stock.StockAllocate, Quantity: 2}})
+	_, err := writer.TransactStock(t.Context(), "test", []stock.StockChange{{ProductID: "prod-flat-white", Action: stock.StockAllocate,
+		Quantity: 2}})
 	require.NoError(t, err)
 	renamed := filepath.Join(t.TempDir(), "renamed.ndjson")
 	shop, err := os.ReadFile(demoShop)

@@ -22,7 +22,8 @@ func TestJSONOutput(t *testing.T) {
 	// result runs a command and returns its standard output. args begin with its name.
 	result := func(words int, args ...string) any {
 		name := strings.Join(args[:words], " ")
-		example := regexp.MustCompile(`(?ms)^    ([\[{].*?^    [\]}])$`).FindStringSubmatch(mustRun(t, append(slices.Clone(args[:words]), "--help")...))
+		example := regexp.MustCompile(`(?ms)^    ([\[{].*?^    [\]}])$`).FindStringSubmatch(mustRun(t,
+			append(slices.Clone(args[:words]), "--help")...))
 		require.NotNil(t, example, "the help of %s lacks an example of --json", name)
 		var documented, printed any
 		require.NoError(t, json.Unmarshal([]byte(example[1]), &documented))
@@ -40,10 +41,12 @@ func TestJSONOutput(t *testing.T) {
 	result(1, with("migrate")...)
 	imported := result(1, with("import", demoShop)...).(map[string]any)
 	require.EqualValues(t, 25, imported["resources"].(map[string]any)["product"])
-	require.Equal(t, map[string]any{"catalog": "catalog-coffee", "release": 1.0, "products": 24.0, "state": "published"}, imported["published"].([]any)[0])
+	require.Equal(t, map[string]any{"catalog": "catalog-coffee", "release": 1.0, "products": 24.0, "state": "published"},
+		imported["published"].([]any)[0])
 	require.Equal(t, "unchanged", result(1, with("publish")...).([]any)[0].(map[string]any)["state"])
 	require.NotZero(t, result(1, with("export", filepath.Join(folder, "shop.ndjson"))...).(map[string]any)["count"])
-	require.EqualValues(t, 5, result(2, with("codes", "generate", "--promotion", "promo-early-bird", "--count", "5")...).(map[string]any)["count"])
+	require.EqualValues(t, 5, result(2, with("codes", "generate", "--promotion", "promo-early-bird", "--count",
+		"5")...).(map[string]any)["count"])
 	result(2, with("codes", "export", "--promotion", "promo-early-bird", filepath.Join(folder, "codes.csv"))...)
 	id := result(2, with("client", "create", "--name", "x", "--all-scopes")...).(map[string]any)["client_id"].(string)
 	result(2, with("client", "rotate", id)...)

@@ -109,7 +109,8 @@ func TestFilePermissions(t *testing.T) {
 		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), entry.Name())
 		names = append(names, entry.Name())
 	}
-	for _, name := range []string{"portico.db", "portico.db-wal", "portico.db-shm", "portico.key", "portico.key.former", "shop.backup", "shop.ndjson", "codes.csv", "restored.db"} {
+	for _, name := range []string{"portico.db", "portico.db-wal", "portico.db-shm", "portico.key", "portico.key.former", "shop.backup",
+		"shop.ndjson", "codes.csv", "restored.db"} {
 		require.True(t, slices.Contains(names, name), "%s of %s", name, names)
 	}
 	require.NoError(t, os.Chmod(path, 0o640))

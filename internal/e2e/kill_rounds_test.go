@@ -80,8 +80,10 @@ func (a *writeRecord) load(t *testing.T, s *serverProcess, token string, round i
 				number := (round*4+client)*100_000 + n
 				moved, err1 := s.write(token, "POST", "/graphql", graphQL(`mutation { stockTransact(input: {changes: [{productId: "prod-americano", action: INCREMENT, quantity: 1}, {productId: "prod-espresso", action: INCREMENT, quantity: 1}]}) { userErrors { message } } }`))
 				prefix := fmt.Sprintf("K%d-", number)
-				codes, err2 := s.write(token, "POST", "/v2/promotions/spring/codes", `{"data":{"type":"promotion_codes","codes":[{"code":"`+prefix+`1"},{"code":"`+prefix+`2"},{"code":"`+prefix+`3"}]}}`)
-				redeemed, err3 := s.write(token, "POST", "/graphql", graphQL(fmt.Sprintf(`mutation { promotionCodeRedeem(input: {code: "BIG", reference: "r-%d"}) { unitsApplied userErrors { message } } }`, number)))
+				codes, err2 := s.write(token, "POST", "/v2/promotions/spring/codes",
+					`{"data":{"type":"promotion_codes","codes":[{"code":"`+prefix+`1"},{"code":"`+prefix+`2"},{"code":"`+prefix+`3"}]}}`)
+				redeemed, err3 := s.write(token, "POST", "/graphql",
+					graphQL(fmt.Sprintf(`mutation { promotionCodeRedeem(input: {code: "BIG", reference: "r-%d"}) { unitsApplied userErrors { message } } }`, number)))
 				for _, err := range []error{err1, err2, err3} {
 					if err != nil {
 						t.Error(err)
@@ -138,7 +140,8 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 		database := o.flags[:2]
 		keys := []string{"--seal-key", keyOf('n') + "," + keyOf('k')}
 		beside := [][]string{ // one of these commands is killed in each round
-			{"import", "--generate", "300"}, {"publish"}, append([]string{"rekey"}, keys...), {"codes", "generate", "--promotion", "spring", "--count", "3000"},
+			{"import", "--generate", "300"}, {"publish"}, append([]string{"rekey"}, keys...),
+			{"codes", "generate", "--promotion", "spring", "--count", "3000"},
 		}
 		r := rand.New(rand.NewPCG(seed, uint64(len(e.Name))))
 		all := &writeRecord{codes: map[int]string{}}
@@ -163,7 +166,8 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 				mustRun(t, line...)
 			}
 			moved := read(`SELECT available FROM stock WHERE product_id = 'prod-americano'`) - 400
-			require.True(t, all.moved <= moved && moved <= all.moved+all.maybe, "%d moves of stock were acknowledged, and of %d nobody knows: %d are there", all.moved, all.maybe, moved)
+			require.True(t, all.moved <= moved && moved <= all.moved+all.maybe,
+				"%d moves of stock were acknowledged, and of %d nobody knows: %d are there", all.moved, all.maybe, moved)
 		}
 		s := startServer(t, unlimited...)
 		_, body := s.graphql(t, token, `{ stocksById(productIds: ["prod-americano", "prod-espresso"]) { uuid available } promotionCodeCheck(code: "BIG") { valid } }`)
@@ -178,8 +182,10 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 		moved := read(`SELECT available FROM stock WHERE product_id = 'prod-americano'`) - 400
 		require.Len(t, told.Data.StocksById, 2)
 		require.Equal(t, moved+400, told.Data.StocksById[0].Available)
-		require.Equal(t, moved, read(`SELECT COUNT(*) FROM stock_transaction WHERE product_id = 'prod-americano' AND quantity = 1`), "a ledger line for each change")
-		require.Equal(t, moved, read(`SELECT COUNT(*) FROM stock_transaction WHERE product_id = 'prod-espresso' AND quantity = 1`), "no partial write")
+		require.Equal(t, moved, read(`SELECT COUNT(*) FROM stock_transaction WHERE product_id = 'prod-americano' AND quantity = 1`),
+			"a ledger line for each change")
+		require.Equal(t, moved, read(`SELECT COUNT(*) FROM stock_transaction WHERE product_id = 'prod-espresso' AND quantity = 1`),
+			"no partial write")
 		used := read(`SELECT COUNT(*) FROM code_usage`)
 		require.True(t, all.redeemed <= used && used <= all.redeemed+all.unsure, "%d of %d, and %d in doubt", used, all.redeemed, all.unsure)
 		have := map[string]int{}
@@ -192,6 +198,7 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 		for _, prefix := range all.doubtful {
 			require.Contains(t, []int{0, 3}, have[prefix], "partial batches of codes")
 		}
-		t.Logf("%d rounds: %d writes acknowledged and there, %d in doubt, none by half", rounds, all.moved+all.redeemed+len(all.codes), all.maybe+all.unsure+len(all.doubtful))
+		t.Logf("%d rounds: %d writes acknowledged and there, %d in doubt, none by half", rounds, all.moved+all.redeemed+len(all.codes),
+			all.maybe+all.unsure+len(all.doubtful))
 	})
 }

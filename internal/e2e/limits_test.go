@@ -22,7 +22,8 @@ func TestTokenRateLimit(t *testing.T) {
 	}
 	status, _ := s.login(t, id, secret)
 	require.Equal(t, 200, status)
-	response, body := s.send(t, "POST", "/oauth/access_token", "grant_type=client_credentials&client_id="+strings.ToUpper(id)+"&client_secret="+secret)
+	response, body := s.send(t, "POST", "/oauth/access_token",
+		"grant_type=client_credentials&client_id="+strings.ToUpper(id)+"&client_secret="+secret)
 	require.Equal(t, 429, response.StatusCode)
 	after, err := strconv.Atoi(response.Header.Get("Retry-After"))
 	require.NoError(t, err)
@@ -117,12 +118,14 @@ func TestCORSOnBothAPIs(t *testing.T) {
 		require.Equal(t, shop, response.Header.Get("Access-Control-Allow-Origin"), test.path)
 		require.Contains(t, body, map[bool]string{true: `"data"`, false: `"errors"`}[test.status == 200])
 		exposed := strings.ToLower(response.Header.Get("Access-Control-Expose-Headers"))
-		for name, must := range map[string]bool{"X-Request-Id": true, "WWW-Authenticate": test.status == 401, "Allow": test.status == 405, "Retry-After": test.status == 429} {
+		for name, must := range map[string]bool{"X-Request-Id": true, "WWW-Authenticate": test.status == 401, "Allow": test.status == 405,
+			"Retry-After": test.status == 429} {
 			require.Contains(t, exposed, strings.ToLower(name))
 			require.Equal(t, must, response.Header.Get(name) != "", "%s of %s %s", name, test.method, test.path)
 		}
 	}
-	for _, path := range []string{"/graphql", "/v2/promotions/x", "/catalog/nodes/x/relationships/products", "/oauth/access_token", "/v2/shopper-tokens"} {
+	for _, path := range []string{"/graphql", "/v2/promotions/x", "/catalog/nodes/x/relationships/products", "/oauth/access_token",
+		"/v2/shopper-tokens"} {
 		ask := func(s *serverProcess, origin string) *http.Response {
 			response, _ := s.send(t, "OPTIONS", path, "", "Origin", origin, "Access-Control-Request-Method", "POST",
 				"Access-Control-Request-Headers", "authorization,content-type,ep-channel,idempotency-key,x-moltin-sdk-version")
@@ -132,7 +135,8 @@ func TestCORSOnBothAPIs(t *testing.T) {
 		require.Equal(t, 204, response.StatusCode, path)
 		require.Equal(t, shop, response.Header.Get("Access-Control-Allow-Origin"))
 		require.Equal(t, "POST", response.Header.Get("Access-Control-Allow-Methods"))
-		require.Equal(t, "authorization,content-type,ep-channel,idempotency-key,x-moltin-sdk-version", response.Header.Get("Access-Control-Allow-Headers"))
+		require.Equal(t, "authorization,content-type,ep-channel,idempotency-key,x-moltin-sdk-version",
+			response.Header.Get("Access-Control-Allow-Headers"))
 		require.Empty(t, ask(s, "https://evil.example").Header.Get("Access-Control-Allow-Origin"))
 	}
 }

@@ -118,7 +118,8 @@ func command(args ...string) *exec.Cmd {
 func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, is := strings.CutPrefix(variable, "PORTICO_")
-		return is && slices.ContainsFunc([]string{"LONG", "REQUIRE", "ROUNDS", "OVERLOAD", "STOPPED", "YEAR_", "SCREENSHOTS", "ANSWERS", "BENCH_", "STOCK=", "TEST_", "ORACLE_", "PARITY_", "CACHE_SEED="},
+		return is && slices.ContainsFunc([]string{"LONG", "REQUIRE", "ROUNDS", "OVERLOAD", "STOPPED", "YEAR_", "SCREENSHOTS", "ANSWERS",
+			"BENCH_", "STOCK=", "TEST_", "ORACLE_", "PARITY_", "CACHE_SEED="},
 			func(begins string) bool { return strings.HasPrefix(name, begins) })
 	})
 }

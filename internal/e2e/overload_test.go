@@ -95,7 +95,8 @@ type loadGenerator struct {
 }
 
 func newLoadGenerator(a *attackTarget) *loadGenerator {
-	return &loadGenerator{attackTarget: a, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}, ended: map[string]int{}}
+	return &loadGenerator{attackTarget: a, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}},
+		ended: map[string]int{}}
 }
 
 // runClosedLoop runs clients that each send the next request after the response.

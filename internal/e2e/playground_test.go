@@ -78,7 +78,8 @@ func TestPlaygroundExamples(t *testing.T) {
 		require.NotContains(t, answer, `"errors"`, example.name)
 		require.NotRegexp(t, `"data":\{"\w+":null|"userErrors":\[\{|"nodes":\[\]`, answer, "%s shows nothing", example.name)
 	}
-	require.Subset(t, names, []string{"node", "filters", "search", "stock", "code", "codes", "language", "gateway", "explain", "transact", "live"})
+	require.Subset(t, names, []string{"node", "filters", "search", "stock", "code", "codes", "language", "gateway", "explain", "transact",
+		"live"})
 	s.url = s.admin
 	_, metrics := s.send(t, "GET", "/metrics", "")
 	require.Contains(t, metrics, `portico_graphql_queries_total{executor="plan"}`)
@@ -94,7 +95,8 @@ func TestPlaygroundLoadsNothingExternal(t *testing.T) {
 	paths := map[string]string{"/": "text/html; charset=utf-8"}
 	files = slices.DeleteFunc(files, func(f fs.DirEntry) bool { return strings.HasSuffix(f.Name(), ".go") })
 	for _, file := range files {
-		for end, contentType := range map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".graphql": "text/plain; charset=utf-8", ".txt": "text/plain; charset=utf-8"} {
+		for end, contentType := range map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+			".graphql": "text/plain; charset=utf-8", ".txt": "text/plain; charset=utf-8"} {
 			if strings.HasSuffix(file.Name(), end) {
 				paths["/playground/"+file.Name()] = contentType
 			}

@@ -79,7 +79,8 @@ func TestPostgreSQLPage(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, ran, 8)
 	for _, restored := range []string{"restored", "former"} {
-		require.Equal(t, mustRun(t, "export", "-", "--database-url", p.URL("portico", "shop")), mustRun(t, "export", "-", "--database-url", p.URL("portico", restored)), restored)
+		require.Equal(t, mustRun(t, "export", "-", "--database-url", p.URL("portico", "shop")),
+			mustRun(t, "export", "-", "--database-url", p.URL("portico", restored)), restored)
 	}
 	p.failOver(t)
 }
@@ -93,7 +94,8 @@ func (p *page) failOver(t *testing.T) {
 	client, token := s.client(t, "--database-url", two)
 	require.NotEmpty(t, client)
 	write := func() int {
-		response, _ := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"p"}}`, "Authorization", "Bearer "+token)
+		response, _ := s.send(t, "PUT", "/v2/gateways/card_processor",
+			`{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"p"}}`, "Authorization", "Bearer "+token)
 		return response.StatusCode
 	}
 	require.Equal(t, http.StatusOK, write())

@@ -31,7 +31,8 @@ func (s *serverProcess) client(t *testing.T, flags ...string) (id, token string)
 		ID     string `json:"client_id"`
 		Secret string `json:"client_secret"`
 	}
-	require.NoError(t, json.Unmarshal([]byte(mustRun(t, append([]string{"client", "create", "--name", "all", "--all-scopes", "--json"}, flags...)...)), &client))
+	require.NoError(t, json.Unmarshal([]byte(mustRun(t, append([]string{"client", "create", "--name", "all", "--all-scopes", "--json"},
+		flags...)...)), &client))
 	var granted struct {
 		AccessToken string `json:"access_token"`
 	}
@@ -115,7 +116,8 @@ func TestRekeyUnderLoadOnSQLite(t *testing.T) {
 	}
 	s := startServer(t, slices.Concat(flags, unlimited)...)
 	client, token := s.client(t, flags...)
-	response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
+	response, answer := s.send(t, "PUT", "/v2/gateways/card_processor",
+		`{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 	require.Equal(t, 200, response.StatusCode, answer)
 	first := read(keyFile)
 	s.underLoad(t, client, token, func() {
@@ -201,7 +203,8 @@ func TestRekeyWithSealKeyFlag(t *testing.T) {
 		startServer(t, with(before)...).stop()
 		s := startServer(t, slices.Concat(with(after, before), unlimited)...) // the new key, before rekey
 		client, token := s.client(t, flags...)
-		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor", `{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
+		response, answer := s.send(t, "PUT", "/v2/gateways/card_processor",
+			`{"data":{"enabled":true,"merchant_id":"m","username":"u","password":"first"}}`, "Authorization", "Bearer "+token)
 		require.Equal(t, 200, response.StatusCode, answer)
 
 		code, _, stderr := portico(t, append([]string{"rekey"}, with(after)...)...)

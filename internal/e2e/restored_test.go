@@ -185,7 +185,8 @@ func TestRestoreUnderRunningServers(t *testing.T) {
 func (r *restoreCluster) sell(t *testing.T, units int) {
 	t.Helper()
 	body := fmt.Sprintf(`{"data":{"type":"stock-transaction","action":"decrement","quantity":%d}}`, units)
-	response, text := r.servers[0].send(t, "POST", "/v2/inventories/"+restoredProduct+"/transactions", body, "Authorization", "Bearer "+r.token)
+	response, text := r.servers[0].send(t, "POST", "/v2/inventories/"+restoredProduct+"/transactions", body, "Authorization",
+		"Bearer "+r.token)
 	require.Equal(t, http.StatusCreated, response.StatusCode, text)
 }
 

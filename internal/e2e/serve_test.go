@@ -37,10 +37,12 @@ func TestServe(t *testing.T) {
 		{"its page, with a slash", "GET", "/docs/", "", nil, 200, "/docs/swagger-ui-bundle.js", nil},
 		{"a part of its page", "GET", "/docs/swagger-ui-bundle.js", "", nil, 200, "SwaggerUIBundle", nil},
 		{"the public keys", "GET", "/.well-known/jwks.json", "", nil, 200, `"kty":"OKP"`, nil},
-		{"no such client", "POST", "/oauth/access_token", "grant_type=implicit&client_id=nobody", nil, 401, `"status":401`, map[string]string{"Www-Authenticate": "Bearer"}},
+		{"no such client", "POST", "/oauth/access_token", "grant_type=implicit&client_id=nobody", nil, 401, `"status":401`,
+			map[string]string{"Www-Authenticate": "Bearer"}},
 		{"a method that is not allowed", "GET", "/oauth/access_token", "", nil, 405, `"errors"`, map[string]string{"Allow": "POST, OPTIONS"}},
 		{"a request id", "GET", "/healthz", "", []string{"X-Request-Id", "r-1"}, 200, "", map[string]string{"X-Request-Id": "r-1"}},
-		{"another origin's page", "GET", "/healthz", "", []string{"Origin", "https://shop.example"}, 200, "", map[string]string{"Access-Control-Allow-Origin": "https://shop.example"}},
+		{"another origin's page", "GET", "/healthz", "", []string{"Origin", "https://shop.example"}, 200, "",
+			map[string]string{"Access-Control-Allow-Origin": "https://shop.example"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			response, body := s.send(t, test.method, test.path, test.body, test.headers...)

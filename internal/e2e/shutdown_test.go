@@ -128,7 +128,8 @@ func TestShutdownWithDefaultFlagsLosesNoRequests(t *testing.T) {
 			for range 2 {
 				all.Go(func() {
 					for going := true; going; {
-						response, err := (&http.Client{Transport: transport}).Post(of.s.url+"/graphql", "application/json", strings.NewReader(`{"query":"{__typename}"}`))
+						response, err := (&http.Client{Transport: transport}).Post(of.s.url+"/graphql", "application/json",
+							strings.NewReader(`{"query":"{__typename}"}`))
 						if err == nil {
 							_, err = io.Copy(io.Discard, response.Body)
 							response.Body.Close()
@@ -240,7 +241,8 @@ func TestSIGHUPKeepsServerRunning(t *testing.T) {
 	storetest.Eventually(t, true, func() bool { return secured.logs("SIGHUP: the next connection reloads the certificate") })
 	roots := x509.NewCertPool()
 	roots.AddCert(renewed)
-	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", strings.TrimPrefix(secured.url, "https://"), &tls.Config{RootCAs: roots})
+	conn, err := tls.DialWithDialer(&net.Dialer{Timeout: time.Minute}, "tcp", strings.TrimPrefix(secured.url, "https://"),
+		&tls.Config{RootCAs: roots})
 	require.NoError(t, err)
 	require.NoError(t, conn.Close())
 	require.Zero(t, secured.stop())

@@ -52,7 +52,8 @@ func TestMessageBytesFlag(t *testing.T) {
 		require.NoError(t, err)
 		defer conn.CloseNow()
 		const begins, ends = `{"type":"connection_init"`, `}`
-		require.NoError(t, conn.Write(context.Background(), websocket.MessageText, []byte(begins+strings.Repeat(" ", size-len(begins)-len(ends))+ends)))
+		require.NoError(t, conn.Write(context.Background(), websocket.MessageText,
+			[]byte(begins+strings.Repeat(" ", size-len(begins)-len(ends))+ends)))
 		_, message, err := conn.Read(t.Context())
 		return string(message), err
 	}
@@ -79,8 +80,10 @@ func TestImportLineBytesFlag(t *testing.T) {
 	}
 	for _, bound := range []int{100, 1 << 20, 3<<20 + 5} { // the buffer has 1 MiB
 		with := append([]string{"import", "--line-bytes", strconv.Itoa(bound)}, flags...)
-		require.Contains(t, mustRun(t, append(with, file(line("a", bound), line("b", bound), strings.TrimSuffix(line("c", bound), "\n")))...), "imported 3 resources")
-		first, second := file(line("d", bound)), file(line("e", bound), line("f", bound+1), `{"type":"comet"}`+"\n", line("g", bound+(5<<20)), strings.TrimSuffix(line("h", bound+1), "\n"))
+		require.Contains(t, mustRun(t, append(with, file(line("a", bound), line("b", bound), strings.TrimSuffix(line("c", bound), "\n")))...),
+			"imported 3 resources")
+		first, second := file(line("d", bound)), file(line("e", bound), line("f", bound+1), `{"type":"comet"}`+"\n", line("g", bound+(5<<20)),
+			strings.TrimSuffix(line("h", bound+1), "\n"))
 		code, _, stderr := portico(t, append(with, first, second)...)
 		require.Equal(t, 1, code)
 		const tooLong = ":%d: The line is longer than %d bytes; shorten its texts and lists, or raise --line-bytes.\n"

@@ -34,7 +34,9 @@ func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 		stopped, other := o.serve(t, flags...), o.serve(t, flags...)
 		var mu sync.Mutex
 		var made, unknown int
-		held, free := []string{"prod-americano", "prod-espresso"}, []string{"prod-cappuccino", "prod-cold-brew", "prod-earl-grey", "prod-flat-white", "prod-latte-large", "prod-latte-small", "prod-masala-chai", "prod-mint-tea"}
+		held, free := []string{"prod-americano", "prod-espresso"},
+			[]string{"prod-cappuccino", "prod-cold-brew", "prod-earl-grey", "prod-flat-white", "prod-latte-large", "prod-latte-small",
+				"prod-masala-chai", "prod-mint-tea"}
 		selling := func(products ...string) string {
 			changes := make([]string, len(products))
 			for i, product := range products {
@@ -136,7 +138,8 @@ func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 		}
 		for _, product := range held {
 			moves := moved(product)
-			require.True(t, made <= moves && moves <= made+unknown, fmt.Sprint(product, ": ", made, " acknowledged, ", unknown, " in doubt, ", moves, " there"))
+			require.True(t, made <= moves && moves <= made+unknown,
+				fmt.Sprint(product, ": ", made, " acknowledged, ", unknown, " in doubt, ", moves, " there"))
 		}
 	})
 }

@@ -62,7 +62,8 @@ func TestStorefrontCheckout(t *testing.T) {
 		require.Equal(t, test.status, status, answer)
 		require.JSONEq(t, test.answer, answer)
 	}
-	require.InDelta(t, 1, s.metric(t, `portico_graphql_fields_total{client="`+id+`",field="Query.promotionCodeCheck"}`), 0, "asked as its own client")
+	require.InDelta(t, 1, s.metric(t, `portico_graphql_fields_total{client="`+id+`",field="Query.promotionCodeCheck"}`), 0,
+		"asked as its own client")
 	for _, path := range []string{"/", "/src/main.tsx", "/src/token.ts", "/src/bill.ts", "/server/service.ts"} {
 		_, module := (&serverProcess{url: f.url}).send(t, "GET", path, "")
 		require.NotContains(t, module, secret, path)
@@ -146,7 +147,8 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 	}
 	f.query(t, &said, `{ product(slug: "latte") { childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
 	large := said.Product.ChildByOptions
-	f.eventually(t, large.UUID+" "+large.DisplayPrice.text(), `document.querySelector(".product").dataset.product + " " + document.querySelector(".product .price").textContent`)
+	f.eventually(t, large.UUID+" "+large.DisplayPrice.text(),
+		`document.querySelector(".product").dataset.product + " " + document.querySelector(".product .price").textContent`)
 	const stock = `document.querySelector(".product .stock").dataset.available ?? ""`
 	f.eventually(t, fmt.Sprint(large.Stock.Available), stock)
 	f.accessible(t, "variants")
@@ -154,7 +156,8 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 	_, answer := f.s.graphql(t, f.token, `mutation { stockTransact(input: {changes: [{productId: "prod-latte-large", action: DECREMENT, quantity: 137}]}) { userErrors { message } } }`)
 	require.JSONEq(t, `{"data":{"stockTransact":{"userErrors":[]}}}`, answer)
 	f.eventually(t, fmt.Sprint(large.Stock.Available-137), stock)
-	require.Equal(t, fmt.Sprintf("status Only %d left", large.Stock.Available-137), f.script(t, `document.querySelector(".product .stock").getAttribute("role") + " " + document.querySelector(".product .stock").textContent`))
+	require.Equal(t, fmt.Sprintf("status Only %d left", large.Stock.Available-137),
+		f.script(t, `document.querySelector(".product .stock").getAttribute("role") + " " + document.querySelector(".product .stock").textContent`))
 	f.picture(t, "storefront-stock-ticked")
 }
 
@@ -192,7 +195,8 @@ func seeBundle(t *testing.T, f *storefrontTab) {
 	}
 	f.eventually(t, said.ProductConfigured.DisplayPrice.text(), `document.querySelector(".product .price").textContent`)
 	f.eventually(t, fmt.Sprint(least), `document.querySelector(".product .stock").dataset.available ?? ""`)
-	require.Equal(t, "true", f.script(t, `String(document.querySelector(".options input[value=prod-pain-au-chocolat]").disabled)`), "a third pastry")
+	require.Equal(t, "true", f.script(t, `String(document.querySelector(".options input[value=prod-pain-au-chocolat]").disabled)`),
+		"a third pastry")
 	f.click(t, ".buy button")
 	f.eventually(t, "1", `document.querySelector(".count").textContent`)
 	f.accessible(t, "bundle")
@@ -256,14 +260,17 @@ func seeShopper(t *testing.T, f *storefrontTab) {
 	f.choose(t, "[aria-label=Language]", "fr")
 	f.choose(t, "[aria-label=Currency]", "EUR")
 	var said struct{ Brew, Breakfast soldProduct }
-	f.query(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`, "Accept-Language", "fr", "X-Moltin-Currency", "EUR")
-	f.eventually(t, said.Breakfast.Name+"\n"+said.Brew.Name, `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
+	f.query(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`, "Accept-Language", "fr",
+		"X-Moltin-Currency", "EUR")
+	f.eventually(t, said.Breakfast.Name+"\n"+said.Brew.Name,
+		`[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
 	f.click(t, ".lines li:first-child button")
 	f.eventually(t, said.Brew.Name, `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, "2", `document.querySelector(".count").textContent`)
 	f.click(t, ".lines .words a")
-	f.eventually(t, "now "+said.Brew.DisplayPrice.text()+" before "+said.Brew.OriginalDisplayPrice.text(), `document.querySelector(".product .price")?.textContent ?? ""`)
+	f.eventually(t, "now "+said.Brew.DisplayPrice.text()+" before "+said.Brew.OriginalDisplayPrice.text(),
+		`document.querySelector(".product .price")?.textContent ?? ""`)
 	f.picture(t, "storefront-french")
 }
 

@@ -87,7 +87,8 @@ func (s *serverProcess) open(t testing.TB, greeting map[string]any, headers ...s
 	for i := 0; i < len(headers); i += 2 {
 		header.Set(headers[i], headers[i+1])
 	}
-	conn, response, err := websocket.Dial(t.Context(), s.url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: header})
+	conn, response, err := websocket.Dial(t.Context(), s.url+"/graphql",
+		&websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: header})
 	require.NoError(t, err, "%v", response)
 	t.Cleanup(func() { conn.CloseNow() })
 	if greeting != nil {

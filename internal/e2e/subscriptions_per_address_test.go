@@ -66,7 +66,8 @@ func TestSubscriptionsPerAddress(t *testing.T) {
 		begun, refused = begin(token, "198.51.100.1", 100)
 		require.Equal(t, 10, begun, "ten addresses have all of the client's, and another still has some")
 		require.Contains(t, refused, "--subscriptions-client")
-		response, body := s.send(t, http.MethodPost, "/graphql", `{"query":"{settings{__typename}}"}`, "Content-Type", "application/json", "Accept", "text/event-stream",
+		response, body := s.send(t, http.MethodPost, "/graphql", `{"query":"{settings{__typename}}"}`, "Content-Type", "application/json",
+			"Accept", "text/event-stream",
 			"Authorization", token["authorization"].(string), "X-Forwarded-For", "198.51.100.2")
 		require.Equal(t, http.StatusOK, response.StatusCode, body)
 		end()

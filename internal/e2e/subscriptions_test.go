@@ -179,14 +179,16 @@ func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 	t.Parallel()
 	storetest.FullTestsOnly(t, "the tests of graph bound streams without a process")
 	o := openDemo(t, "file:"+t.TempDir()+"/live.db")
-	l := o.serve(t, "--subscriptions-connection", "2", "--subscriptions-client", "3", "--document-depth", "4", "--cors-origin", "https://shop.example")
+	l := o.serve(t, "--subscriptions-connection", "2", "--subscriptions-client", "3", "--document-depth", "4", "--cors-origin",
+		"https://shop.example")
 	_, token := o.issue(t, "inventory:read", "catalog:read")
 
 	for code, messages := range map[int][]message{
 		4400: {{Type: "connection_init"}, {Type: "subscribe", Payload: map[string]string{"query": espressos}}},
 		4401: {{Type: "subscribe", ID: "1", Payload: map[string]string{"query": espressos}}},
 		4429: {{Type: "connection_init"}, {Type: "connection_init"}},
-		4409: {{Type: "connection_init", Payload: bearing(token)}, {Type: "subscribe", ID: "1", Payload: map[string]string{"query": espressos}}, {Type: "subscribe", ID: "1", Payload: map[string]string{"query": espressos}}},
+		4409: {{Type: "connection_init", Payload: bearing(token)}, {Type: "subscribe", ID: "1", Payload: map[string]string{"query": espressos}},
+			{Type: "subscribe", ID: "1", Payload: map[string]string{"query": espressos}}},
 		4403: {{Type: "connection_init", Payload: bearing("no." + token)}},
 	} {
 		conn := l.open(t, nil)
@@ -223,12 +225,14 @@ func TestSubscriptionProtocolErrorsAndLimits(t *testing.T) {
 	require.Contains(t, data, "errors")
 
 	for origin, status := range map[string]int{"https://evil.example": 403, "https://shop.example": 101, l.url: 101} {
-		_, response, _ := websocket.Dial(t.Context(), l.url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: http.Header{"Origin": {origin}}})
+		_, response, _ := websocket.Dial(t.Context(), l.url+"/graphql",
+			&websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}, HTTPHeader: http.Header{"Origin": {origin}}})
 		require.Equal(t, status, response.StatusCode, origin)
 	}
 	_, response, _ := websocket.Dial(t.Context(), l.url+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-ws"}})
 	require.Equal(t, 400, response.StatusCode, "another protocol")
-	response, err := http.Post(l.url+"/graphql", "application/json", strings.NewReader(`{"query":"subscription { catalogPublished { uuid } }"}`))
+	response, err := http.Post(l.url+"/graphql", "application/json",
+		strings.NewReader(`{"query":"subscription { catalogPublished { uuid } }"}`))
 	require.NoError(t, err)
 	defer response.Body.Close()
 	require.Equal(t, 406, response.StatusCode, "a client that accepts one response")

@@ -95,8 +95,10 @@ func TestTraces(t *testing.T) {
 		_, token := writer.issue(t, "catalog:read", "catalog:write", "settings:write", "settings:read", "promotions:read")
 		s := writer.serve(t)
 		traced := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json", "Traceparent", traceparent}
-		s.send(t, "POST", "/graphql", `{"query": "query Vouchers($id: ID!) { promotion(id: $id) { id } }", "variables": {"id": "HIDDEN"}}`, traced...)
-		s.send(t, "POST", "/graphql", `{"query": "mutation Paged { settingsUpdate(input: {pageLength: 31}) { settings { pageLength } } }"}`, traced...)
+		s.send(t, "POST", "/graphql", `{"query": "query Vouchers($id: ID!) { promotion(id: $id) { id } }", "variables": {"id": "HIDDEN"}}`,
+			traced...)
+		s.send(t, "POST", "/graphql", `{"query": "mutation Paged { settingsUpdate(input: {pageLength: 31}) { settings { pageLength } } }"}`,
+			traced...)
 		s.send(t, "GET", "/v2/promotions/HIDDEN/codes?filter=eq(code,HIDDEN)", "", traced...)
 		s.send(t, "GET", "/HIDDEN", "", "Authorization", "Bearer HIDDEN")
 		_, published := s.graphql(t, token, `mutation { catalogPublish(input: {catalogId: "catalog-coffee"}) { job { id } userErrors { message } } }`)
@@ -115,7 +117,8 @@ func TestTraces(t *testing.T) {
 			t.Helper()
 			for _, name := range names {
 				parent = find(t, all, name, func(s *spans.Span) bool {
-					return (s.Name == name || name == "a statement" && s.Kind == spans.Span_SPAN_KIND_CLIENT) && string(s.ParentSpanId) == string(parent.SpanId) && string(s.TraceId) == string(parent.TraceId)
+					return (s.Name == name || name == "a statement" && s.Kind == spans.Span_SPAN_KIND_CLIENT) &&
+						string(s.ParentSpanId) == string(parent.SpanId) && string(s.TraceId) == string(parent.TraceId)
 				})
 			}
 			return parent
@@ -156,7 +159,8 @@ func TestTraces(t *testing.T) {
 func TestTracingIsOptional(t *testing.T) {
 	c := startCollector(t)
 	for name, env := range map[string][2]string{
-		"no endpoint": {"OTEL_EXPORTER_OTLP_ENDPOINT", ""}, "disabled": {"OTEL_SDK_DISABLED", "true"}, "another exporter": {"OTEL_TRACES_EXPORTER", "none"},
+		"no endpoint": {"OTEL_EXPORTER_OTLP_ENDPOINT", ""}, "disabled": {"OTEL_SDK_DISABLED", "true"},
+		"another exporter": {"OTEL_TRACES_EXPORTER", "none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv(env[0], env[1])

@@ -32,11 +32,13 @@ func TestPlaygroundWithTrustedDocuments(t *testing.T) {
 			ask := func(operation map[string]any, shopper ...string) (*http.Response, string) {
 				body, err := json.Marshal(operation)
 				require.NoError(t, err)
-				return s.send(t, "POST", "/graphql", string(body), append(shopper, "Content-Type", "application/json", "Authorization", "Bearer "+token)...)
+				return s.send(t, "POST", "/graphql", string(body), append(shopper, "Content-Type", "application/json", "Authorization",
+					"Bearer "+token)...)
 			}
 			_, text := s.send(t, "GET", "/playground/examples.graphql", "")
 			for _, example := range playgroundExamples(t, text) {
-				query := strings.TrimSpace(regexp.MustCompile(`(?m)^# .*\n`).ReplaceAllString(example.query+"\n", "")) // without comments, as the page sends it
+				query := strings.TrimSpace(regexp.MustCompile(`(?m)^# .*\n`).ReplaceAllString(example.query+"\n",
+					"")) // without comments, as the page sends it
 				if example.name == "live" {
 					_, answer := streaming(t, s.url, token, map[string]any{"query": query, "variables": example.variables}).next()
 					require.Contains(t, answer, `{"data":{"stockChanged":{"product":{"name":`)

@@ -51,7 +51,8 @@ func TestWritesAboveTheLimitAreRefused(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t, "inventory:read", "inventory:write", "catalog:read")
-		s := o.serve(t, "--requests", "1", "--requests-waiting", "1", "--request-wait", "20ms", "--lock-time", "50s", "--write-time", "50s", "--idle-write-time", "50s", "--admin-addr", "127.0.0.1:0")
+		s := o.serve(t, "--requests", "1", "--requests-waiting", "1", "--request-wait", "20ms", "--lock-time", "50s", "--write-time", "50s",
+			"--idle-write-time", "50s", "--admin-addr", "127.0.0.1:0")
 		headers := []string{"Authorization", "Bearer " + token, "Content-Type", "application/json"}
 		release := blockStockWrites(t, e)
 		first := make(chan int, 1)
@@ -95,7 +96,8 @@ func TestWritesAboveTheLimitAreRefused(t *testing.T) {
 
 func TestInvalidConcurrencyFlags(t *testing.T) {
 	t.Parallel()
-	for _, flag := range []string{"--requests=-1", "--requests-waiting=-1", "--requests-expensive=-1", "--request-wait=-1s", "--subscriptions-address=-1"} {
+	for _, flag := range []string{"--requests=-1", "--requests-waiting=-1", "--requests-expensive=-1", "--request-wait=-1s",
+		"--subscriptions-address=-1"} {
 		code, _, stderr := portico(t, "serve", flag)
 		require.Equal(t, 2, code)
 		require.Contains(t, stderr, "must be 0 or more")

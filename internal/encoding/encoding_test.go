@@ -13,13 +13,14 @@ import (
 	"portico/internal/encoding"
 )
 
-func TestTheCodingIsTheOneThatIsWeighedMost(t *testing.T) {
+func TestNegotiate(t *testing.T) {
 	t.Parallel()
 	for encodings, want := range map[string]*encoding.Encoding{
 		"": nil, "br": nil, "identity": nil, "gzip;q=0": nil, "gzip; q=0.0, *": nil, "*;q=0": nil, "gzip;q=x": nil, "gzip;level=1": nil,
 		"gzip": encoding.Gzip, "GZIP": encoding.Gzip, "*": encoding.Gzip, "br, gzip;q=0.8": encoding.Gzip, "gzip, deflate": encoding.Gzip,
-		"zstd": encoding.Zstd, "gzip, deflate, br, zstd": encoding.Zstd, "zstd;q=0.5, gzip": encoding.Gzip, "gzip;q=0.5, zstd;q=0.5": encoding.Zstd,
-		"zstd;q=0, gzip": encoding.Gzip, "zstd;q=0": nil,
+		"zstd": encoding.Zstd, "gzip, deflate, br, zstd": encoding.Zstd, "zstd;q=0.5, gzip": encoding.Gzip,
+		"gzip;q=0.5, zstd;q=0.5": encoding.Zstd,
+		"zstd;q=0, gzip":         encoding.Gzip, "zstd;q=0": nil,
 	} {
 		require.Same(t, want, encoding.Negotiate([]string{encodings}), encodings)
 	}
@@ -28,7 +29,7 @@ func TestTheCodingIsTheOneThatIsWeighedMost(t *testing.T) {
 	require.Equal(t, `"a.gz"`, encoding.Gzip.ETag(`"a"`))
 }
 
-// page is as much JSON as a page of products.
+// page is JSON of the size of a page of products.
 func page() []byte {
 	var b bytes.Buffer
 	for i := range 400 {
@@ -37,7 +38,7 @@ func page() []byte {
 	return b.Bytes()
 }
 
-func TestWhatIsCompressedIsReadAgain(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, c := range []*encoding.Encoding{encoding.Gzip, encoding.Zstd} {
 		for range 3 { // the same writer again
@@ -68,8 +69,8 @@ func unpacked(t *testing.T, c *encoding.Encoding, sent io.Reader) []byte {
 	return text
 }
 
-// BenchmarkAnswer is what an answer of a page costs to compress.
-func BenchmarkAnswer(b *testing.B) {
+// BenchmarkCompressPage measures the compression of a page.
+func BenchmarkCompressPage(b *testing.B) {
 	body := page()
 	for _, c := range []*encoding.Encoding{encoding.Gzip, encoding.Zstd} {
 		b.Run(c.Name, func(b *testing.B) {

@@ -118,7 +118,8 @@ func TestManualFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, written, len(manualFiles))
 	for name, start := range map[string]string{
-		"portico.1": ".TH PORTICO 1\n", "portico.bash": "# bash completion", "portico.zsh": "#compdef portico\n", "portico.fish": "# fish completion",
+		"portico.1": ".TH PORTICO 1\n", "portico.bash": "# bash completion", "portico.zsh": "#compdef portico\n",
+		"portico.fish": "# fish completion",
 	} {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		require.NoError(t, err)
@@ -162,7 +163,8 @@ func requireSBOM(t *testing.T, file, version string) {
 		}
 	}
 	require.NoError(t, json.Unmarshal(text, &sbom))
-	require.Equal(t, []string{"CycloneDX", "portico", version}, []string{sbom.BOMFormat, sbom.Metadata.Component.Name, sbom.Metadata.Component.Version})
+	require.Equal(t, []string{"CycloneDX", "portico", version},
+		[]string{sbom.BOMFormat, sbom.Metadata.Component.Name, sbom.Metadata.Component.Version})
 	licensed := map[string]string{}
 	for _, c := range sbom.Components {
 		for _, l := range c.Evidence.Licenses {

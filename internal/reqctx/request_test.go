@@ -10,7 +10,7 @@ import (
 	"portico/internal/reqctx"
 )
 
-func TestARequestBeginsOnce(t *testing.T) {
+func TestBeginTwice(t *testing.T) {
 	t.Parallel()
 	require.Nil(t, reqctx.From(t.Context()))
 	first, known := reqctx.Begin(httptest.NewRequest("GET", "/", nil))
@@ -24,8 +24,8 @@ func TestARequestBeginsOnce(t *testing.T) {
 	require.Same(t, other, reqctx.From(another.Context()))
 }
 
-// TestARequestIsAContext like the one it began with.
-func TestARequestIsAContext(t *testing.T) {
+// TestRequestIsContext requires that a Request behaves like the context it began with.
+func TestRequestIsContext(t *testing.T) {
 	t.Parallel()
 	type key struct{}
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
@@ -40,8 +40,8 @@ func TestARequestIsAContext(t *testing.T) {
 	require.ErrorIs(t, r.Context().Err(), context.Canceled)
 }
 
-// TestFindingARequestCostsNothing: every layer does.
-func TestFindingARequestCostsNothing(t *testing.T) {
+// TestFromAllocations requires no allocations, since each layer calls From.
+func TestFromAllocations(t *testing.T) {
 	r, _ := reqctx.Begin(httptest.NewRequest("GET", "/", nil))
 	require.Zero(t, testing.AllocsPerRun(100, func() { reqctx.From(r.Context()).HeaderValue("one") }))
 }

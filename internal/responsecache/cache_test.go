@@ -37,7 +37,7 @@ func (m *made) write(text string) func() (*responsecache.Response, error) {
 	}
 }
 
-func TestAnAnswerIsMadeOnce(t *testing.T) {
+func TestDoCachesResponse(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(1<<20), &made{}
 	for range 3 {
@@ -54,7 +54,7 @@ func TestAnAnswerIsMadeOnce(t *testing.T) {
 	require.NotZero(t, stats.Bytes)
 }
 
-func TestARoomOfNoBytesKeepsNothing(t *testing.T) {
+func TestCacheWithoutBytes(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(0), &made{}
 	for range 3 {
@@ -66,9 +66,9 @@ func TestARoomOfNoBytesKeepsNothing(t *testing.T) {
 	require.Zero(t, room.Stats())
 }
 
-// TestAnAnswerHoldsForItsTime: from its first instant until just before its
-// end, and not before the first either, since clocks are set back.
-func TestAnAnswerHoldsForItsTime(t *testing.T) {
+// TestValidity requires that a response is valid from its first instant until just before its end,
+// and not before, since clocks can be set back.
+func TestValidity(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(1<<20), &made{}
 	sale := func() (*responsecache.Response, error) {
@@ -88,7 +88,7 @@ func TestAnAnswerHoldsForItsTime(t *testing.T) {
 	}
 }
 
-func TestThoseWhoAskTogetherWaitForOne(t *testing.T) {
+func TestConcurrentCallsShareResponse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		room, m := responsecache.NewCache(1<<20), &made{}
@@ -108,7 +108,7 @@ func TestThoseWhoAskTogetherWaitForOne(t *testing.T) {
 	})
 }
 
-func TestAnErrorIsKeptForNobody(t *testing.T) {
+func TestErrorsAreNotCached(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(1<<20), &made{}
 	broken := errors.New("broken")
@@ -119,9 +119,9 @@ func TestAnErrorIsKeptForNobody(t *testing.T) {
 	require.Equal(t, "A", string(got.Body))
 }
 
-// TestNobodyFailsWithAnother: whoever waits for one whose client goes away, or
-// whose handler panics, gets an answer all the same.
-func TestNobodyFailsWithAnother(t *testing.T) {
+// TestWaitersRetryAfterCancelOrPanic requires that a call gets a response when the call it waits
+// for is canceled or panics.
+func TestWaitersRetryAfterCancelOrPanic(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(){
 		"gone":  nil,
@@ -150,7 +150,7 @@ func TestNobodyFailsWithAnother(t *testing.T) {
 	}
 }
 
-func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
+func TestCanceledWaiterReturns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		room, m := responsecache.NewCache(1<<20), &made{}
@@ -169,7 +169,7 @@ func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
 	})
 }
 
-func TestTheRoomHoldsToItsBudget(t *testing.T) {
+func TestBudget(t *testing.T) {
 	t.Parallel()
 	const budget = 1 << 20
 	room := responsecache.NewCache(budget)
@@ -184,9 +184,9 @@ func TestTheRoomHoldsToItsBudget(t *testing.T) {
 	require.LessOrEqual(t, held, uint64(budget))
 }
 
-// TestALongAnswerIsNotKept: it would take the room of many others. Those who ask
-// for it at the same time share it all the same.
-func TestALongAnswerIsNotKept(t *testing.T) {
+// TestLongResponseIsSharedNotCached requires that concurrent calls share a response that is too
+// large to cache.
+func TestLongResponseIsSharedNotCached(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		room, m := responsecache.NewCache(1<<30), &made{}
@@ -203,7 +203,8 @@ func TestALongAnswerIsNotKept(t *testing.T) {
 						})
 						require.NoError(t, err)
 						require.Len(t, got.Body, length)
-						require.Equal(t, length <= 1<<20, ask(got, "Accept-Encoding", "gzip").Header.Get("Content-Encoding") == "gzip", "else it is compressed on its way")
+						require.Equal(t, length <= 1<<20, ask(got, "Accept-Encoding", "gzip").Header.Get("Content-Encoding") == "gzip",
+							"else it is compressed on its way")
 					})
 				}
 				all.Wait()
@@ -213,8 +214,8 @@ func TestALongAnswerIsNotKept(t *testing.T) {
 	})
 }
 
-// TestFragmentsShareTheBudget: with answers, and with each other by what they
-// were written of and how.
+// TestFragmentsShareTheBudget requires that fragments count with the responses. Their key is the
+// step and the hash.
 func TestFragmentsShareTheBudget(t *testing.T) {
 	t.Parallel()
 	const budget = 1 << 20
@@ -234,8 +235,8 @@ func TestFragmentsShareTheBudget(t *testing.T) {
 	require.EqualValues(t, 101, stats.FragmentMisses)
 }
 
-// TestAHitIsCheap: one allocation at most, for a key.
-func TestAHitIsCheap(t *testing.T) {
+// TestHitAllocations allows one allocation per hit, for the key.
+func TestHitAllocations(t *testing.T) {
 	room, m := responsecache.NewCache(1<<20), &made{}
 	_, err := room.Do(t.Context(), "a", noon, m.write("A"))
 	require.NoError(t, err)

@@ -14,9 +14,8 @@ import (
 	"portico/internal/responsecache"
 )
 
-// What the room says it holds is the memory that it takes, within a factor of
-// 1.5.
-func TestARoomHoldsWhatItSays(t *testing.T) { // not in parallel: others allocate too
+// TestStatsMatchMemory requires that the reported bytes are within a factor of 1.5 of the heap.
+func TestStatsMatchMemory(t *testing.T) { // not in parallel: others allocate too
 	header := func() http.Header {
 		return http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}}
 	}

@@ -14,8 +14,7 @@ import (
 	"portico/internal/responsecache"
 )
 
-// ask sends an answer to a request with some header lines, name and value in
-// turn.
+// ask serves a response to a request. headers are pairs of name and value.
 func ask(a *responsecache.Response, header ...string) *http.Response {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 	for i := 0; i < len(header); i += 2 {
@@ -32,23 +31,24 @@ func body(t *testing.T, r *http.Response) string {
 	return string(text)
 }
 
-func TestAnAnswerIsWrittenWithItsHeader(t *testing.T) {
+func TestServeHTTPWritesHeader(t *testing.T) {
 	t.Parallel()
 	a := responsecache.NewResponse([]byte(`{"data":1}`), http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}})
 	got := ask(a)
 	require.Equal(t, http.StatusOK, got.StatusCode)
-	require.Equal(t, http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}, "Content-Length": {"10"}, "Etag": {a.ETag}}, got.Header)
+	require.Equal(t, http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}, "Content-Length": {"10"},
+		"Etag": {a.ETag}}, got.Header)
 	require.Equal(t, `{"data":1}`, body(t, got))
 }
 
-func TestTheTagIsOfTheBody(t *testing.T) {
+func TestEntityTagDependsOnBody(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, answer("A").ETag, answer("A").ETag)
 	require.NotEqual(t, answer("A").ETag, answer("B").ETag)
 	require.Regexp(t, `^"[0-9a-z.]+"$`, answer("").ETag)
 }
 
-func TestWhoHasTheAnswerGetsNothing(t *testing.T) {
+func TestNotModified(t *testing.T) {
 	t.Parallel()
 	a := answer("A")
 	small := strings.TrimSuffix(a.ETag, `"`) + `.gz"`
@@ -67,8 +67,8 @@ func TestWhoHasTheAnswerGetsNothing(t *testing.T) {
 	require.Equal(t, 304, ask(a, "If-None-Match", `"x"`, "If-None-Match", a.ETag).StatusCode)
 }
 
-// TestWhoTakesLessIsSentLess: compressed, with a tag of its own.
-func TestWhoTakesLessIsSentLess(t *testing.T) {
+// TestCompressedResponse requires a compressed body with an entity tag of its own.
+func TestCompressedResponse(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(`{"name":"Chair"},`, 1000)
 	a := answer(text)
@@ -94,7 +94,7 @@ func TestWhoTakesLessIsSentLess(t *testing.T) {
 	require.Equal(t, 304, ask(a, "Accept-Encoding", "zstd", "If-None-Match", small.Header.Get("Etag")).StatusCode)
 }
 
-func TestWhatDoesNotCompressIsSentWhole(t *testing.T) {
+func TestIncompressibleResponse(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{strings.Repeat("a", 1023), noise(4096)} {
 		a := answer(text)

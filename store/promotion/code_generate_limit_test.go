@@ -79,9 +79,11 @@ func generateConfiguredLimits(backend storetest.Backend) func(*testing.T) {
 			over int
 			says string
 		}{
-			"jobs of a client":  {job.Quota{ClientJobs: 2}, []int{1, 1}, false, 1, "has 2 queued or running jobs; the limit is 2; "},
-			"codes of a client": {job.Quota{ClientCodes: 10}, []int{4, 6}, false, 1, "count is too high, 1: this client already waits for 10 codes; the limit is 10; "},
-			"codes of all":      {job.Quota{Codes: 10}, []int{4, 6}, true, 1, "count is too high, 1: all clients wait for 10 codes; the limit is 10; "},
+			"jobs of a client": {job.Quota{ClientJobs: 2}, []int{1, 1}, false, 1, "has 2 queued or running jobs; the limit is 2; "},
+			"codes of a client": {job.Quota{ClientCodes: 10}, []int{4, 6}, false, 1,
+				"count is too high, 1: this client already waits for 10 codes; the limit is 10; "},
+			"codes of all": {job.Quota{Codes: 10}, []int{4, 6}, true, 1,
+				"count is too high, 1: all clients wait for 10 codes; the limit is 10; "},
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := backend.Open(t, storetest.WithClock(storetest.NewClock(storetest.Noon)), func(config *shop.Config) { config.JobQuota = c.room })

@@ -40,7 +40,9 @@ func generateByPattern(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``))
 		storetest.RunWorker(t, s)
-		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s, code.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: new(3), ConsumeUnit: code.PerItem}).ID)
+		task := storetest.WaitForJob(t, s, storetest.GenerateCodes(t, s,
+			code.CodeGeneration{PromotionID: "p", Count: 5001, Pattern: "SUMMER-#####-###", Alphabet: "abcdefghij", Uses: new(3),
+				ConsumeUnit: code.PerItem}).ID)
 		require.Equal(t, job.JobSucceeded, task.State, task.Error)
 		require.Equal(t, []int{5001, 5001}, []int{task.Done, task.Total})
 		codes := storetest.ExportedCodes(t, s, "p")
@@ -82,15 +84,18 @@ func generateSlowDatabase(backend storetest.Backend) func(*testing.T) {
 
 func generateRefusals(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.PromotionLine("over", `,"end":"2024-02-01"`))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("auto", `,"automatic":true`),
+			storetest.PromotionLine("over", `,"end":"2024-02-01"`))
 		for _, c := range []struct {
 			g      code.CodeGeneration
 			code   store.Code
 			member string
 			words  string
 		}{
-			{code.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern", "there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
-			{code.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern", "there are 2, so that 1 guess in 1 would"},
+			{code.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern",
+				"there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
+			{code.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern",
+				"there are 2, so that 1 guess in 1 would"},
 			{code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
 			{code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
 			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
@@ -106,7 +111,8 @@ func generateRefusals(backend storetest.Backend) func(*testing.T) {
 			_, _, err := s.GenerateCodes(t.Context(), storetest.Actor, c.g)
 			storetest.RequireError(t, err, c.code, c.member, c.words)
 		}
-		_, odds, err := s.GenerateCodes(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
+		_, odds, err := s.GenerateCodes(t.Context(), storetest.Actor,
+			code.CodeGeneration{PromotionID: "p", Count: 1000, Pattern: "X###-##", Alphabet: "0123456789"})
 		require.NoError(t, err)
 		require.InDelta(t, 100, odds, 0.001)
 	}

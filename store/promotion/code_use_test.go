@@ -51,8 +51,10 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 			storetest.PromotionLine("soon", `,"start":"2024-06-01"`), storetest.PromotionLine("over", `,"end":"2024-02-01"`),
 			storetest.PromotionLine("percent", `,"promotion_type":"percent_discount","schema":{"percent":10,"currencies":[]}`),
 			storetest.PromotionLine("bare", ``), storetest.CodeLine("bare", "BARE", ``),
-			storetest.CodeLine("p", "GOOD", ``), storetest.CodeLine("p", "SPENT", `,"max_uses":2,"uses":0`), storetest.CodeLine("p", "MINE", `,"user":["u1","u2"]`), storetest.CodeLine("p", "ONLY", `,"user":"u1"`),
-			storetest.CodeLine("p", "ITEMS", `,"consume_unit":"per_item","max_uses":5,"uses":3`), storetest.CodeLine("off", "OFF", `,"max_uses":1,"uses":0,"user":"u1"`),
+			storetest.CodeLine("p", "GOOD", ``), storetest.CodeLine("p", "SPENT", `,"max_uses":2,"uses":0`),
+			storetest.CodeLine("p", "MINE", `,"user":["u1","u2"]`), storetest.CodeLine("p", "ONLY", `,"user":"u1"`),
+			storetest.CodeLine("p", "ITEMS", `,"consume_unit":"per_item","max_uses":5,"uses":3`),
+			storetest.CodeLine("off", "OFF", `,"max_uses":1,"uses":0,"user":"u1"`),
 			storetest.CodeLine("soon", "SOON", ``), storetest.CodeLine("over", "OVER", ``), storetest.CodeLine("percent", "PERCENT", ``))
 		for _, c := range []struct {
 			name    string
@@ -68,18 +70,24 @@ func codeChecked(backend storetest.Backend) func(*testing.T) {
 			{"expired", redeem.CodeUse{Code: "OVER", Units: 1}, 0, []code.CodeReason{code.CodeExpired}},
 			{"not started", redeem.CodeUse{Code: "SOON", Units: 1}, 0, []code.CodeReason{code.CodeNotStarted}},
 			{"used up", redeem.CodeUse{Code: "SPENT", Units: 1}, 0, []code.CodeReason{code.CodeUsedUp}},
-			{"several at once", redeem.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0, []code.CodeReason{code.CodeDisabled, code.CodeUsedUp, code.CodeWrongUser}},
+			{"several at once", redeem.CodeUse{Code: "OFF", User: "u2", Units: 1}, 0,
+				[]code.CodeReason{code.CodeDisabled, code.CodeUsedUp, code.CodeWrongUser}},
 			{"one of its users", redeem.CodeUse{Code: "MINE", User: "u2", Units: 1}, 1, nil},
 			{"nobody in particular", redeem.CodeUse{Code: "MINE", Units: 1}, 0, []code.CodeReason{code.CodeWrongUser}},
 			{"its only user", redeem.CodeUse{Code: "ONLY", User: "u1", Units: 1}, 1, nil},
 			{"items", redeem.CodeUse{Code: "ITEMS", Units: 2}, 2, nil},
 			{"more items than are left", redeem.CodeUse{Code: "ITEMS", Units: 9}, 3, nil},
 			{"no items", redeem.CodeUse{Code: "ITEMS", Units: 0}, 0, []code.CodeReason{code.CodeNoUnits}},
-			{"a cart that comes to enough", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 1000}}, 1, nil},
-			{"a cart that does not", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 999}}, 0, []code.CodeReason{code.CodeCartTooLow}},
-			{"a cart in a currency it gives nothing in", redeem.CodeUse{Code: "BARE", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency}},
-			{"a cart in a currency without a minimum", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency, code.CodeNotCurrency}},
-			{"a percentage in any currency", redeem.CodeUse{Code: "PERCENT", Units: 1, CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
+			{"a cart that comes to enough", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 1000}},
+				1, nil},
+			{"a cart that does not", redeem.CodeUse{Code: "GOOD", Units: 1, CartValue: &store.CurrencyAmount{Currency: "USD", Minor: 999}}, 0,
+				[]code.CodeReason{code.CodeCartTooLow}},
+			{"a cart in a currency it gives nothing in", redeem.CodeUse{Code: "BARE", Units: 1,
+				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency}},
+			{"a cart in a currency without a minimum", redeem.CodeUse{Code: "GOOD", Units: 1,
+				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 0, []code.CodeReason{code.CodeNotCurrency, code.CodeNotCurrency}},
+			{"a percentage in any currency", redeem.CodeUse{Code: "PERCENT", Units: 1,
+				CartValue: &store.CurrencyAmount{Currency: "EUR", Minor: 999}}, 1, nil},
 		} {
 			check, err := s.CheckCode(t.Context(), c.use)
 			require.NoError(t, err, c.name)
@@ -143,12 +151,14 @@ func codeUseForms(backend storetest.Backend) func(*testing.T) {
 
 func codeUnits(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", `,"max_uses":2`), storetest.CodeLine("p", "ITEM", `,"max_uses":7,"consume_unit":"per_item"`), storetest.CodeLine("p", "ANY", `,"consume_unit":"per_item"`))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", `,"max_uses":2`),
+			storetest.CodeLine("p", "ITEM", `,"max_uses":7,"consume_unit":"per_item"`), storetest.CodeLine("p", "ANY", `,"consume_unit":"per_item"`))
 		for i, c := range []struct {
 			code             string
 			requested, units int
 		}{{"CART", 5, 1}, {"CART", 1, 1}, {"CART", 1, 0}, {"ITEM", 3, 3}, {"ITEM", 5, 4}, {"ITEM", 1, 0}, {"ANY", 1_000_000, 1_000_000}} {
-			usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c.code, Units: c.requested, Reference: fmt.Sprint("order-", i), User: "u"})
+			usage, err := s.RedeemCode(t.Context(), storetest.Actor,
+				redeem.CodeUse{Code: c.code, Units: c.requested, Reference: fmt.Sprint("order-", i), User: "u"})
 			if c.units == 0 {
 				storetest.RequireError(t, err, store.Unprocessable, "code", "used up")
 				continue
@@ -163,7 +173,8 @@ func codeUnits(backend storetest.Backend) func(*testing.T) {
 
 func codeReference(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":1`))
+		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`),
+			storetest.CodeLine("p", "B", `,"max_uses":1`))
 		use := redeem.CodeUse{Code: "A", Units: 2, Reference: "order", User: "u"}
 		first, err := s.RedeemCode(t.Context(), storetest.Actor, use)
 		require.NoError(t, err)
@@ -187,7 +198,8 @@ func codeReference(backend storetest.Backend) func(*testing.T) {
 
 func codeReleased(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), storetest.CodeLine("p", "C", `,"max_uses":1`))
+		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`),
+			storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`), storetest.CodeLine("p", "C", `,"max_uses":1`))
 		for _, c := range []string{"A", "B"} {
 			_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: c, Units: 4, Reference: "order"})
 			require.NoError(t, err)
@@ -223,7 +235,8 @@ func codeReleased(backend storetest.Backend) func(*testing.T) {
 
 func codeUsages(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("q", "C", ``))
+		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``),
+			storetest.CodeLine("p", "A", ``), storetest.CodeLine("p", "B", ``), storetest.CodeLine("q", "C", ``))
 		var want []*redeem.CodeUsage
 		for i, c := range []string{"A", "B", "A", "C", "A"} {
 			clock.Advance(time.Second)
@@ -247,10 +260,12 @@ func codeUsages(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, len(c.want), n)
 		}
-		page, err := s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{First: new(2)}})
+		page, err := s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true},
+			Page: store.Page{First: new(2)}})
 		require.NoError(t, err)
 		require.Equal(t, []*redeem.CodeUsage{want[4], want[2]}, page.Items)
-		page, err = s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true}, Page: store.Page{After: &page.Cursors()[1]}})
+		page, err = s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true},
+			Page: store.Page{After: &page.Cursors()[1]}})
 		require.NoError(t, err)
 		require.Equal(t, want[:1], page.Items)
 		for _, c := range []struct {
@@ -347,12 +362,15 @@ func codeModel(backend storetest.Backend) func(*testing.T) {
 func codeRace(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		const uses = 50
-		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "CART", fmt.Sprintf(`,"max_uses":%d`, uses)), storetest.CodeLine("p", "ITEM", fmt.Sprintf(`,"max_uses":%d,"consume_unit":"per_item"`, uses)))
+		storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``),
+			storetest.CodeLine("p", "CART", fmt.Sprintf(`,"max_uses":%d`, uses)),
+			storetest.CodeLine("p", "ITEM", fmt.Sprintf(`,"max_uses":%d,"consume_unit":"per_item"`, uses)))
 		for name, units := range map[string]int{"CART": 1, "ITEM": 3} {
 			var took atomic.Int64
 			redeemers(t, backend, func(s *shop.Store, redeemer int) {
 				for n := 0; ; n++ {
-					usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
+					usage, err := s.RedeemCode(t.Context(), storetest.Actor,
+						redeem.CodeUse{Code: name, Units: units, Reference: fmt.Sprintf("%s-%d-%d", name, redeemer, n)})
 					if err != nil {
 						if !store.HasCode(err, store.Unprocessable) || !strings.Contains(err.Error(), "used up") {
 							t.Errorf("redeeming returned %v", err)
@@ -380,7 +398,8 @@ func redeemers(t *testing.T, backend storetest.Backend, do func(s *shop.Store, r
 
 func codeSameReference(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`), storetest.CodeLine("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":1`),
+			storetest.CodeLine("p", "B", `,"max_uses":7,"consume_unit":"per_item"`))
 		for name, units := range map[string]int{"A": 1, "B": 4} {
 			redeemers(t, backend, func(s *shop.Store, _ int) {
 				usage, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: name, Units: 4, Reference: "order"})
@@ -398,7 +417,8 @@ func codeSameReference(backend storetest.Backend) func(*testing.T) {
 
 func codeChurn(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":5`), storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.CodeLine("p", "A", `,"max_uses":5`),
+			storetest.CodeLine("p", "B", `,"max_uses":9,"consume_unit":"per_item"`))
 		redeemers(t, backend, func(s *shop.Store, redeemer int) {
 			for n := range 5 {
 				reference := fmt.Sprintf("%d-%d", redeemer, n)

@@ -24,12 +24,14 @@ var userForms = []struct {
 	json  string // empty if absent
 	users []string
 }{
-	{``, nil}, {`null`, nil}, {`"one"`, []string{"one"}}, {`["one"]`, []string{"one"}}, {`["one","two"]`, []string{"one", "two"}}, {`"a b, \"c\" é"`, []string{`a b, "c" é`}},
+	{``, nil}, {`null`, nil}, {`"one"`, []string{"one"}}, {`["one"]`, []string{"one"}}, {`["one","two"]`, []string{"one", "two"}},
+	{`"a b, \"c\" é"`, []string{`a b, "c" é`}},
 }
 
 // badUsers are invalid users, with the member of the error.
 var badUsers = []struct{ json, member string }{
-	{`""`, "user"}, {`[]`, "user"}, {`[""]`, "user.0"}, {`["one",""]`, "user.1"}, {`5`, "user"}, {`{}`, "user"}, {`true`, "user"}, {`[5]`, "user"}, {`[null]`, "user"}, {`[["one"]]`, "user"},
+	{`""`, "user"}, {`[]`, "user"}, {`[""]`, "user.0"}, {`["one",""]`, "user.1"}, {`5`, "user"}, {`{}`, "user"}, {`true`, "user"},
+	{`[5]`, "user"}, {`[null]`, "user"}, {`[["one"]]`, "user"},
 	{`"` + strings.Repeat("u", 256) + `"`, "user"}, {`["` + strings.Repeat(`u","`, 1000) + `u"]`, "user"},
 }
 
@@ -76,7 +78,8 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 			if form.json != "" {
 				require.NoError(t, user.UnmarshalJSON([]byte(form.json)))
 			}
-			_, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "created", []code.NewCode{{Code: "created-" + string(rune('a'+i)), User: user}}, "")
+			_, codes, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "created",
+				[]code.NewCode{{Code: "created-" + string(rune('a'+i)), User: user}}, "")
 			require.NoError(t, err, form.json)
 			require.Equal(t, form.users, codes[0].Users(), form.json)
 		}
@@ -98,7 +101,8 @@ func codeUserForms(d *storetest.SharedStore) func(*testing.T) {
 			require.Contains(t, file.String(), `"user":`+form.json)
 		}
 		for _, bad := range badUsers {
-			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.CodeLine("told", "bad", `,"user":`+bad.json)), exchange.ImportOptions{})
+			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.CodeLine("told", "bad", `,"user":`+bad.json)),
+				exchange.ImportOptions{})
 			require.Error(t, err, bad.json)
 			require.Equal(t, bad.member, strings.Join(storetest.ImportErrors(t, err)[0].Err.Path, "."), "%.40s: %v", bad.json, err)
 		}
@@ -156,10 +160,12 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
-		_, err := s.CreatePromotion(t.Context(), storetest.Actor, strings.Repeat("x", 64), promotion.PromotionChange{Name: new("Automatic"), Description: new(""), Type: new(rule.PercentDiscount), Automatic: new(true),
-			Start: new("2020-01-01"), End: new("2100-01-01"), Schema: []byte(`{"percent":5}`)})
+		_, err := s.CreatePromotion(t.Context(), storetest.Actor, strings.Repeat("x", 64),
+			promotion.PromotionChange{Name: new("Automatic"), Description: new(""), Type: new(rule.PercentDiscount), Automatic: new(true),
+				Start: new("2020-01-01"), End: new("2100-01-01"), Schema: []byte(`{"percent":5}`)})
 		require.NoError(t, err)
-		for _, good := range []string{"A", "...", "a.b", "a b", "ÄÖ é", "10% off?", `back\slash`, "#1", "=1+1", "夏のセール", strings.Repeat("𝟘", 64), "\U0001F389"} {
+		for _, good := range []string{"A", "...", "a.b", "a b", "ÄÖ é", "10% off?", `back\slash`, "#1", "=1+1", "夏のセール",
+			strings.Repeat("𝟘", 64), "\U0001F389"} {
 			require.NoError(t, storetest.AddCodes(s, "p", good), good)
 			c, err := s.PromotionCode(t.Context(), good)
 			require.NoError(t, err, good)
@@ -168,7 +174,9 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 		text := storetest.Export(t, s)
 		storetest.Import(t, s, text)
 		require.Equal(t, text, storetest.Export(t, s), "an automatic code may be longer than the limit of others")
-		for _, bad := range []string{".", "..", "a/b", "/", " a", "a ", "\ta", "a\tb", "a\nb", "a\x7f", "a\u0085b", "a\u00a0b", "a\u200bb", "a\u200fb", "a\u061cb", "\u202egnp", "a\u2066b", "\ufeffa", "a\u2028b", "\x00", "\xff", "a\ufffdb", "a\u00adb", strings.Repeat("é", 65)} {
+		for _, bad := range []string{".", "..", "a/b", "/", " a", "a ", "\ta", "a\tb", "a\nb", "a\x7f", "a\u0085b", "a\u00a0b", "a\u200bb",
+			"a\u200fb", "a\u061cb", "\u202egnp", "a\u2066b", "\ufeffa", "a\u2028b", "\x00", "\xff", "a\ufffdb", "a\u00adb",
+			strings.Repeat("é", 65)} {
 			err := storetest.AddCodes(s, "p", bad)
 			require.Error(t, err, "%q", bad)
 			require.Equal(t, "codes.0.code", strings.Join(store.AsErrors(err)[0].Path, "."), "%q: %v", bad, err)
@@ -184,7 +192,8 @@ func codeTexts(d *storetest.SharedStore) func(*testing.T) {
 			require.Equal(t, "code", strings.Join(storetest.ImportErrors(t, err)[0].Err.Path, "."), "%q: %v", bad, err)
 		}
 		for _, g := range []code.CodeGeneration{
-			{Pattern: "a/####-####"}, {Pattern: " ####-####"}, {Pattern: "\u202e####-####"}, {Pattern: strings.Repeat("#", 65)}, {Pattern: "##", Alphabet: "." + strings.Repeat("0123456789", 1) + "ABCDEFGHIJ"},
+			{Pattern: "a/####-####"}, {Pattern: " ####-####"}, {Pattern: "\u202e####-####"}, {Pattern: strings.Repeat("#", 65)},
+			{Pattern: "##", Alphabet: "." + strings.Repeat("0123456789", 1) + "ABCDEFGHIJ"},
 			{Alphabet: "ab/cdefghij"}, {Alphabet: "ab cdefghij"}, {Alphabet: "ab\u200fcdefghij"},
 		} {
 			g.PromotionID, g.Count = "p", 1
@@ -202,8 +211,10 @@ func codeCells(d *storetest.SharedStore) func(*testing.T) {
 		storetest.CreatePromotion(t, s, "p", d.Clock.Now())
 		const formula = "1+cmd|' /C calc'!A0"
 		for _, first := range []string{"=", "+", "-", "@", "＝", "＋", "－", "＠"} {
-			_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{{Code: first + "1", User: code.CodeUsers([]string{first + formula, "u2"})},
-				{Code: "x" + first, User: code.OneCodeUser("\t" + first)}, {Code: "y" + first, User: code.OneCodeUser("\r\n" + first), MaxUses: new(2)}}, "")
+			_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p",
+				[]code.NewCode{{Code: first + "1", User: code.CodeUsers([]string{first + formula, "u2"})},
+					{Code: "x" + first, User: code.OneCodeUser("\t" + first)},
+					{Code: "y" + first, User: code.OneCodeUser("\r\n" + first), MaxUses: new(2)}}, "")
 			require.NoError(t, err)
 		}
 		var file bytes.Buffer
@@ -233,8 +244,11 @@ func codesInvalid(d *storetest.SharedStore) func(*testing.T) {
 		storetest.CreatePromotion(t, s, "q", d.Clock.Now())
 		require.NoError(t, storetest.AddCodes(s, "q", "taken"))
 		before := storetest.Export(t, s)
-		_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{{Code: "good"}, {Code: "taken", MaxUses: new(0)}, {Code: "a/b", User: code.OneCodeUser("")}, {}, {Code: "good"}, {Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
-		requireErrors(t, err, "INVALID consume_unit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code", "UNPROCESSABLE codes.2.user",
+		_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p",
+			[]code.NewCode{{Code: "good"}, {Code: "taken", MaxUses: new(0)}, {Code: "a/b", User: code.OneCodeUser("")}, {}, {Code: "good"},
+				{Code: "a/b"}, {Code: "fine", ConsumeUnit: "per_day"}}, "per_week")
+		requireErrors(t, err, "INVALID consume_unit", "UNPROCESSABLE codes.1.uses", "UNPROCESSABLE codes.1.code", "UNPROCESSABLE codes.2.code",
+			"UNPROCESSABLE codes.2.user",
 			"UNPROCESSABLE codes.4.code", "UNPROCESSABLE codes.5.code", "INVALID codes.6.consume_unit")
 		for i, e := range store.AsErrors(err) {
 			require.Equal(t, i == 2 || i == 5, e.Reason == store.DuplicateCode, "%v", e)

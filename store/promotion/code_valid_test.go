@@ -61,7 +61,8 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 				case 5:
 					change.End = hours(1, 4, "longer")
 				case 6:
-					_, _ = s.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: shared, User: "u", Units: 1, Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
+					_, _ = s.RedeemCode(ctx, storetest.Actor, redeem.CodeUse{Code: shared, User: "u", Units: 1,
+						Reference: fmt.Sprint("use-", rapid.Int().Draw(r, "reference"))})
 				}
 				_, _ = s.UpdatePromotion(ctx, storetest.Actor, id, change, false) // fails if the end is before the start
 				for _, id := range ids {

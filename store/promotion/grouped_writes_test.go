@@ -29,7 +29,8 @@ func TestGroupedWrites(t *testing.T) {
 
 // runBlocked starts writes that wait for locked rows of a table, releases them all at once and
 // returns their errors and statements.
-func runBlocked(t *testing.T, backend storetest.Backend, table string, writes []func(context.Context) error) (errs []error, statements []string) {
+func runBlocked(t *testing.T, backend storetest.Backend, table string, writes []func(context.Context) error) (errs []error,
+	statements []string) {
 	t.Helper()
 	transaction, err := backend.SQL(t).Begin()
 	require.NoError(t, err)
@@ -59,7 +60,8 @@ func countContaining(statements []string, part string) (n int) {
 
 func groupedRedeems(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("off", `,"enabled":false`), storetest.CodeLine("p", "MANY", ``), storetest.CodeLine("p", "FEW", `,"max_uses":3`), storetest.CodeLine("off", "OFF", ``))
+		s, _ := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("off", `,"enabled":false`),
+			storetest.CodeLine("p", "MANY", ``), storetest.CodeLine("p", "FEW", `,"max_uses":3`), storetest.CodeLine("off", "OFF", ``))
 		var writes []func(context.Context) error
 		add := func(use redeem.CodeUse) {
 			writes = append(writes, func(ctx context.Context) error {
@@ -111,7 +113,8 @@ func groupedRedeems(backend storetest.Backend) func(*testing.T) {
 
 func groupedCreates(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``), storetest.PromotionLine("auto", `,"automatic":true`), storetest.CodeLine("p", "HAD", ``))
+		s, clock := storetest.OpenWithLines(t, backend, storetest.PromotionLine("p", ``), storetest.PromotionLine("q", ``),
+			storetest.PromotionLine("auto", `,"automatic":true`), storetest.CodeLine("p", "HAD", ``))
 		var writes []func(context.Context) error
 		create := func(id string, codes ...string) {
 			writes = append(writes, func(ctx context.Context) error {
@@ -163,8 +166,8 @@ func groupedCreates(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// groupedOppositeOrders has groups of two servers use, give back and delete the
-// same codes of several promotions in opposite orders.
+// groupedOppositeOrders redeems, releases and deletes the same codes of several promotions on two
+// servers, in opposite orders.
 func groupedOppositeOrders(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		var lines []string

@@ -185,7 +185,8 @@ func promotionNulls(d *storetest.SharedStore) func(*testing.T) {
 			require.True(t, cleared(after), member)
 		}
 		fixed := rule.FixedDiscount
-		_, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Type: &fixed, Schema: json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)}, false)
+		_, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p",
+			promotion.PromotionChange{Type: &fixed, Schema: json.RawMessage(`{"currencies":[{"currency":"USD","amount":5}]}`)}, false)
 		require.NoError(t, err)
 		storetest.RequireError(t, null("currencies"), store.Unprocessable, "currencies", "is required")
 	}
@@ -203,11 +204,16 @@ func promotionScope(d *storetest.SharedStore) func(*testing.T) {
 			want   string
 		}{
 			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20}`)}, `{"percent":20,` + scope + `}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,"target_catalogs":["b"]}`)}, `{"percent":20,"target_catalogs":["b"],"conditions":{"and":[]}}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20}`), TargetCatalogs: []string{"b"}}, `{"percent":20,"target_catalogs":["b"],"conditions":{"and":[]}}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20}`), Nulls: store.Nulls{"target_catalogs", "conditions"}}, `{"percent":20}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,"conditions":null}`)}, `{"percent":20,"conditions":null,"target_catalogs":["a"]}`},
-			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,` + scope + `}`), Nulls: store.Nulls{"target_catalogs", "conditions"}}, `{"percent":20,` + scope + `}`},
+			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,"target_catalogs":["b"]}`)},
+				`{"percent":20,"target_catalogs":["b"],"conditions":{"and":[]}}`},
+			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20}`), TargetCatalogs: []string{"b"}},
+				`{"percent":20,"target_catalogs":["b"],"conditions":{"and":[]}}`},
+			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20}`), Nulls: store.Nulls{"target_catalogs", "conditions"}},
+				`{"percent":20}`},
+			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,"conditions":null}`)},
+				`{"percent":20,"conditions":null,"target_catalogs":["a"]}`},
+			{promotion.PromotionChange{Schema: json.RawMessage(`{"percent":20,` + scope + `}`),
+				Nulls: store.Nulls{"target_catalogs", "conditions"}}, `{"percent":20,` + scope + `}`},
 			{promotion.PromotionChange{TargetCatalogs: []string{}}, `{"percent":10,"target_catalogs":[],"conditions":{"and":[]}}`},
 			{promotion.PromotionChange{Enabled: new(false)}, `{"percent":10,` + scope + `}`},
 		} {
@@ -215,9 +221,11 @@ func promotionScope(d *storetest.SharedStore) func(*testing.T) {
 			require.NoError(t, err)
 			require.JSONEq(t, c.want, string(update.Promotion.Schema), "%+v", c.change)
 		}
-		_, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Currencies: json.RawMessage(`[{"currency":"usd","percentage":5}]`)}, false)
+		_, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p",
+			promotion.PromotionChange{Currencies: json.RawMessage(`[{"currency":"usd","percentage":5}]`)}, false)
 		storetest.RequireError(t, err, store.Invalid, "currencies.0.currency")
-		_, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Schema: json.RawMessage(`{"currencies":[{"currency":"usd","percentage":5}]}`)}, false)
+		_, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p",
+			promotion.PromotionChange{Schema: json.RawMessage(`{"currencies":[{"currency":"usd","percentage":5}]}`)}, false)
 		storetest.RequireError(t, err, store.Invalid, "schema.currencies.0.currency")
 	}
 }

@@ -88,7 +88,8 @@ func codesModel(backend storetest.Backend) func(*testing.T) {
 						codes[id] = map[string]bool{}
 					}
 					ends[id] = d.Clock.Now().Add(storetest.Day)
-					_, err := d.UpdatePromotion(t.Context(), storetest.Actor, id, promotion.PromotionChange{End: new(ends[id].Format(storetest.TimeFormat))}, false)
+					_, err := d.UpdatePromotion(t.Context(), storetest.Actor, id,
+						promotion.PromotionChange{End: new(ends[id].Format(storetest.TimeFormat))}, false)
 					require.NoError(r, err)
 				case "sweep":
 					require.NoError(r, d.Sweep(t.Context()))
@@ -161,7 +162,8 @@ func reenabledRaced(backend storetest.Backend) func(*testing.T) {
 					switch n {
 					case 0: // ends it and enables it again
 						for _, end := range []time.Time{storetest.Noon.Add(-time.Minute), storetest.Noon.Add(storetest.Day)} {
-							_, err := s.UpdatePromotion(context.Background(), storetest.Actor, "p", promotion.PromotionChange{Start: new("2024-01-01"), End: new(end.Format(storetest.TimeFormat))}, false)
+							_, err := s.UpdatePromotion(context.Background(), storetest.Actor, "p",
+								promotion.PromotionChange{Start: new("2024-01-01"), End: new(end.Format(storetest.TimeFormat))}, false)
 							if err != nil {
 								t.Error(err)
 							}

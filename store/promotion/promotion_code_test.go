@@ -32,11 +32,13 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 			unit  code.ConsumeUnit
 			users []string
 			json  string
-		}{{"b", code.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", code.PerItem, []string{"u1"}, `"u1"`}, {codes[2].Code, code.PerItem, nil, `null`}, {"é", code.PerItem, []string{"u1"}, `["u1"]`}} {
+		}{{"b", code.PerCart, []string{"u1", "u2"}, `["u1","u2"]`}, {"B", code.PerItem, []string{"u1"}, `"u1"`},
+			{codes[2].Code, code.PerItem, nil, `null`}, {"é", code.PerItem, []string{"u1"}, `["u1"]`}} {
 			c, err := s.PromotionCode(t.Context(), want.code)
 			require.NoError(t, err)
 			require.Equal(t, c, codes[i], "created and read codes are equal")
-			require.Equal(t, []any{want.code, want.unit, want.users, want.json, true, now}, []any{c.Code, c.ConsumeUnit, c.Users(), string(c.User.AppendJSON(nil)), c.Valid(), *c.CreatedAt})
+			require.Equal(t, []any{want.code, want.unit, want.users, want.json, true, now},
+				[]any{c.Code, c.ConsumeUnit, c.Users(), string(c.User.AppendJSON(nil)), c.Valid(), *c.CreatedAt})
 		}
 		require.Equal(t, []any{new(5), new(5)}, []any{codes[0].MaxUses, codes[0].Uses()})
 		require.Nil(t, codes[1].Uses())
@@ -108,15 +110,18 @@ func codesRefused(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.AddCodes(s, "q", "taken"))
 		require.NoError(t, storetest.AddCodes(s, "p", "own"))
 		before := storetest.Export(t, s)
-		requireDuplicate(t, storetest.AddCodes(s, "p", "z", "taken", "y", "own", "y", "x", "z"), "codes.1.code", "codes.3.code", "codes.4.code", "codes.6.code")
+		requireDuplicate(t, storetest.AddCodes(s, "p", "z", "taken", "y", "own", "y", "x", "z"), "codes.1.code", "codes.3.code", "codes.4.code",
+			"codes.6.code")
 		_, _, err := s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{
 			{Code: "good"}, {Code: strings.Repeat("x", 65)}, {Code: "\x00"}, {Code: " a"}, {Code: "b", MaxUses: new(0)},
-			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: code.OneCodeUser("")}, {Code: "e", User: code.CodeUsers([]string{"u1", ""})}, {Code: "f", User: code.CodeUsers([]string{})}}, "")
+			{Code: "c", ConsumeUnit: "per_day"}, {Code: "d", User: code.OneCodeUser("")}, {Code: "e", User: code.CodeUsers([]string{"u1", ""})},
+			{Code: "f", User: code.CodeUsers([]string{})}}, "")
 		var members []string
 		for _, e := range store.AsErrors(err) {
 			members = append(members, fmt.Sprint(e.Code, " ", strings.Join(e.Path, ".")))
 		}
-		require.Equal(t, []string{"UNPROCESSABLE codes.1.code", "INVALID codes.2.code", "UNPROCESSABLE codes.3.code", "UNPROCESSABLE codes.4.uses",
+		require.Equal(t, []string{"UNPROCESSABLE codes.1.code", "INVALID codes.2.code", "UNPROCESSABLE codes.3.code",
+			"UNPROCESSABLE codes.4.uses",
 			"INVALID codes.5.consume_unit", "UNPROCESSABLE codes.6.user", "UNPROCESSABLE codes.7.user.1", "UNPROCESSABLE codes.8.user"}, members)
 		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", nil, "")
 		storetest.RequireError(t, err, store.Unprocessable, "codes", "is required")
@@ -150,7 +155,8 @@ func codesMaximum(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, code.MaxCodes, storetest.CountRows(t, d.DB, "code_claim"))
 
 		d.Clock.Advance(2 * storetest.Day)
-		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
+		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "p",
+			promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, code.MaxCodes, update.CodesDeleted)
 		require.NoError(t, s.Sweep(t.Context()), "in several batches")
@@ -193,7 +199,8 @@ func codesImported(d *storetest.SharedStore) func(*testing.T) {
 		s := d.Store
 		storetest.Import(t, s, storetest.ShopFile)
 		text := storetest.Export(t, s)
-		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines("", strings.ReplaceAll(storetest.ShopLine("promotion", "ten-off"), `"ten-off"`, `"other"`),
+		_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines("",
+			strings.ReplaceAll(storetest.ShopLine("promotion", "ten-off"), `"ten-off"`, `"other"`),
 			`{"type":"promotion_code","id":"code-9","promotion_id":"other","code":"TEN-OFF"}`)), exchange.ImportOptions{})
 		errs := storetest.ImportErrors(t, err)
 		require.Equal(t, []any{3, "promotion_code", "code"}, []any{errs[0].Line, errs[0].Type, strings.Join(errs[0].Err.Path, ".")})
@@ -201,7 +208,8 @@ func codesImported(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "other")) // imported before its code failed
 		require.Equal(t, text, storetest.Export(t, s))
 
-		storetest.Import(t, s, storetest.JoinLines(strings.Replace(storetest.ShopLine("promotion_code", "code-2"), `"code":"ten-off"`, `"code":"renamed"`, 1)))
+		storetest.Import(t, s, storetest.JoinLines(strings.Replace(storetest.ShopLine("promotion_code", "code-2"), `"code":"ten-off"`,
+			`"code":"renamed"`, 1)))
 		require.Equal(t, []string{"TEN-OFF", "renamed"}, codesOf(t, s, "ten-off"), "the ID identifies a code")
 		storetest.Import(t, s, text)
 		require.Equal(t, text, storetest.Export(t, s))

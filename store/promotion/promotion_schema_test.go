@@ -18,7 +18,8 @@ import (
 func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		_, err := d.CreatePromotion(t.Context(), storetest.Actor, "", promotion.PromotionChange{})
-		requireErrors(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotion_type", "UNPROCESSABLE start", "UNPROCESSABLE end", "UNPROCESSABLE description", "UNPROCESSABLE schema")
+		requireErrors(t, err, "UNPROCESSABLE name", "UNPROCESSABLE promotion_type", "UNPROCESSABLE start", "UNPROCESSABLE end",
+			"UNPROCESSABLE description", "UNPROCESSABLE schema")
 		change := storetest.TenPercentOff(storetest.Noon)
 		change.Description = nil
 		_, err = d.CreatePromotion(t.Context(), storetest.Actor, "", change)
@@ -37,9 +38,11 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 			storetest.RequireError(t, err, store.Unprocessable, "max_discount_value", string(kind))
 		}
 		change = storetest.TenPercentOff(storetest.Noon)
-		change.MaxDiscountValue, change.MinCartValue = givenAmounts(usd...), givenAmounts(store.CurrencyAmount{Minor: 5}, store.CurrencyAmount{Currency: "usd", Minor: -1})
+		change.MaxDiscountValue, change.MinCartValue = givenAmounts(usd...),
+			givenAmounts(store.CurrencyAmount{Minor: 5}, store.CurrencyAmount{Currency: "usd", Minor: -1})
 		_, err = d.CreatePromotion(t.Context(), storetest.Actor, "", change)
-		requireErrors(t, err, "UNPROCESSABLE min_cart_value.0.currency", "INVALID min_cart_value.1.currency", "UNPROCESSABLE min_cart_value.1.amount")
+		requireErrors(t, err, "UNPROCESSABLE min_cart_value.0.currency", "INVALID min_cart_value.1.currency",
+			"UNPROCESSABLE min_cart_value.1.amount")
 		for members, member := range map[string]string{
 			`,"min_cart_value":[{"currency":"USD"}]`: "min_cart_value.0.amount",
 			`,"min_cart_value":[{"amount":5}]`:       "min_cart_value.0.currency",
@@ -50,7 +53,9 @@ func promotionRequired(d *storetest.SharedStore) func(*testing.T) {
 			_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(storetest.PromotionLine("bad", members)), exchange.ImportOptions{})
 			require.Equal(t, member, strings.Join(storetest.ImportErrors(t, err)[0].Err.Path, "."), members)
 		}
-		storetest.Import(t, d.Store, storetest.JoinLines(storetest.PromotionLine("whole", `,"max_applications_per_cart":2.0,"min_cart_value":[{"currency":"USD","amount":5e2}]`), storetest.CodeLine("whole", "WHOLE", `,"max_uses":2.0,"uses":1.0`)))
+		storetest.Import(t, d.Store, storetest.JoinLines(storetest.PromotionLine("whole",
+			`,"max_applications_per_cart":2.0,"min_cart_value":[{"currency":"USD","amount":5e2}]`),
+			storetest.CodeLine("whole", "WHOLE", `,"max_uses":2.0,"uses":1.0`)))
 		p, err := d.Promotion(t.Context(), "whole")
 		require.NoError(t, err)
 		require.Equal(t, []any{new(2), usd}, []any{p.MaxApplicationsPerCart, p.MinCartValue})
@@ -66,7 +71,8 @@ func promotionOldSchema(d *storetest.SharedStore) func(*testing.T) {
 		change.Type, change.Schema = new(rule.FixedDiscount), json.RawMessage(`{"currencies":[{"currency":"USD","amount":500}]}`)
 		_, err := d.CreatePromotion(t.Context(), storetest.Actor, "old", change)
 		require.NoError(t, err)
-		storetest.Import(t, d.Store, strings.Replace(storetest.Export(t, d.Store), `"schema":`, `"max_discount_value":[{"currency":"USD","amount":300}],"schema":`, 1))
+		storetest.Import(t, d.Store, strings.Replace(storetest.Export(t, d.Store), `"schema":`,
+			`"max_discount_value":[{"currency":"USD","amount":300}],"schema":`, 1))
 		require.Contains(t, storetest.Export(t, d.Store), `"max_discount_value":[{"currency":"USD","amount":300}]`)
 		update, err := d.UpdatePromotion(t.Context(), storetest.Actor, "old", promotion.PromotionChange{Enabled: new(false)}, false)
 		require.NoError(t, err)
@@ -84,7 +90,8 @@ func promotionOldSchema(d *storetest.SharedStore) func(*testing.T) {
 func promotionSchemas(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		schemas := map[rule.PromotionType][]string{
-			rule.ItemFixedDiscount:   {`{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`, `{"currencies":[{"currency":"USD","amount":5}]}`},
+			rule.ItemFixedDiscount: {`{"currencies":[{"currency":"USD","amount":5.0}],"targets":"all"}`,
+				`{"currencies":[{"currency":"USD","amount":5}]}`},
 			rule.BundleFixedDiscount: {`{"requirements":[{"targets":"all","quantity":2},{"quantity":1.0,"targets":["A"]}],"targets":"all","currencies":[{"currency":"USD","amount":5}]}`, `{"currencies":[{"currency":"USD","amount":5}],"quantities":[1],"targets":[["A"]]}`},
 			rule.PercentDiscount:     {`{"percent":5.50}`, `{"percent":5,"currencies":[]}`},
 		}

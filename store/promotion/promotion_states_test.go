@@ -59,7 +59,8 @@ func promotionStates(d *storetest.SharedStore) func(*testing.T) {
 			require.Zero(t, update.CodesDeleted, "its end is still past")
 			stands(rule.PromotionExpired, false, true)
 		}
-		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "walk", promotion.PromotionChange{End: new(now.Add(50 * time.Hour).Format(storetest.TimeFormat))}, false)
+		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "walk",
+			promotion.PromotionChange{End: new(now.Add(50 * time.Hour).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []any{1, rule.PromotionActive}, []any{update.CodesDeleted, update.Promotion.State})
 		_, err = s.PromotionCode(t.Context(), "WALK")
@@ -112,7 +113,8 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"))
 		err = storetest.AddCodes(s, "auto", "MINE")
-		require.Equal(t, store.Errors{{Code: store.Unprocessable, Title: "No codes allowed", Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}}, store.AsErrors(err))
+		require.Equal(t, store.Errors{{Code: store.Unprocessable, Title: "No codes allowed",
+			Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}}, store.AsErrors(err))
 		_, err = s.DeletePromotionCodes(t.Context(), storetest.Actor, "auto", []string{"auto_auto"})
 		storetest.RequireError(t, err, store.Unprocessable, "codes.0", "automatic code")
 
@@ -126,7 +128,8 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []string{"MINE", "auto_auto"}, codesOf(t, s, "auto"), "it keeps its codes")
 
 		d.Clock.Advance(2 * storetest.Day)
-		_, err = s.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
+		_, err = s.UpdatePromotion(t.Context(), storetest.Actor, "auto",
+			promotion.PromotionChange{End: new(d.Clock.Now().Add(storetest.Day).Format(storetest.TimeFormat))}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"auto_auto"}, codesOf(t, s, "auto"), "a new code, without the others")
 		c, err := s.PromotionCode(t.Context(), "auto_auto")
@@ -145,12 +148,14 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 func promotionRemoved(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
 		s := d.Store
-		storetest.Import(t, s, storetest.JoinLines(storetest.ShopLine("promotion", "ten-off"), storetest.ShopLine("promotion_code", "code-1"), storetest.ShopLine("promotion_code", "code-2")))
+		storetest.Import(t, s, storetest.JoinLines(storetest.ShopLine("promotion", "ten-off"), storetest.ShopLine("promotion_code", "code-1"),
+			storetest.ShopLine("promotion_code", "code-2")))
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, "ten-off"))
 		storetest.CreatePromotion(t, s, "next", d.Clock.Now())
 		require.NoError(t, storetest.AddCodes(s, "next", "TEN-OFF"), "its codes are free at once")
 		require.NoError(t, s.Sweep(t.Context()))
-		for table, want := range map[string]int{"promotion": 1, "promotion_code": 1, "code_claim": 1, "code_usage": 0, "promotion_purge": 0, "promotion_archive": 0} {
+		for table, want := range map[string]int{"promotion": 1, "promotion_code": 1, "code_claim": 1, "code_usage": 0, "promotion_purge": 0,
+			"promotion_archive": 0} {
 			require.Equal(t, want, storetest.CountRows(t, d.DB, table), table)
 		}
 		c, err := s.PromotionCode(t.Context(), "TEN-OFF")

@@ -57,12 +57,14 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		s := d.Store
 		now := d.Clock.Now()
 		p, err := s.CreatePromotion(t.Context(), storetest.Actor, "C0FFEE00-0000-4000-8000-000000000001", promotion.PromotionChange{
-			Name: new("Off"), Description: new("Something off."), Type: new(rule.FixedDiscount), Start: new("2024-06-01"), End: new("2024-06-02 "[:10] + "T09:30"),
+			Name: new("Off"), Description: new("Something off."), Type: new(rule.FixedDiscount), Start: new("2024-06-01"),
+			End:                    new("2024-06-02 "[:10] + "T09:30"),
 			MinCartValue:           givenAmounts(store.CurrencyAmount{Currency: "USD", Minor: 5000}),
 			MaxApplicationsPerCart: new(2), Schema: json.RawMessage(`{"odd": [1, 2.50], "currencies": [{"currency":"USD","amount":1000}], "target_catalogs": ["main"], "conditions": {"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`)})
 		require.NoError(t, err)
 		require.Equal(t, "c0ffee00-0000-4000-8000-000000000001", p.ID, "canonical ID")
-		require.Equal(t, []any{"Off", "Something off.", false, false, rule.PromotionDisabled, new(2)}, []any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
+		require.Equal(t, []any{"Off", "Something off.", false, false, rule.PromotionDisabled, new(2)},
+			[]any{p.Name, p.Description, p.Enabled, p.Automatic, p.State, p.MaxApplicationsPerCart})
 		require.Equal(t, time.Date(2024, 6, 1, 0, 0, 0, 0, time.UTC), p.Start)
 		require.Equal(t, time.Date(2024, 6, 2, 9, 30, 0, 0, time.UTC), p.End)
 		require.Equal(t, `{"odd":[1,2.50],"currencies":[{"currency":"USD","amount":1000}],"target_catalogs":["main"],"conditions":{"and":[{"template":"t","field":"f","type":"integer","value":"7"}]}}`, string(p.Schema), "as it was written")
@@ -72,10 +74,12 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, []time.Time{now, now}, []time.Time{p.CreatedAt, p.UpdatedAt})
 
 		later := d.Clock.Advance(time.Minute)
-		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, p.ID, promotion.PromotionChange{Enabled: new(true), MinCartValue: givenAmounts()}, false)
+		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, p.ID,
+			promotion.PromotionChange{Enabled: new(true), MinCartValue: givenAmounts()}, false)
 		require.NoError(t, err)
 		changed := update.Promotion
-		require.Equal(t, []any{"Off", true, rule.PromotionScheduled, 0}, []any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
+		require.Equal(t, []any{"Off", true, rule.PromotionScheduled, 0},
+			[]any{changed.Name, changed.Enabled, changed.State, len(changed.MinCartValue)})
 		require.Equal(t, []time.Time{now, later}, []time.Time{changed.CreatedAt, changed.UpdatedAt})
 		read, err := s.Promotion(t.Context(), p.ID)
 		require.NoError(t, err)
@@ -160,7 +164,8 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[],"quantity":1}]}`, "schema.requirements.0.targets"},
 			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":[""],"quantity":1}]}`, "schema.requirements.0.targets.0"},
 			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":"some","quantity":1}]}`, "schema.requirements.0.targets"},
-			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":1}],"targets":[["A"]],"quantities":[1]}`, "schema.targets"},
+			{rule.BundleFixedDiscount, `{` + usd + `,"requirements":[{"targets":["A"],"quantity":1}],"targets":[["A"]],"quantities":[1]}`,
+				"schema.targets"},
 			{rule.BundleGift, `{"gifts":["G"],"requirements":[{"targets":["A"],"quantity":1}]}`, ""},
 			{rule.BundleGift, `{"gifts":["G"]}`, "schema.requirements"},
 			{rule.ItemFixedDiscount, `{` + usd + `,"targets":"all"}`, ""},
@@ -175,7 +180,8 @@ func promotionSchemaRules(d *storetest.SharedStore) func(*testing.T) {
 			{"half_price", `{}`, "promotion_type"},
 			{rule.PercentDiscount, `{"percent":5,"target_catalogs":"main"}`, "schema.target_catalogs"},
 			{rule.PercentDiscount, `{"percent":5,"conditions":5}`, "schema.conditions"},
-			{rule.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`, "schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},
+			{rule.PercentDiscount, `{"percent":5,"conditions":` + deep + `}`,
+				"schema.conditions.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0.and.0"},
 			{rule.PercentDiscount, leaf("integer", `"7"`), ""}, {rule.PercentDiscount, leaf("integer", `7`), ""},
 			{rule.PercentDiscount, leaf("integer", `"7.5"`), "schema.conditions.0.value"},
 			{rule.PercentDiscount, leaf("boolean", `"true"`), ""}, {rule.PercentDiscount, leaf("boolean", `"yes"`), "schema.conditions.0.value"},
@@ -214,10 +220,12 @@ func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 		p, err := d.CreatePromotion(t.Context(), storetest.Actor, "p", change)
 		require.NoError(t, err)
 		require.Equal(t, `{"percent":10,"target_catalogs":["main"],"conditions":{}}`, string(p.Schema))
-		update, err := d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{TargetCatalogs: []string{"outlet"}, Nulls: store.Nulls{"conditions"}}, false)
+		update, err := d.UpdatePromotion(t.Context(), storetest.Actor, "p",
+			promotion.PromotionChange{TargetCatalogs: []string{"outlet"}, Nulls: store.Nulls{"conditions"}}, false)
 		require.NoError(t, err)
 		require.JSONEq(t, `{"percent":10,"target_catalogs":["outlet"]}`, string(update.Promotion.Schema))
-		update, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: []string{"b"}}, false)
+		update, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p",
+			promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: []string{"b"}}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"a"}, update.Promotion.TargetCatalogs, "the schema's own member wins")
 	}

@@ -30,7 +30,8 @@ func TestAccessLogMatchesSlog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,40}`), rapid.String())
 		r := httptest.NewRequest("GET", "/", nil)
-		r.Method, r.URL.Path, r.URL.RawQuery = rapid.SampledFrom([]string{"GET", "POST", "B\"D"}).Draw(t, "method"), "/"+text.Draw(t, "path"), text.Draw(t, "query")
+		r.Method, r.URL.Path, r.URL.RawQuery = rapid.SampledFrom([]string{"GET", "POST", "B\"D"}).Draw(t, "method"), "/"+text.Draw(t, "path"),
+			text.Draw(t, "query")
 		r.Header.Set("X-Request-Id", "r1")
 		client, status := text.Draw(t, "client"), rapid.IntRange(200, 599).Draw(t, "status")
 		body := rapid.SliceOfN(rapid.Byte(), 0, 50).Draw(t, "body")

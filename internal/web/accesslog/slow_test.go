@@ -93,7 +93,10 @@ func TestAccessLogOperationNames(t *testing.T) {
 			var written bytes.Buffer
 			lines := accesslog.NewLineWriter(&written)
 			say := func(operation string) string {
-				handler := web.Chain(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reqctx.From(r.Context()).OperationName = operation }),
+				handler := web.Chain(http.HandlerFunc(func(_ http.ResponseWriter,
+					r *http.Request) {
+					reqctx.From(r.Context()).OperationName = operation
+				}),
 					middleware.RequestID, accesslog.Middleware(slog.New(to(lines)), accesslog.WithLineWriter(lines)))
 				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/graphql", nil))
 				lines.Flush()

@@ -19,7 +19,8 @@ func TestOperationMetrics(t *testing.T) {
 	m.SetMaxOperations(2)
 	known := context.WithValue(t.Context(), clientKey{}, "c1")
 	m.CountOperation(known, metrics.Operation{Name: "Products", Kind: "query", Took: 3 * time.Millisecond})
-	m.CountOperation(known, metrics.Operation{Name: "Products", Kind: "query", Took: time.Second, Codes: []store.Code{store.NotFound, store.Invalid}})
+	m.CountOperation(known, metrics.Operation{Name: "Products", Kind: "query", Took: time.Second,
+		Codes: []store.Code{store.NotFound, store.Invalid}})
 	m.CountOperation(known, metrics.Operation{Codes: []store.Code{store.Invalid}, Took: 1})
 	m.CountOperation(known, metrics.Operation{Name: "Stock", Kind: "subscription"})
 	m.CountSubscription(known, metrics.Operation{Name: "Stock", Kind: "subscription"})

@@ -98,7 +98,8 @@ func TestCORSAllowsClientHeaders(t *testing.T) {
 	t.Parallel()
 	handler := middleware.CORS([]string{"https://shop.example"})(http.NotFoundHandler())
 	for _, name := range []string{
-		"authorization", "content-type", "accept", "accept-language", "cache-control", "if-none-match", "prefer", "idempotency-key", "x-request-id",
+		"authorization", "content-type", "accept", "accept-language", "cache-control", "if-none-match", "prefer", "idempotency-key",
+		"x-request-id",
 		"store-channel", "store-context-tag", "store-catalog-release", "ep-channel", "ep-context-tag", "ep-beta-features",
 		"ep-account-management-authentication-token", "ep-inventories-multi-location",
 		"x-moltin-sdk-language", "x-moltin-sdk-version", "x-moltin-application", "x-moltin-currency", "x-moltin-language",

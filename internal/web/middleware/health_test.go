@@ -28,7 +28,8 @@ func TestHealth(t *testing.T) {
 		{"up", middleware.Health(), 200, `{"status":"ok"}`},
 		{"ready", middleware.Ready(here, writable), 200, `{"status":"ok"}`},
 		{"a standby", middleware.Ready(here, standby), 200, `{"status":"ok","detail":"The database is read-only at the moment: reads work, writes fail."}`},
-		{"the database is not responding", middleware.Ready(away, standby), 503, `{"status":"unavailable","detail":"The database is not responding."}`},
+		{"the database is not responding", middleware.Ready(away, standby), 503,
+			`{"status":"unavailable","detail":"The database is not responding."}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := httptest.NewRecorder()

@@ -98,9 +98,11 @@ func TestRequestContextEnds(t *testing.T) {
 		leaves  bool
 	}{
 		{"after its time", server.Limits{RequestTime: 10 * time.Millisecond, BodyTime: ever}, ask, false},
-		{"after its time, with a body", server.Limits{RequestTime: 10 * time.Millisecond, BodyTime: ever}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", false},
+		{"after its time, with a body", server.Limits{RequestTime: 10 * time.Millisecond, BodyTime: ever},
+			"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", false},
 		{"with its client", server.Limits{RequestTime: ever, BodyTime: ever, AnswerTime: ever}, ask, true},
-		{"with its client, with a body", server.Limits{RequestTime: ever, BodyTime: ever, AnswerTime: ever}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", true},
+		{"with its client, with a body", server.Limits{RequestTime: ever, BodyTime: ever, AnswerTime: ever},
+			"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -171,7 +173,8 @@ func TestHandlerCanRemoveDeadlines(t *testing.T) {
 func TestDeadlinesArePerRequest(t *testing.T) {
 	t.Parallel()
 	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) }),
-		server.WithLimits(server.Limits{HeaderTime: ever, BodyTime: 200 * time.Millisecond, AnswerTime: 200 * time.Millisecond, RequestTime: ever, IdleTime: ever}))
+		server.WithLimits(server.Limits{HeaderTime: ever, BodyTime: 200 * time.Millisecond, AnswerTime: 200 * time.Millisecond,
+			RequestTime: ever, IdleTime: ever}))
 	for range 2 {
 		response, err := http.Post(s.url, "text/plain", strings.NewReader("echo"))
 		require.NoError(t, err)

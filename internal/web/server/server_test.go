@@ -116,7 +116,8 @@ func TestServeReturnsListenError(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, listener.Close())
-	require.ErrorContains(t, server.Serve(t.Context(), listener, http.NotFoundHandler(), slog.New(slog.DiscardHandler)), listener.Addr().String())
+	require.ErrorContains(t, server.Serve(t.Context(), listener, http.NotFoundHandler(), slog.New(slog.DiscardHandler)),
+		listener.Addr().String())
 }
 
 func TestDrainingIsNilOutsideOfServe(t *testing.T) { require.Nil(t, server.Draining(t.Context())) }

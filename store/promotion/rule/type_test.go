@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPromotionTypesAreWhole(t *testing.T) {
+func TestPromotionTypesAreComplete(t *testing.T) {
 	t.Parallel()
 	for _, kind := range promotionTypes {
-		require.NotNil(t, kind.needs, "%s does not say what it needs of a schema; if nothing, let it say so", kind.name)
+		require.NotNil(t, kind.needs, "%s has no needs function; one that needs nothing must say so", kind.name)
 	}
 	names, err := filepath.Glob("*.go")
 	require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestPromotionTypesAreWhole(t *testing.T) {
 				text, err := strconv.Unquote(declared.Values[0].(*ast.BasicLit).Value)
 				require.NoError(t, err)
 				name := PromotionType(text)
-				require.True(t, slices.Contains(PromotionTypes(), name), "%s is declared and does not stand in promotionTypes", name)
+				require.True(t, slices.Contains(PromotionTypes(), name), "%s is not in promotionTypes", name)
 			}
 			return true
 		})

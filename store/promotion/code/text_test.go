@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestACodeThatNobodyGuesses(t *testing.T) {
+func TestNewCodeIsRandom(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 10_000 {
