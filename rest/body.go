@@ -122,18 +122,18 @@ func checkJSON(body []byte, begin string, into any) error {
 	if err == nil {
 		return nil
 	}
-	fault := store.AsErrors(err)[0]
+	first := store.AsErrors(err)[0]
 	var around []string
-	if len(fault.Path) > 0 && fault.Path[0] == "data" {
-		around, fault.Path = fault.Path[:1], fault.Path[1:]
+	if len(first.Path) > 0 && first.Path[0] == "data" {
+		around, first.Path = first.Path[:1], first.Path[1:]
 	}
-	if of := reflect.TypeOf(into).Elem(); hasSecret(of) {
-		fault.Path = knownMember(of, fault.Path)
+	if t := reflect.TypeOf(into).Elem(); hasSecret(t) {
+		first.Path = knownMember(t, first.Path)
 	}
-	if len(fault.Path) == 0 || begin != "{" {
-		fault.Path = append(around, fault.Path...)
+	if len(first.Path) == 0 || begin != "{" {
+		first.Path = append(around, first.Path...)
 	}
-	return fault
+	return first
 }
 
 // hasSecret reports whether a resource has a member that is never returned.

@@ -58,8 +58,8 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.As(err, &given) {
 		status = given.Status
 	}
-	var said *store.Error // a store.Error was logged where it occurred
-	if list[0].Code == store.Internal && !errors.As(err, &said) {
+	var storeErr *store.Error // a store.Error was logged where it occurred
+	if list[0].Code == store.Internal && !errors.As(err, &storeErr) {
 		a.log.ErrorContext(r.Context(), "a request failed", "error", err, "path", r.URL.Path)
 	}
 	switch status {

@@ -60,17 +60,17 @@ func (r codeRows) inputs() (list []*code.NewCode, err error) {
 	for _, c := range r.decoded {
 		list = append(list, (*code.NewCode)(c))
 	}
-	var faults store.Errors
+	var errs store.Errors
 	for i, row := range r.raw {
 		var c codeBody
-		if fault := rowError(row, store.DecodeJSON(row, &c)); fault != nil {
-			faults = append(faults, fault.At("codes", strconv.Itoa(i)))
+		if err := rowError(row, store.DecodeJSON(row, &c)); err != nil {
+			errs = append(errs, err.At("codes", strconv.Itoa(i)))
 			continue
 		}
 		list = append(list, (*code.NewCode)(&c))
 	}
-	if len(faults) > 0 {
-		return nil, faults.Truncated()
+	if len(errs) > 0 {
+		return nil, errs.Truncated()
 	}
 	return list, nil
 }
@@ -202,7 +202,7 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	codes := make([]string, 0, len(b.Codes))
-	var faults store.Errors
+	var errs store.Errors
 	for i, row := range b.Codes {
 		var code string
 		var object struct {
@@ -211,15 +211,15 @@ func (a *API) deleteCodes(w http.ResponseWriter, r *http.Request) error {
 		}
 		if json.Unmarshal(row, &code) != nil {
 			if store.DecodeJSON(row, &object) != nil || object.Code == nil {
-				faults = append(faults, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a string or an object with a code member"})
+				errs = append(errs, &store.Error{Code: store.Invalid, Path: []string{"codes", strconv.Itoa(i)}, Detail: "must be a string or an object with a code member"})
 				continue
 			}
 			code = *object.Code
 		}
 		codes = append(codes, code)
 	}
-	if len(faults) > 0 {
-		return faults.Truncated()
+	if len(errs) > 0 {
+		return errs.Truncated()
 	}
 	return a.removeCodes(w, r, codes)
 }

@@ -38,7 +38,7 @@ func TestTokenRateLimit(t *testing.T) {
 	require.Equal(t, 401, status)
 	response, body = s.send(t, "POST", "/oauth/access_token", "grant_type=implicit&client_id="+other, "X-Forwarded-For", "203.0.113.3")
 	require.Equal(t, 429, response.StatusCode, "X-Forwarded-For counts from trusted proxies only")
-	require.Contains(t, body, "limited by address")
+	require.Contains(t, body, "by this address")
 }
 
 func TestTrustedProxyFlag(t *testing.T) {

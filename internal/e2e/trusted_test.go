@@ -52,7 +52,7 @@ func TestPlaygroundWithTrustedDocuments(t *testing.T) {
 			require.Equal(t, http.StatusOK, response.StatusCode, answer)
 			response, answer = ask(map[string]any{"query": "{ settings { locale } }"})
 			require.Equal(t, typed, response.StatusCode, answer)
-			require.Equal(t, typed == http.StatusForbidden, strings.Contains(answer, "documents of its manifest"), answer)
+			require.Equal(t, typed == http.StatusForbidden, strings.Contains(answer, "the manifest of trusted documents"), answer)
 			require.Zero(t, s.stop())
 			told := 0
 			for _, line := range s.log {
@@ -72,7 +72,7 @@ func seeTrusted(t *testing.T, b *browser, s *serverProcess) {
 	b.until(t, `document.querySelector("#answer").textContent.includes("COF-FLW")`)
 	b.write(t, "{ settings { locale } }", "")
 	b.run(t)
-	b.until(t, `document.querySelector("#errors").textContent.includes("documents of its manifest")`)
+	b.until(t, `document.querySelector("#errors").textContent.includes("the manifest of trusted documents")`)
 	b.picture(t, "playground-trusted")
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,5 +1,5 @@
 // node calls.js openapi.yaml [output folder]
-// 
+//
 // Compiles a call of every operation of openapi.yaml under strict TypeScript, with clients from two
 // generators. Parameters and bodies are the examples of the document, and each call reads the response.
 // New operations are covered without changes here. The script prints operations that cannot be called.
