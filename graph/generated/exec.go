@@ -12506,7 +12506,7 @@ func (ec *executionContext) field_Query_promotionCodeCheck_args(ctx context.Cont
 	args["units"] = arg2
 	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "cartValue",
 		func(ctx context.Context, v any) (*rule.AmountInput, error) {
-			return ec.unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx, v)
+			return ec.unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -33939,14 +33939,14 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -34260,14 +34260,14 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 			it.End = data
 		case "minCartValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minCartValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.MinCartValue = data
 		case "maxDiscountValue":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("maxDiscountValue"))
-			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx, v)
+			data, err := ec.unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -45472,7 +45472,7 @@ func (ec *executionContext) marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (rule.AmountInput, error) {
+func (ec *executionContext) unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx context.Context, v any) (rule.AmountInput, error) {
 	res, err := ec.unmarshalInputMoneyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
@@ -47545,7 +47545,7 @@ func (ec *executionContext) marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx context
 	return ec._Money(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐGivenAmountᚄ(ctx context.Context, v any) ([]rule.AmountInput, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐAmountInputᚄ(ctx context.Context, v any) ([]rule.AmountInput, error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -47554,7 +47554,7 @@ func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotion�
 	res := make([]rule.AmountInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNMoneyInput2porticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -47562,7 +47562,7 @@ func (ec *executionContext) unmarshalOMoneyInput2ᚕporticoᚋstoreᚋpromotion�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐGivenAmount(ctx context.Context, v any) (*rule.AmountInput, error) {
+func (ec *executionContext) unmarshalOMoneyInput2ᚖporticoᚋstoreᚋpromotionᚋruleᚐAmountInput(ctx context.Context, v any) (*rule.AmountInput, error) {
 	if v == nil {
 		return nil, nil
 	}
