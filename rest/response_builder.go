@@ -15,11 +15,12 @@ const maxPooledBuffer = 1 << 20
 // bufferPool has buffers for responses, which have grown to the usual size.
 var bufferPool = sync.Pool{New: func() any { return new([]byte) }}
 
-// responseBuilder limits the size of a response while it is built, row by row.
+// responseBuilder builds one response in a reused buffer. Its check, called row by row, limits the
+// size, and takes an expensive slot for a large response.
 type responseBuilder struct {
 	*API
-	ctx     context.Context
-	release func() // frees an expensive slot; nil without one
+	ctx      context.Context
+	freeSlot func() // frees an expensive slot; nil without one
 }
 
 func (a *API) newBuilder(r *http.Request) *responseBuilder {
@@ -28,34 +29,34 @@ func (a *API) newBuilder(r *http.Request) *responseBuilder {
 
 // check checks the size of an incomplete body. It returns UNPROCESSABLE if the body is
 // too large, and UNAVAILABLE if there is no capacity for a large one now.
-func (l *responseBuilder) check(body []byte) error { return l.checkSize(len(body)) }
+func (b *responseBuilder) check(body []byte) error { return b.checkSize(len(body)) }
 
 // checkSize is check for a size in bytes.
-func (l *responseBuilder) checkSize(bytes int) error {
-	if l.maxResponseBytes > 0 && bytes > l.maxResponseBytes {
-		return limits.ResponseTooLarge(l.maxResponseBytes)
+func (b *responseBuilder) checkSize(bytes int) error {
+	if b.maxResponseBytes > 0 && bytes > b.maxResponseBytes {
+		return limits.ResponseTooLarge(b.maxResponseBytes)
 	}
-	if bytes <= limits.LargeResponse || l.release != nil || l.acquireExpensive == nil {
+	if bytes <= limits.LargeResponse || b.freeSlot != nil || b.acquireExpensive == nil {
 		return nil
 	}
 	var err error
-	l.release, err = l.acquireExpensive(l.ctx, true)
+	b.freeSlot, err = b.acquireExpensive(b.ctx, true)
 	return err
 }
 
-// write returns 200 with the body that build appends to a pooled buffer. If the response
-// is to be cached, and size (its estimated bytes, 0 if unknown) is about right, the
-// cache takes the buffer over.
-func (l *responseBuilder) write(w http.ResponseWriter, size int, build func([]byte) ([]byte, error)) error {
-	if l.maxResponseBytes > 0 {
-		size = min(size, l.maxResponseBytes)
+// write writes 200 and the body that build appends to a pooled buffer. If the response is
+// to be cached, and size (its estimated bytes, 0 if unknown) is at most an eighth too
+// large, the cache takes the buffer over.
+func (b *responseBuilder) write(w http.ResponseWriter, size int, build func([]byte) ([]byte, error)) error {
+	if b.maxResponseBytes > 0 {
+		size = min(size, b.maxResponseBytes)
 	}
 	defer func() {
-		if l.release != nil {
-			l.release()
+		if b.freeSlot != nil {
+			b.freeSlot()
 		}
 	}()
-	if err := l.checkSize(size); err != nil {
+	if err := b.checkSize(size); err != nil {
 		return err
 	}
 	if d, kept := w.(*bufferedResponse); kept && size > 0 {
@@ -80,24 +81,4 @@ func (l *responseBuilder) write(w http.ResponseWriter, size int, build func([]by
 	}
 	bufferPool.Put(buffer)
 	return err
-}
-
-// bufferedResponse is an http.ResponseWriter that stores what a handler writes, for the
-// response cache.
-type bufferedResponse struct {
-	header http.Header
-	body   []byte
-}
-
-// Header implements http.ResponseWriter.
-func (d *bufferedResponse) Header() http.Header { return d.header }
-
-// WriteHeader implements http.ResponseWriter. Cacheable routes write status 200, or
-// return an error.
-func (*bufferedResponse) WriteHeader(int) {}
-
-// Write implements http.ResponseWriter.
-func (d *bufferedResponse) Write(body []byte) (int, error) {
-	d.body = append(d.body, body...)
-	return len(body), nil
 }

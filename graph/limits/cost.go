@@ -19,6 +19,10 @@ const (
 	EstimatedRows = 2  // of a list of unknown length; further rows are charged when the operation runs
 )
 
+// A field costs its weight (weight.go) times its rows. The arguments first, last and ids tell the rows
+// of most lists. Lists of unknown length are estimated at EstimatedRows; further rows are charged when
+// the operation runs. Metered lists, the nodes of menus, are charged only then, by their rows.
+
 // Cost is the cost of an operation before it runs, in the units of Config.Cost.
 type Cost struct {
 	Requested int `json:"requested"`
@@ -27,11 +31,11 @@ type Cost struct {
 
 // Allowance is the budget of each run of an operation.
 type Allowance struct {
-	Max        int64              // units that the run may cost
-	Estimated  int64              // units that it was estimated to cost
-	RowCosts   map[string]float64 // units of a row of a list of unknown length, by the field's name
-	NodeCost   float64            // units of a row of the metered lists
-	FieldBytes int                // bytes of each field, if gqlgen's executor runs the operation
+	Max            int64              // units that the run may cost
+	Estimated      int64              // units that it was estimated to cost
+	RowCosts       map[string]float64 // units of a row of a list of unknown length, by the field's name
+	MeteredRowCost float64            // units of a row of a metered list
+	FieldBytes     int                // bytes of each field, if gqlgen's executor runs the operation
 }
 
 // CostEstimator estimates the cost of operations. For introspection it knows the average lengths of the
@@ -80,7 +84,7 @@ func NewCostEstimator(schema *ast.Schema, config Config) *CostEstimator {
 func (p *CostEstimator) Check(operation *ast.OperationDefinition, variables map[string]any) (Allowance, *Cost, *gqlerror.Error) {
 	b := p.newOperationCost(operation, variables)
 	cost := int(math.Ceil(b.selectionSet(operation.SelectionSet).forRows(1)))
-	allowed := Allowance{RowCosts: b.unsized, NodeCost: b.meteredCost, Max: int64(p.config.Cost), Estimated: int64(cost)}
+	allowed := Allowance{RowCosts: b.unsized, MeteredRowCost: b.meteredCost, Max: int64(p.config.Cost), Estimated: int64(cost)}
 	if b.byGqlgen {
 		allowed.Estimated, allowed.FieldBytes = 0, gqlgenField // fields are charged when they run
 	}

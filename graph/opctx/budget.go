@@ -104,13 +104,13 @@ func SpendNodes(ctx context.Context, rows int) error {
 		return nil
 	}
 	b := op.Budget
-	b.spent.Add(int64(float64(rows) * b.allowance.NodeCost))
+	b.spent.Add(int64(float64(rows) * b.allowance.MeteredRowCost))
 	if b.Cost() <= b.allowance.Max {
 		return nil
 	}
 	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
 		"%s nodes here, each of which costs %s with what is selected below it; the operation may cost %s. Request fewer nodes, or shorter lists below them.",
-		limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.NodeCost), limits.FormatCount(float64(b.allowance.Max)))}
+		limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.MeteredRowCost), limits.FormatCount(float64(b.allowance.Max)))}
 }
 
 // Spend returns the list of a field after its rows were charged.

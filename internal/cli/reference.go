@@ -94,7 +94,7 @@ This page is generated: after a change of a flag, run
 - Each flag can also be set by an environment variable, which the tables name. The flag wins.
 - Durations are numbers with a unit, for example ` + "`300ms`, `10s`, `2m` or `24h`" + `.
 - 0 is explained where it is allowed. For the other GraphQL limits it means the default.
-- An answer, in the name of a flag, is a response.
+- In the names of flags, ` + "`answer`" + ` means response.
 - ` + "`portico config`" + ` takes all flags of ` + "`serve`" + ` and prints the effective values, where each comes from,
   and the other environment variables that matter, with secrets masked.
 - Results go to standard output, errors and logs to standard error.

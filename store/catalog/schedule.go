@@ -5,7 +5,8 @@ import (
 	"portico/store/authoring"
 )
 
-// scheduleSource is a period, without its end.
+// scheduleSource is the time in which a price, sale or rule applies, as in import files: from ValidFrom
+// until just before ValidTo. An empty time is open; from and to return 0 for it.
 type scheduleSource struct {
 	ValidFrom string `json:"valid_from,omitempty"`
 	ValidTo   string `json:"valid_to,omitempty"`

@@ -93,12 +93,12 @@ func generateRefusals(backend storetest.Backend) func(*testing.T) {
 			words  string
 		}{
 			{code.CodeGeneration{PromotionID: "p", Count: 1001, Pattern: "X###-##", Alphabet: "0123456789"}, store.Unprocessable, "pattern",
-				"there are 100000, so that 1 guess in 99.9 would find one; at least 100"},
+				"it allows 100000, so that 1 in 99.9 guesses would find one, and at most 1 in 100 may"},
 			{code.CodeGeneration{PromotionID: "p", Count: 11, Pattern: "#", Alphabet: "01"}, store.Unprocessable, "pattern",
-				"there are 2, so that 1 guess in 1 would"},
+				"it allows 2, so that 1 in 1 guesses would"},
 			{code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "NONE"}, store.Unprocessable, "pattern", "SUMMER-####-####"},
 			{code.CodeGeneration{PromotionID: "p", Count: 1, Pattern: "\x00#"}, store.Invalid, "pattern", "NUL"},
-			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "each once"},
+			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "AAB"}, store.Unprocessable, "alphabet", "distinct"},
 			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A"}, store.Unprocessable, "alphabet", "2 to 64"},
 			{code.CodeGeneration{PromotionID: "p", Count: 1, Alphabet: "A B"}, store.Unprocessable, "alphabet", "visible"},
 			{code.CodeGeneration{PromotionID: "p", Count: 0}, store.Unprocessable, "count", "10000000"},

@@ -273,6 +273,6 @@ func codesInvalid(d *storetest.SharedStore) func(*testing.T) {
 		_, _, err = s.GenerateCodes(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "auto", Count: 1})
 		require.Equal(t, store.CodesNotAllowed, store.AsErrors(err)[0].Reason)
 		_, _, err = s.GenerateCodes(t.Context(), storetest.Actor, code.CodeGeneration{PromotionID: "nowhere", Count: 1})
-		storetest.RequireError(t, err, store.NotFound, "promotion_id", "no promotion")
+		storetest.RequireError(t, err, store.NotFound, "promotion_id", "does not exist")
 	}
 }

@@ -94,7 +94,7 @@ func groupedRedeems(backend storetest.Backend) func(*testing.T) {
 					storetest.RequireError(t, err, store.Unprocessable, "code", "used up")
 				}
 			case 2:
-				storetest.RequireError(t, err, store.Unprocessable, "code", "not enabled")
+				storetest.RequireError(t, err, store.Unprocessable, "code", "belongs to a disabled promotion")
 			case 3:
 				storetest.RequireError(t, err, store.NotFound, "code", `"NONE"`)
 			}

@@ -98,7 +98,7 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		storetest.CreatePromotion(t, s, "q", d.Clock.Now())
 		require.NoError(t, storetest.AddCodes(s, "q", "a", "b"), "the codes are free at once")
 		_, err = s.DeletePromotionCodes(t.Context(), storetest.Actor, "nowhere", []string{"a"})
-		storetest.RequireError(t, err, store.NotFound, "promotion_id", "no promotion")
+		storetest.RequireError(t, err, store.NotFound, "promotion_id", "does not exist")
 	}
 }
 

@@ -116,7 +116,7 @@ func promotionAutomatic(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, store.Errors{{Code: store.Unprocessable, Title: "No codes allowed",
 			Detail: "Cannot add codes to an automatic promotion", Documented: true, Reason: store.CodesNotAllowed}}, store.AsErrors(err))
 		_, err = s.DeletePromotionCodes(t.Context(), storetest.Actor, "auto", []string{"auto_auto"})
-		storetest.RequireError(t, err, store.Unprocessable, "codes.0", "automatic code")
+		storetest.RequireError(t, err, store.Unprocessable, "codes.0", "must not be the code of an automatic promotion")
 
 		update, err := s.UpdatePromotion(t.Context(), storetest.Actor, "auto", promotion.PromotionChange{Automatic: new(false)}, false)
 		require.NoError(t, err)

@@ -91,14 +91,14 @@ func promotionLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		require.Equal(t, later, update.Promotion.UpdatedAt, "no member changed")
 
 		_, err = s.CreatePromotion(t.Context(), storetest.Actor, p.ID, storetest.TenPercentOff(now))
-		storetest.RequireError(t, err, store.Unprocessable, "id", "is taken")
+		storetest.RequireError(t, err, store.Unprocessable, "id", "is already in use")
 		require.NoError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, p.ID))
 		for _, id := range []string{p.ID, "nowhere", "\x00"} {
 			_, err = s.Promotion(t.Context(), id)
 			storetest.RequireError(t, err, store.NotFound, "", "no promotion")
-			storetest.RequireError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, id), store.NotFound, "id", "no promotion")
+			storetest.RequireError(t, storetest.DeletePromotion(t.Context(), s, storetest.Actor, id), store.NotFound, "id", "does not exist")
 			_, err = s.UpdatePromotion(t.Context(), storetest.Actor, id, promotion.PromotionChange{}, false)
-			storetest.RequireError(t, err, store.NotFound, "id", "no promotion")
+			storetest.RequireError(t, err, store.NotFound, "id", "does not exist")
 		}
 	}
 }

@@ -292,8 +292,8 @@ func (l *limitListener) connContext(ctx context.Context, conn net.Conn) context.
 	return context.WithValue(ctx, connKey{}, limitedConnOf(conn))
 }
 
-// markBusy keeps a reserve connection open while its request is answered, and closes it after that.
-func (l *limitListener) markBusy(next http.Handler) http.Handler {
+// serveReserve keeps a reserve connection open while its request is answered, and closes it after that.
+func (l *limitListener) serveReserve(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := reserveConn(r.Context())
 		if c == nil {

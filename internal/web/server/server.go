@@ -76,7 +76,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	defer cancelRequests()
 	var upgraded sync.WaitGroup
 	server := &http.Server{
-		Handler:           limited.markBusy(enforceDeadlines(cfg.limits, closeOnDrain(draining, trackUpgrades(&upgraded, handler)))),
+		Handler:           limited.serveReserve(enforceDeadlines(cfg.limits, closeOnDrain(draining, trackUpgrades(&upgraded, handler)))),
 		ReadHeaderTimeout: cfg.limits.HeaderTime,
 		IdleTimeout:       cfg.limits.IdleTime,
 		WriteTimeout:      cfg.limits.writeTime(),

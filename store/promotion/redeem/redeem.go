@@ -24,7 +24,7 @@ func NewRedeemService(d *db.DB) *RedeemService {
 // CheckCode tells whether a code would be accepted, and changes nothing. The result may be
 // outdated when the code is redeemed. It returns INVALID or UNPROCESSABLE for an invalid use.
 func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
-	if err := use.check(0); err != nil {
+	if err := use.validate(0); err != nil {
 		return nil, err
 	}
 	now := s.db.Now()
@@ -53,7 +53,7 @@ func (s *RedeemService) RedeemCode(ctx context.Context, actor store.Actor, use C
 	if use.Reference == "" {
 		return nil, store.Unprocessablef([]string{"reference"}, "is required: 1 to 255 bytes, such as an order number")
 	}
-	if err := use.check(1); err != nil {
+	if err := use.validate(1); err != nil {
 		return nil, err
 	}
 	return s.redeems.Do(ctx, s.db, actor, use)

@@ -13,13 +13,15 @@ import (
 	"portico/store/index"
 )
 
-// The word index of a release is stored as chunks, numbered from 0. An entry is
-// a word and its postings, each after its length. A posting is the step from
-// the ordinal before, doubled, plus one if the word is in the product's name or
-// SKU. The entries of a segment and language are sorted by word. A segment holds
-// the products that were indexed together in memory. The rows below 0 hold, for
-// each segment and language, the word that each of its chunks begins with. The
-// lowest row, written last, holds the number of those rows, itself included.
+// Reads the word index of a release, which package publish writes: change both
+// together. It is stored as chunks, numbered from 0. An entry is a word and its
+// postings, each after its length. A posting is the step from the ordinal before
+// (a product's number in the release), doubled, plus one if the word is in the
+// product's name or SKU. A batch holds the products that were indexed together in
+// memory: its entries are sorted by word, for each language. The rows with
+// negative chunk numbers are the directory: one for each batch and language, with
+// the first word of each of its chunks. The lowest row, written last, holds the
+// number of directory rows, so that a missing one is noticed.
 
 // AppendText appends a text after its length.
 func AppendText(dst []byte, text string) []byte {
@@ -32,15 +34,15 @@ func cutText(body []byte) (text, rest []byte) {
 	return body[at : at+int(n)], body[at+int(n):]
 }
 
-// wordSegment locates the words of a segment in one language.
-type wordSegment struct {
+// wordBatch locates the words of a batch in one language.
+type wordBatch struct {
 	language string
 	first    int      // chunk
 	starts   []string // the first word of each chunk
 }
 
-// wordDirectory is all segments of a release.
-type wordDirectory []wordSegment
+// wordDirectory is all batches of a release.
+type wordDirectory []wordBatch
 
 func (d wordDirectory) Size() (n int) {
 	for _, segment := range d {
@@ -49,7 +51,7 @@ func (d wordDirectory) Size() (n int) {
 	return n
 }
 
-func newWordSegment(body []byte) (s wordSegment) {
+func newWordBatch(body []byte) (s wordBatch) {
 	language, body := cutText(body)
 	first, n := binary.Uvarint(body)
 	s.language, s.first = string(language), int(first)
@@ -63,7 +65,7 @@ func newWordSegment(body []byte) (s wordSegment) {
 
 // chunks returns the numbers of the chunks that may hold a token, from first
 // until just before end.
-func (s wordSegment) chunks(token index.SearchToken) (first, end int) {
+func (s wordBatch) chunks(token index.SearchToken) (first, end int) {
 	beyond := sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > token.Text })
 	end = beyond
 	for token.Prefix && end < len(s.starts) && strings.HasPrefix(s.starts[end], token.Text) {
@@ -114,7 +116,7 @@ func (r *Reader) wordDirectory(ctx context.Context) (wordDirectory, error) {
 	}
 	directory := make(wordDirectory, 0, len(bodies)-1)
 	for _, body := range bodies[1:] {
-		directory = append(directory, newWordSegment(body))
+		directory = append(directory, newWordBatch(body))
 	}
 	r.Cache.Set(key, directory)
 	return directory, nil

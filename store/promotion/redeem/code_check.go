@@ -68,7 +68,8 @@ func findOffer(ctx context.Context, in db.Session, text string, at time.Time) (o
 	return o, err
 }
 
-// refusals returns every reason why a use is refused at a time.
+// refusals returns every reason why a use is refused at a time. PromotionCode.Refusals has those that
+// concern the code alone.
 func (o codeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal) {
 	refuse := func(when bool, reason code.CodeReason, about code.CodeArgument, format string, args ...any) {
 		if when {
@@ -110,8 +111,8 @@ func (o codeOffer) units(asked int) int {
 // MaxCodeUnits limits the units of a use.
 const MaxCodeUnits = 1_000_000
 
-// check checks what does not depend on the code. minUnits is the least number of units.
-func (u *CodeUse) check(minUnits int) error {
+// validate checks what does not depend on the code. minUnits is the least number of units.
+func (u *CodeUse) validate(minUnits int) error {
 	var errs store.Errors
 	if u.Units < minUnits || u.Units > MaxCodeUnits {
 		errs = append(errs, store.Unprocessablef([]string{"units"}, "must be between %d and %d, got %d", minUnits, MaxCodeUnits, u.Units))

@@ -1,0 +1,23 @@
+package rest
+
+import "net/http"
+
+// bufferedResponse is an http.ResponseWriter that stores what a handler writes, for the
+// response cache.
+type bufferedResponse struct {
+	header http.Header
+	body   []byte
+}
+
+// Header implements http.ResponseWriter.
+func (r *bufferedResponse) Header() http.Header { return r.header }
+
+// WriteHeader implements http.ResponseWriter. Cacheable routes write status 200, or
+// return an error.
+func (*bufferedResponse) WriteHeader(int) {}
+
+// Write implements http.ResponseWriter.
+func (r *bufferedResponse) Write(body []byte) (int, error) {
+	r.body = append(r.body, body...)
+	return len(body), nil
+}
