@@ -18,7 +18,7 @@ import (
 // TestGeneratedClientsCallEveryOperation compiles a call of every operation, with its examples,
 // under strict TypeScript, with clients that are generated from openapi.yaml.
 func TestGeneratedClientsCallEveryOperation(t *testing.T) {
-	if raceDetector {
+	if storetest.RaceDetector {
 		t.Skip("it has no concurrency")
 	}
 	storetest.FullTestsOnly(t, "compiling TypeScript takes as long as all other tests here")
@@ -50,7 +50,7 @@ func TestGeneratedClientsCallEveryOperation(t *testing.T) {
 // TestGeneratedGoClient generates a Go client with oapi-codegen, compiles it, and reads and writes
 // with it.
 func TestGeneratedGoClient(t *testing.T) {
-	if raceDetector {
+	if storetest.RaceDetector {
 		t.Skip("it has no concurrency")
 	}
 	storetest.FullTestsOnly(t, "generating and compiling 28,000 lines takes seconds")

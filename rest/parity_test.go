@@ -127,7 +127,7 @@ func TestParityOfRESTAndGraphQL(t *testing.T) {
 			name, shop string
 			requests   int
 		}{{"handmade", offers(), storetest.QuickOrFull(1_000, 2_000)}, {"generated", generateShop(t, 220), storetest.QuickOrFull(300, 900)}} {
-			if raceDetector || run.name == "generated" && e.Name != "sqlite" {
+			if storetest.RaceDetector || run.name == "generated" && e.Name != "sqlite" {
 				run.requests /= 2
 			}
 			t.Run(run.name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestParityOfRESTAndGraphQL(t *testing.T) {
 					statuses[requireSame(t, s, q, fmt.Sprintf("request %d of PORTICO_PARITY_SEED=%d", n, seed))]++
 				}
 				t.Logf("responses by status: %v", statuses)
-				if run.name == "handmade" && !raceDetector { // enough requests for the rarest operation
+				if run.name == "handmade" && !storetest.RaceDetector { // enough requests for the rarest operation
 					require.ElementsMatch(t, slices.Collect(maps.Keys(rest.Operations())), slices.Collect(maps.Keys(d.hints)),
 						"the header Graphql-Request occurred with every operation")
 					for _, status := range []int{200, 400, 401, 403, 404, 422} {

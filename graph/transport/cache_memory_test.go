@@ -14,6 +14,7 @@ import (
 	"portico/graph/transport"
 	"portico/internal/responsecache"
 	"portico/store/shop"
+	"portico/store/storetest"
 )
 
 // heapAfterGC returns the heap in use after a garbage collection, in bytes.
@@ -29,6 +30,9 @@ func heapAfterGC() int {
 // The caches of the store and of responses charge the memory of what requests cause: filters,
 // searches, languages, cursors and responses.
 func TestStoreAndResponseCachesChargeMemory(t *testing.T) { // not in parallel: others allocate too
+	if storetest.RaceDetector {
+		t.Skip("objects take more memory under the race detector")
+	}
 	s, err := shop.Open(t.Context(), shop.Config{URL: "file:" + t.TempDir() + "/memory.db", Synchronous: "OFF"})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

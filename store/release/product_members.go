@@ -49,7 +49,7 @@ func (p *storedProduct) BaseProduct() bool             { return p.read().Attribu
 func (p *storedProduct) BaseProductID() *string        { return nilIfEmpty(p.read().Attributes.BaseProductID) }
 func (p *storedProduct) CreatedAt() time.Time          { return time.Time(p.read().Attributes.CreatedAt) }
 func (p *storedProduct) UpdatedAt() time.Time          { return time.Time(p.read().Attributes.UpdatedAt) }
-func (p *storedProduct) PublishedAt() time.Time        { return p.since }
+func (p *storedProduct) PublishedAt() time.Time        { return store.FromMicros(p.since) }
 func (p *storedProduct) CustomInputs() json.RawMessage { return p.read().Attributes.CustomInputs }
 func (p *storedProduct) Extensions() json.RawMessage   { return p.read().Attributes.Extensions }
 

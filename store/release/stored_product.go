@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"portico/store"
 	"portico/store/db"
@@ -21,9 +20,9 @@ import (
 type storedProduct struct {
 	id       string
 	Ordinal  uint32
-	catalog  string    // its id
-	since    time.Time // published_at
-	language string    // of the texts
+	catalog  string // its id
+	since    int64  // published_at, in microseconds
+	language string // of the texts
 	quote    *price.Quote
 
 	body      []byte // the JSON of a product that is not curated
@@ -58,11 +57,11 @@ func newStoredProduct(v *View, row segment.ProductRow, ordinal uint32, language,
 	if v.Release.Format < segment.FormatOfPresence {
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
-	p := &storedProduct{id: row.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: store.FromMicros(row.PublishedAt), language: language, quote: quote, shownAs: v.name}
+	p := &storedProduct{id: row.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: row.PublishedAt, language: language, quote: quote, shownAs: v.name}
 	dst := make([]byte, 0, len(document)+len(crumbs)+1024) // room for the members below, about 850 bytes with prices
 	dst = append(dst, attributes...)
 	p.published = len(dst)
-	dst = store.AppendMember(dst, "published_at", store.FormatTimeBare(p.since))
+	dst = store.AppendMember(dst, "published_at", store.FormatTimeBare(store.FromMicros(p.since)))
 	p.insert = len(dst)
 	dst = append(quote.AppendAttributes(dst), '}')
 	p.relations = len(dst)
