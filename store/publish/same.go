@@ -62,10 +62,7 @@ func (w *releaseWriter) sameTree(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return slices.EqualFunc(before.Nodes, w.plan.tree.Nodes, func(a, b *segment.CatalogNode) bool {
-		return a.ID == b.ID && a.Kind == b.Kind && a.Name == b.Name && a.Slug == b.Slug && a.Description == b.Description &&
-			a.HierarchyID == b.HierarchyID && a.ParentID == b.ParentID && a.UpdatedAt.Equal(b.UpdatedAt)
-	}), nil
+	return slices.EqualFunc(before.Nodes, w.plan.tree.Nodes, (*segment.CatalogNode).SameContent), nil
 }
 
 func (w *releaseWriter) sameFiles(ctx context.Context) (bool, error) {

@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -284,7 +283,7 @@ func (w *releaseWriter) nodes(ctx context.Context) error {
 // publishedNodes returns since when the served release shows nodes as the new
 // one does, in microseconds by id.
 func (w *releaseWriter) publishedNodes(ctx context.Context) (map[string]int64, error) {
-	if w.served == nil {
+	if w.served == nil || w.served.Release.Locale != w.release.Locale {
 		return nil, nil
 	}
 	before, err := w.served.Tree(ctx)
@@ -293,9 +292,7 @@ func (w *releaseWriter) publishedNodes(ctx context.Context) (map[string]int64, e
 	}
 	published := map[string]int64{}
 	for _, n := range w.plan.tree.Nodes {
-		shown := *n
-		shown.Language = w.release.Locale
-		if was := before.ByID[n.ID]; was != nil && bytes.Equal(was.AppendContent(nil), shown.AppendContent(nil)) {
+		if was := before.ByID[n.ID]; was != nil && was.SameContent(n) {
 			published[n.ID] = store.Micros(was.PublishedAt)
 		}
 	}

@@ -54,7 +54,6 @@ func (r *Reader) ownFileIDs(ctx context.Context) (storedTexts, error) {
 	}
 	ids, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1 ORDER BY file_id`, r.Release.ID)
 	if err == nil {
-		slices.Sort(ids)
 		r.Cache.Set(key, storedTexts(ids))
 	}
 	return ids, err

@@ -68,6 +68,14 @@ func (n *CatalogNode) AppendContent(dst []byte) []byte {
 	return append(dst, text...)
 }
 
+// SameContent reports whether nodes of two releases with one base language show
+// the same but published_at.
+func (n *CatalogNode) SameContent(other *CatalogNode) bool {
+	return n.ID == other.ID && n.Kind == other.Kind && n.Name == other.Name && n.Slug == other.Slug && n.Description == other.Description &&
+		n.HierarchyID == other.HierarchyID && n.ParentID == other.ParentID && slices.Equal(n.Ancestors, other.Ancestors) &&
+		n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
+}
+
 // Tree is all nodes of a release, in the order in which they are listed: by
 // name, in the root collation, then id.
 type Tree struct {
