@@ -32,15 +32,16 @@ graph/limits: store
 graph/model: graph/plan store store/access store/catalog store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/routing
 	store/release/segment store/settings store/stock
-graph/opctx: graph/limits internal/auth internal/reqctx internal/responsecache store store/release
+graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
+	store/release/routing
 graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
 graph/transport: graph graph/document graph/executor graph/limits graph/model graph/opctx internal/auth
 	internal/reqctx internal/responsecache store
 graph/executor: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
-internal/auth: internal/reqctx store store/access store/seal store/shop
-internal/cli: internal/auth internal/datagen internal/web internal/web/accesslog internal/web/middleware
+internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
+internal/cli: internal/auth internal/datagen internal/httpcache internal/web internal/web/accesslog internal/web/middleware
 	internal/web/server store store/access store/exchange store/job store/promotion/code store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
@@ -48,6 +49,7 @@ internal/demo: internal/auth store store/access store/exchange store/release/rou
 internal/e2e:
 internal/encoding:
 internal/heapsize:
+internal/httpcache:
 internal/release:
 internal/reqctx: store
 internal/responsecache: internal/encoding

@@ -18,9 +18,10 @@ var secretWords = regexp.MustCompile(`(?i)\b(secret|key|token|password|passphras
 
 // notSecret lists flags with such a word that hold no secret, with the reason.
 var notSecret = map[string]string{
-	"token-issuer":  "in every token",
-	"oidc-issuer":   "a URL; passwords in URLs are masked",
-	"oidc-audience": "in every token",
+	"token-issuer":     "in every token",
+	"oidc-issuer":      "a URL; passwords in URLs are masked",
+	"oidc-audience":    "in every token",
+	"anonymous-client": "an id, which is no secret",
 }
 
 // textFlags returns the flags of a command that take any text: no numbers, durations,

@@ -208,6 +208,12 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		}
 		return nil, fmt.Errorf("read the signing keys: %w", err)
 	}
+	if c.AnonymousClient != "" {
+		if err := tokens.AnswerAnonymously(ctx, c.AnonymousClient); err != nil {
+			s.Close()
+			return nil, fmt.Errorf("--anonymous-client: %w", err)
+		}
+	}
 	a := &app{serve: c, trusted: trusted, store: s, tokens: tokens, metrics: metrics.New(auth.ClientID),
 		responses: responsecache.NewCache(cli.ResponseCacheBytes(c.AnswerCacheBytes)), limiter: server.NewConcurrencyLimiter(c.Limits), log: log}
 	held, err := s.HeldCatalogs(ctx)
@@ -272,7 +278,8 @@ func (a *app) reload() {
 func (a *app) handler() http.Handler {
 	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
-	options := []transport.Option{transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor),
+	policy := opctx.CachePolicy{Control: a.Control(), TagHeader: a.TagHeader(), Anonymous: a.AnonymousClient != ""}
+	options := []transport.Option{transport.WithCachePolicy(policy), transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor),
 		transport.WithLimits(a.Documents.OrDefaults()), transport.WithResponseCache(a.responses),
 		transport.WithManifest(a.trusted), transport.CountDocuments(a.metrics.CountDocument),
 		transport.CountOperations(a.countOperation, a.countSubscription), transport.WithStreams(a.streamConfig()),
@@ -288,7 +295,7 @@ func (a *app) handler() http.Handler {
 		playgroundOptions = append(playgroundOptions, playground.WithVisitor(a.demoClient.Token, a.demoClient.ClientID))
 	}
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate parsed it
-	api := rest.New(resolver, a.log, rest.WithResponseCache(a.responses),
+	api := rest.New(resolver, a.log, rest.WithResponseCache(a.responses), rest.WithCachePolicy(policy),
 		rest.LimitResponses(a.Documents.OrDefaults().AnswerBytes, a.limiter.AcquireExpensive))
 	page, graphiql := playground.NewHandler(api.WriteError, playgroundOptions...), playground.NewGraphiQL(api.WriteError, playgroundOptions...)
 	docs := rest.Docs(api.WriteError, playgroundOptions...)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"portico/graph"
+	"portico/graph/opctx"
 	"portico/internal/responsecache"
 )
 
@@ -16,6 +17,7 @@ type API struct {
 	resolver  *graph.Resolver
 	log       *slog.Logger
 	responses *responsecache.Cache // cached
+	caching   opctx.CachePolicy
 
 	maxResponseBytes int // 0 means unlimited
 	acquireExpensive func(ctx context.Context, running bool) (end func(), err error)

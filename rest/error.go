@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"portico/graph/model"
+	"portico/graph/opctx"
 	"portico/graph/transport"
 	"portico/internal/auth"
 	"portico/internal/web"
@@ -62,6 +63,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	if list[0].Code == store.Internal && !errors.As(err, &storeErr) {
 		a.log.ErrorContext(r.Context(), "a request failed", "error", err, "path", r.URL.Path)
 	}
+	w.Header()["Cache-Control"] = opctx.NoStore
 	switch status {
 	case http.StatusUnauthorized:
 		w.Header().Set("WWW-Authenticate", "Bearer")

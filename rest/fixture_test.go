@@ -50,22 +50,35 @@ func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*
 // serveStore serves both APIs over a store.
 func serveStore(t testing.TB, s *shop.Store) *testServer {
 	t.Helper()
+	return serveCaching(t, s, opctx.CachePolicy{})
+}
+
+// serveCaching serves both APIs with headers for HTTP caches.
+func serveCaching(t testing.TB, s *shop.Store, policy opctx.CachePolicy) *testServer {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
-	require.NoError(t, err)
-	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
-	require.NoError(t, err)
+	tokens := newTokens(t, s)
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
 	room := responsecache.NewCache(responseCacheBytes())
-	mux.Handle("/graphql", transport.NewHandler(resolver, log, transport.WithResponseCache(room)))
-	api := rest.New(resolver, log, rest.WithResponseCache(room))
+	mux.Handle("/graphql", transport.NewHandler(resolver, log, transport.WithResponseCache(room), transport.WithCachePolicy(policy)))
+	api := rest.New(resolver, log, rest.WithResponseCache(room), rest.WithCachePolicy(policy))
 	mux.Handle("/", api.Handler())
 	mux.Handle("/oauth/access_token", tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, middleware.Health())
 	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.ReadOnly))
 	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(mux))}
+}
+
+// newTokens returns a service for the tokens of a store.
+func newTokens(t testing.TB, s *shop.Store) *auth.Service {
+	t.Helper()
+	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
+	require.NoError(t, err)
+	tokens, err := auth.New(t.Context(), s, sealer, auth.Options{Clock: storetest.NewClock(noon).Now})
+	require.NoError(t, err)
+	return tokens
 }
 
 // responseCacheBytes is the size of the response cache. PORTICO_ANSWERS=off, which the full

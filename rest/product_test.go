@@ -40,7 +40,7 @@ func TestVaryOfCatalogResponses(t *testing.T) {
 		} {
 			header := s.send(t, "GET", c.path, "", "Accept-Language", c.accept).Header()
 			require.Equal(t, c.languages, header.Get("Content-Language"), "%s in %q", c.path, c.accept)
-			for _, name := range []string{"Accept-Language", "Authorization", "Store-Channel", "EP-Context-Tag", "X-Moltin-Currency"} {
+			for _, name := range []string{"Accept-Language", "Authorization", "Store-Channel", "EP-Context-Tag", "X-Moltin-Currency"} { // a rule has each
 				require.Contains(t, header.Get("Vary"), name, c.path)
 			}
 		}

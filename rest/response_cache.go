@@ -11,12 +11,19 @@ import (
 // WithResponseCache caches responses of cacheable routes.
 func WithResponseCache(room *responsecache.Cache) Option { return func(a *API) { a.responses = room } }
 
+// WithCachePolicy sets the headers by which HTTP caches store responses.
+func WithCachePolicy(policy opctx.CachePolicy) Option { return func(a *API) { a.caching = policy } }
+
 // maxCachedTarget is the longest path and query of a cached response, in bytes. Longer
 // ones, such as filters with a thousand ids, rarely repeat.
 const maxCachedTarget = 1 << 10
 
-// varyCacheable is the header Vary of cacheable responses.
-var varyCacheable = []string{opctx.Vary + ", Accept-Encoding"}
+// varyErrors is the header Vary of errors of cacheable routes, and varyCacheable that of
+// their responses.
+var (
+	varyErrors    = []string{opctx.Vary + ", Accept-Encoding"}
+	varyCacheable = opctx.NewVaryVariant("Accept-Encoding, Prefer")
+)
 
 // serveCached writes a response of a cacheable route from the cache, or runs the handler
 // and caches its response. The cache key has the release that the rules choose, and
@@ -39,7 +46,7 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	if err != nil {
 		return err
 	}
-	w.Header()["Cache-Control"] = opctx.CacheControl(r)
+	a.caching.SetCaching(w.Header(), r, answer, varyCacheable)
 	answer.ServeHTTP(w, r)
 	return nil
 }
@@ -63,6 +70,7 @@ func (a *API) buildResponse(r *http.Request, found route, view *release.View) (*
 		return nil, err
 	}
 	d.header.Del("Content-Length") // depends on compression
+	a.caching.SetTags(d.header, view)
 	answer := responsecache.NewResponse(d.body, d.header)
 	return opctx.SetValidity(answer, view), nil
 }

@@ -134,14 +134,14 @@ func (a *API) methods(methods map[string]route) http.Handler {
 				Err: &store.Error{Code: store.Invalid, Detail: "This path supports " + allow + ", not " + r.Method + "."}})
 			return
 		}
+		w.Header()["Cache-Control"] = opctx.NoStore
 		switch {
 		case found.cacheable():
-			w.Header()["Vary"] = append(w.Header()["Vary"], varyCacheable...)
+			w.Header()["Vary"] = append(w.Header()["Vary"], varyErrors...)
 		case strings.HasPrefix(found.path, "/catalog"), strings.HasPrefix(found.path, "/v2/files"), strings.HasPrefix(found.path, "/v2/currencies"):
 			w.Header().Add("Vary", opctx.Vary)
 		case strings.HasPrefix(found.path, "/v2/inventories"):
 			w.Header().Add("Vary", multiLocationHeader)
-			w.Header()["Cache-Control"] = opctx.NoStore // stock changes at any time
 		}
 		err := auth.Require(r.Context(), coordinates[found.method])
 		if err == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"net/http"
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -67,7 +68,7 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 		if err != nil {
 			return nil, err
 		}
-		return draft.cacheable(ctx, view)
+		return draft.cacheable(ctx, view, &e.Caching)
 	})
 	switch {
 	case draft != nil && draft.body != nil && (err != nil || draft.holes.Len() > 0): // this request ran it, so its errors are in ctx
@@ -115,11 +116,13 @@ func (e *Executor) draft(ctx context.Context, query *document.PreparedOperation,
 }
 
 // cacheable returns the response to cache. It is ErrResponse if the response has errors.
-func (d *responseDraft) cacheable(ctx context.Context, view *release.View) (*responsecache.Response, error) {
+func (d *responseDraft) cacheable(ctx context.Context, view *release.View, policy *opctx.CachePolicy) (*responsecache.Response, error) {
 	if graphql.GetErrors(ctx) != nil {
 		return nil, ErrResponse
 	}
-	resp := responsecache.NewResponse(d.body, nil)
+	header := http.Header{}
+	policy.SetTags(header, view)
+	resp := responsecache.NewResponse(d.body, header)
 	if d.holes.Len() > 0 {
 		resp.Attach(&d.dynamicPart, d.holes.Size()+d.productBytes())
 	}

@@ -13,6 +13,7 @@ import (
 	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/graph/plan"
 	"portico/internal/responsecache"
 	"portico/store"
@@ -26,6 +27,7 @@ type Config struct {
 	Responses         *responsecache.Cache // of whole responses; nil for none
 	Fragments         *responsecache.Cache // of fragments of responses; nil for none
 	Limiter           ConcurrencyLimiter   // nil for none
+	Caching           opctx.CachePolicy    // headers for HTTP caches
 
 	CountField        func(ctx context.Context, coordinate string)    // of each root field
 	CountExecutor     func(executor string)                           // of each query: plan or gqlgen

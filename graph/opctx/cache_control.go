@@ -2,11 +2,14 @@ package opctx
 
 import (
 	"net/http"
+	"strings"
 	"time"
 
 	"portico/internal/auth"
+	"portico/internal/httpcache"
 	"portico/internal/responsecache"
 	"portico/store/release"
+	"portico/store/release/routing"
 )
 
 // Values of Cache-Control, allocated once.
@@ -14,18 +17,105 @@ var (
 	publicCache  = []string{"public, no-cache"}
 	privateCache = []string{"private, no-cache"}
 
-	// NoStore is for responses that depend on more than a release, such as stock.
+	// NoStore is for responses that depend on more than a release, such as stock, and for errors.
 	NoStore = []string{"no-store"}
 )
 
-// CacheControl returns the header of a response that depends on a release alone. Caches may share it
-// among requests with the same token, unless the token is an account's, but must revalidate it each
-// time: tokens and prices expire, and releases are replaced without notice.
-func CacheControl(r *http.Request) []string {
-	if p := auth.PrincipalFrom(r.Context()); p == nil || p.AccountID != "" || len(p.AccountTags) > 0 || p.CustomerID != "" || r.Header["Store-Catalog-Release"] != nil {
-		return privateCache
+// CachePolicy decides the headers by which HTTP caches store catalog responses. The zero value has
+// caches ask the server each time.
+type CachePolicy struct {
+	Control   httpcache.CacheControl // of public responses
+	TagHeader string                 // httpcache.SurrogateKey or CacheTag; empty for no tags
+	Anonymous bool                   // requests without a token are answered: auth.Service.AnswerAnonymously
+}
+
+// SetTags sets the tags of a response that was read through a view. They are the same for all requests
+// that share the response.
+func (p *CachePolicy) SetTags(to http.Header, view *release.View) {
+	if p.TagHeader == "" {
+		return
 	}
-	return publicCache
+	tags := httpcache.NewTags(view.Release.CatalogID, view.Release.UUID())
+	to[p.TagHeader] = []string{httpcache.JoinTags(p.TagHeader, tags.List())}
+}
+
+// SetCaching sets Cache-Control and Vary of a response that depends on a release alone. The last value of
+// Vary must be that of errors, which it replaces. variant names the headers that this API looks at besides
+// those of the shopper.
+//
+// Caches may share the response among requests with the same token, unless the token is an account's. With
+// Control they may send it without asking, until a sale or a rule's schedule starts or ends, or the token
+// expires.
+func (p *CachePolicy) SetCaching(to http.Header, r *http.Request, resp *responsecache.Response, variant *VaryVariant) {
+	view := From(r.Context()).currentView()
+	if view == nil { // the handler runs without Middleware
+		to["Cache-Control"] = privateCache
+		return
+	}
+	basis := view.Routing().Basis()
+	byToken := basis.Identity || !p.Anonymous
+	if vary := to["Vary"]; len(vary) > 0 {
+		vary[len(vary)-1] = variant.value(basis, byToken)
+	}
+	principal := auth.PrincipalFrom(r.Context())
+	switch {
+	case principal == nil || principal.HasShopper() || r.Header["Store-Catalog-Release"] != nil:
+		to["Cache-Control"] = privateCache
+	case !p.Control.Enabled() || r.Header["Prefer"] != nil:
+		to["Cache-Control"] = publicCache
+	default:
+		ends := []time.Time{resp.ValidUntil, view.Routing().HoldsUntil(view.Now())}
+		if byToken {
+			ends = append(ends, principal.Expires)
+		}
+		to["Cache-Control"] = p.Control.Value(holds(view.Now(), ends...))
+	}
+}
+
+// holds returns the time until the first of several ends; a zero time is none.
+func holds(now time.Time, ends ...time.Time) (left time.Duration, unbounded bool) {
+	unbounded = true
+	for _, end := range ends {
+		if end.IsZero() {
+			continue
+		}
+		if until := end.Sub(now); unbounded || until < left {
+			left, unbounded = until, false
+		}
+	}
+	return left, unbounded
+}
+
+// VaryVariant has the values of Vary for responses of one API, by what decides.
+type VaryVariant [1 << 3]string
+
+// NewVaryVariant returns the values with headers that the API looks at besides those of the shopper.
+func NewVaryVariant(headers string) *VaryVariant {
+	v := &VaryVariant{}
+	for i := range v {
+		names := []string{headers, "Accept-Language"}
+		if i&1 != 0 {
+			names = append(names, "Authorization")
+		}
+		if i&2 != 0 {
+			names = append(names, "EP-Channel, Store-Channel")
+		}
+		if i&4 != 0 {
+			names = append(names, "EP-Context-Tag, Store-Context-Tag")
+		}
+		v[i] = strings.Join(append(names, "Store-Catalog-Release, X-Moltin-Currency, X-Moltin-Language"), ", ")
+	}
+	return v
+}
+
+func (v *VaryVariant) value(basis routing.Basis, byToken bool) string {
+	i := 0
+	for bit, decides := range []bool{byToken, basis.Channel, basis.Tag} {
+		if decides {
+			i |= 1 << bit
+		}
+	}
+	return v[i]
 }
 
 // Cacheable reports whether HTTP caches may store the response of a request: not if it is a POST.

@@ -65,6 +65,14 @@ func From(ctx context.Context) *Operation {
 // releaseHeader selects a release by its id, published or not.
 const releaseHeader = "Store-Catalog-Release"
 
+// currentView returns the view that View returned; nil for none.
+func (op *Operation) currentView() *release.View {
+	if op == nil {
+		return nil
+	}
+	return op.view
+}
+
 // View returns the catalog as the operation's shopper sees it. load runs once per operation. Only
 // clients with the scope of the release header may choose a release.
 func (op *Operation) View(ctx context.Context, load func(context.Context, release.ShopperContext) (*release.View, error)) (*release.View, error) {

@@ -13,6 +13,7 @@ import (
 	"portico/graph/document"
 	"portico/graph/executor"
 	"portico/graph/limits"
+	"portico/graph/opctx"
 	"portico/internal/responsecache"
 )
 
@@ -47,6 +48,11 @@ func CountExecutors(count func(executor string)) Option {
 // WithResponseCache caches responses that depend on a release alone, and fragments of responses.
 func WithResponseCache(cache *responsecache.Cache) Option {
 	return func(h *handlerConfig) { h.Responses, h.Fragments = cache, cache }
+}
+
+// WithCachePolicy sets the headers by which HTTP caches store responses.
+func WithCachePolicy(policy opctx.CachePolicy) Option {
+	return func(h *handlerConfig) { h.Caching = policy }
 }
 
 // WithFragmentCache caches fragments of responses, and no whole responses.

@@ -136,6 +136,7 @@ var (
 	jsonTypes    = []string{jsonType}
 	graphQLTypes = []string{graphQLType}
 	varyHeader   = []string{"Accept, Accept-Encoding, " + opctx.Vary}
+	varyFound    = opctx.NewVaryVariant("Accept, Accept-Encoding")
 )
 
 // runCached runs a request whose exact bytes were sent before. It returns false, with nothing written,
@@ -259,7 +260,7 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 		setRetryAfter(w, response)
 		h.write(w, &q.Params, response)
 	case found != nil && opctx.Cacheable(r):
-		w.Header()["Cache-Control"] = opctx.CacheControl(r)
+		h.exec.Caching.SetCaching(w.Header(), r, found, varyFound)
 		found.ServeHTTP(w, r)
 	case found != nil:
 		found.ServeWithoutETag(w, r)

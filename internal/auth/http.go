@@ -18,6 +18,10 @@ func (s *Service) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := strings.TrimSpace(r.Header.Get("Authorization"))
 		if header == "" {
+			if caller := s.anonymous.callerOf(s, r); caller != nil {
+				begun, req := reqctx.Begin(r)
+				r, req.Caller = begun, caller
+			}
 			next.ServeHTTP(w, r)
 			return
 		}

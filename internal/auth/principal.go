@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"portico/internal/reqctx"
@@ -15,6 +16,8 @@ const (
 	GrantClientCredentials = "client_credentials" // a client that shows its secret: all its scopes
 	GrantImplicit          = "implicit"           // a storefront without a secret: reading only
 	GrantShopper           = "shopper"            // minted for a shopper, by a client that may
+
+	grantAnonymous = "anonymous" // no token; reading catalogs only (AnswerAnonymously)
 )
 
 // Principal is the client, or the shopper, that a valid token stands for. Requests share it; it must not be changed.
@@ -36,10 +39,15 @@ func (p *Principal) Actor() store.Actor { return store.Actor("client:" + p.Clien
 // QuotaClientID returns the client whose quota a request counts against. It is empty for tokens that anyone can get
 // without the client's secret; these count against the address.
 func (p *Principal) QuotaClientID() (clientID string) {
-	if p == nil || p.Grant == GrantImplicit || p.Grant == GrantShopper {
+	if p == nil || p.Grant == GrantImplicit || p.Grant == GrantShopper || p.Grant == grantAnonymous {
 		return ""
 	}
 	return p.ClientID
+}
+
+// HasShopper reports whether the token was issued for a shopper with an account, account tags or a customer.
+func (p *Principal) HasShopper() bool {
+	return p.AccountID != "" || len(p.AccountTags) > 0 || p.CustomerID != ""
 }
 
 // HasScope reports whether the principal has a scope.
@@ -71,7 +79,8 @@ func WithTokenError(ctx context.Context, err error) context.Context {
 	return context.WithValue(ctx, principalKey{}, tokenError{err})
 }
 
-// PrincipalFrom returns the principal of a request; nil without a valid token.
+// PrincipalFrom returns the principal of a request; nil without a valid token. With AnswerAnonymously, requests that may
+// read catalogs without one have a principal too.
 func PrincipalFrom(ctx context.Context) *Principal {
 	p, _ := callerOf(ctx).(*Principal)
 	return p
@@ -83,9 +92,17 @@ func Authenticated(ctx context.Context) error {
 	case tokenError:
 		return c.error
 	case nil:
-		return unauthenticated("Send the header Authorization: Bearer <token>. Get a token from POST /oauth/access_token.")
+		return errNoToken()
+	case *Principal:
+		if c.Grant == grantAnonymous {
+			return errNoToken()
+		}
 	}
 	return nil
+}
+
+func errNoToken() *store.Error {
+	return unauthenticated("Send the header Authorization: Bearer <token>. Get a token from POST /oauth/access_token.")
 }
 
 // Require returns nil if the caller may use a coordinate of the scope table. Without a valid token it returns
@@ -99,12 +116,25 @@ func Require(ctx context.Context, coordinate string) error {
 		return nil
 	}
 	if err := Authenticated(ctx); err != nil {
+		if isAnonymousRead(ctx, coordinate, scope) {
+			return nil
+		}
 		return err
 	}
 	if p := PrincipalFrom(ctx); scope != AnyScope && !p.HasScope(scope) {
 		return forbidden(scope, p.Scopes)
 	}
 	return nil
+}
+
+// anonymousScope is all that requests without a token may do.
+const anonymousScope = "catalog:read"
+
+// isAnonymousRead reports whether a request without a token may use a coordinate with a scope.
+func isAnonymousRead(ctx context.Context, coordinate, scope string) bool {
+	p := PrincipalFrom(ctx)
+	return p != nil && p.Grant == grantAnonymous && scope == anonymousScope &&
+		(strings.HasPrefix(coordinate, "GET ") || strings.HasPrefix(coordinate, "Query."))
 }
 
 // ClientID returns the id of the API client, for logs and metrics; empty without a valid token.

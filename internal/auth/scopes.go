@@ -190,6 +190,9 @@ var scopeTable = map[string]string{
 	"POST /graphql":              noScope,
 }
 
+// ShopperScopes returns the scopes of shopper tokens.
+func ShopperScopes() []string { return []string{"catalog:read", "inventory:read"} }
+
 // Scope returns the scope that a coordinate needs: empty if it is public, AnyScope if any valid token will do. declared is
 // false for unknown coordinates, which nobody may use.
 func Scope(coordinate string) (scope string, declared bool) {

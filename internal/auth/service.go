@@ -42,7 +42,10 @@ type Service struct {
 	keys     *keyring
 	verified verifiedTokens
 	oidc     *oidcVerifier // nil when no other issuer is trusted
-	limit    Limit
+	log      *slog.Logger
+
+	anonymous *anonymousClient // nil unless AnswerAnonymously
+	limit     Limit
 }
 
 // New returns a service that signs with the keys of the database, and creates the first key. The error is seal.ErrKey if
@@ -68,6 +71,7 @@ func New(ctx context.Context, s *shop.Store, sealer *seal.Sealer, options Option
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
+	service.log = log
 	var err error
 	if options.OIDC != nil {
 		if service.oidc, err = newOIDCVerifier(*options.OIDC, service.issuer, service.clock, log); err != nil {

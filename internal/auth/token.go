@@ -58,9 +58,6 @@ func (s *Service) ShopperToken(ctx context.Context, clientID string, grant *acce
 	})
 }
 
-// ShopperScopes returns the scopes of shopper tokens.
-func ShopperScopes() []string { return []string{"catalog:read", "inventory:read"} }
-
 func (s *Service) standardClaims(subject, id string, issued, expires time.Time) jwt.Claims {
 	return jwt.Claims{
 		Issuer:   s.issuer,

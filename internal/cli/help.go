@@ -22,6 +22,7 @@ const (
 var flagGroups = []kong.Group{
 	{Key: "auth", Title: "Authentication:"},
 	{Key: "graphql", Title: "GraphQL:"},
+	{Key: "cdn", Title: "HTTP caches and CDNs:"},
 	{Key: "cache", Title: "Caches:"},
 	{Key: "observability", Title: "Observability:"},
 	{Key: "http-limits", Title: "HTTP limits:"},

@@ -36,6 +36,8 @@ type Serve struct {
 	TrustedDocumentsMode string `group:"graphql" enum:"off,log,enforce" placeholder:"MODE" default:"enforce" help:"How to treat documents that are not in the manifest: off (run), log (run and log) or enforce (reject)."`
 	Executor             string `group:"graphql" hidden:"" enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"Executor of GraphQL queries: plan compiles each document once; gqlgen is slower and returns the same."`
 
+	CDNFlags
+
 	AnswerCacheBytes int64  `group:"cache" hidden:"" placeholder:"BYTES" default:"-1" help:"Memory for cached responses (answers) and fragments of them. 0 disables the cache. -1 means an eighth of the memory, at most 96 MiB."`
 	StockCacheBytes  uint64 `group:"cache" hidden:"" placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, about 90 bytes each. Stock that does not fit is read from the database. 0 disables the cache."`
 
@@ -91,8 +93,10 @@ func (c *Serve) Validate() error {
 	if c.KeysClient < 0 || c.KeysClientBytes < 0 {
 		return usagef("--keys-client and --keys-client-bytes must be 1 or more, or 0 for the default")
 	}
-	if err := c.QueueFlags.check(); err != nil {
-		return err
+	for _, check := range []func() error{c.QueueFlags.check, c.CDNFlags.check} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	if err := c.Limits.Check(); err != nil {
 		return usagef("%s", err)

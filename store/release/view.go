@@ -129,6 +129,9 @@ func (v *View) formatter() price.Formatter {
 	return price.NewFormatter(v.Cache, v.Currency, v.Locale, v.name)
 }
 
+// Routing returns the routing table that chose the view's release.
+func (v *View) Routing() *routing.Table { return v.routing }
+
 // Now is the view's time, which decides the prices.
 func (v *View) Now() time.Time { return v.now }
 

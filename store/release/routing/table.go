@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"portico/store"
@@ -19,7 +20,12 @@ type Table struct {
 	catalogs []catalogEntry
 	rules    []*catalog.CatalogRule
 	releases map[string]*segment.Release // by catalog
+	basis    Basis
+	edges    []int64 // starts and ends of the rules' schedules in microseconds, sorted
 }
+
+// Basis says which properties of shoppers the rules look at. The others decide nothing.
+type Basis struct{ Channel, Tag, Identity bool }
 
 type catalogEntry struct {
 	source    *catalog.CatalogSource
@@ -54,7 +60,39 @@ func (r *Router) readTable(ctx context.Context) (*Table, error) {
 		catalogs[i].release = releases[catalogs[i].source.ID]
 	}
 	rules, err := db.Collect(ctx, r.db.Reader, catalog.ScanRule, `SELECT `+catalog.RuleColumns+` FROM catalog_rule ORDER BY created_at, sequence, id`)
-	return &Table{catalogs, rules, releases}, err
+	return newTable(catalogs, rules, releases), err
+}
+
+// newTable returns a table that knows what its rules look at.
+func newTable(catalogs []catalogEntry, rules []*catalog.CatalogRule, releases map[string]*segment.Release) *Table {
+	t := &Table{catalogs: catalogs, rules: rules, releases: releases}
+	for _, rule := range rules {
+		t.basis.Channel = t.basis.Channel || len(rule.Channels) > 0
+		t.basis.Tag = t.basis.Tag || len(rule.Tags) > 0
+		t.basis.Identity = t.basis.Identity || len(rule.AccountIDs)+len(rule.AccountTagIDs)+len(rule.CustomerIDs) > 0
+		for _, schedule := range rule.Schedules {
+			for _, edge := range []time.Time{schedule.From, schedule.To} {
+				if !edge.IsZero() {
+					t.edges = append(t.edges, store.Micros(edge))
+				}
+			}
+		}
+	}
+	slices.Sort(t.edges)
+	return t
+}
+
+// Basis returns what the choice of a release depends on, besides the time.
+func (t *Table) Basis() Basis { return t.basis }
+
+// HoldsUntil returns when a schedule of any rule next starts or ends after a time; zero for never.
+// Until then, and while the table is current, Choose returns the same.
+func (t *Table) HoldsUntil(at time.Time) time.Time {
+	i, _ := slices.BinarySearch(t.edges, store.Micros(at)+1)
+	if i == len(t.edges) {
+		return time.Time{}
+	}
+	return store.FromMicros(t.edges[i])
 }
 
 // Choose returns the release of the catalog that the rules select for a
