@@ -15,7 +15,7 @@ import (
 // module that its production code may import.
 const arrows = `
 portico: graph graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
-	internal/auth internal/cli internal/demo internal/responsecache internal/tracing internal/web
+	internal/auth internal/cli internal/demo internal/purgehook internal/responsecache internal/tracing internal/web
 	internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
 graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
@@ -50,6 +50,7 @@ internal/e2e:
 internal/encoding:
 internal/heapsize:
 internal/httpcache:
+internal/purgehook: internal/httpcache store store/purge store/shop
 internal/release:
 internal/reqctx: store
 internal/responsecache: internal/encoding
@@ -83,6 +84,7 @@ store/promotion/redeem: store store/authoring store/db store/promotion/code stor
 store/promotion/rule: store store/authoring store/db
 store/publish: store store/authoring store/catalog store/db store/index store/job store/release
 	store/release/routing store/release/segment
+store/purge: store store/catalog store/db
 store/release: store store/authoring store/catalog store/db store/index store/release/price store/release/routing
 	store/release/segment
 store/release/price: store store/catalog store/db
@@ -91,8 +93,8 @@ store/release/segment: store store/catalog store/db store/index store/release/pr
 store/seal:
 store/settings: store store/authoring store/db
 store/shop: store store/access store/authoring store/catalog store/db store/exchange store/gateway store/job
-	store/promotion store/promotion/code store/promotion/redeem store/publish store/release store/release/segment
-	store/seal store/settings store/stock
+	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
+	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db
 store/storetest: internal/datagen store store/exchange store/job store/promotion store/promotion/code
 	store/promotion/rule store/release store/seal store/shop store/stock

@@ -32,6 +32,7 @@ import (
 	"portico/internal/auth"
 	"portico/internal/cli"
 	"portico/internal/demo"
+	"portico/internal/purgehook"
 	"portico/internal/responsecache"
 	"portico/internal/tracing"
 	"portico/internal/web"
@@ -147,6 +148,9 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 	for range c.JobWorkers {
 		workers.Go(func() { a.store.Work(a.traces.Jobs(workerCtx)) })
 	}
+	if a.purgeHook != nil {
+		workers.Go(func() { a.purgeHook.Run(workerCtx) })
+	}
 	defer func() { stop(); workers.Wait() }() // runs before the store closes
 	ready := []any{"address", address, "database", a.store.Describe(), "version", cli.BuildVersion()}
 	if admin != nil {
@@ -226,6 +230,10 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 			"catalog", hold.CatalogID, "release", hold.ReleaseID, "rolled_back_from", hold.RolledBackFrom)
 	}
 	a.metrics.RegisterLimiter(a.limiter)
+	if err := a.openPurgeHook(); err != nil {
+		s.Close()
+		return nil, err
+	}
 	backend, _, _ := strings.Cut(s.Describe(), " ")
 	if a.traces, err = tracing.New(ctx, cli.BuildVersion(), backend, log); err != nil {
 		s.Close()
@@ -245,6 +253,21 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	return a, nil
 }
 
+// openPurgeHook creates the purge hook, if there is one, and its metrics.
+func (a *app) openPurgeHook() error {
+	keys, err := a.PurgeKeys(a.log)
+	if err != nil {
+		return fmt.Errorf("--purge-secret-file: %w", err)
+	}
+	if keys == nil {
+		a.metrics.RegisterPurges(a.log, nil, purgehook.Succeeded, purgehook.Failed)
+		return nil
+	}
+	count := a.metrics.RegisterPurges(a.log, a.store.PendingPurges, purgehook.Succeeded, purgehook.Failed)
+	a.purgeHook = purgehook.New(a.store, purgehook.Config{URL: a.PurgeURL, Keys: keys, TagHeader: a.TagHeader(), Log: a.log, Count: count})
+	return nil
+}
+
 // app is a running server.
 type app struct {
 	*serve
@@ -254,6 +277,7 @@ type app struct {
 	metrics    *metrics.Metrics
 	responses  *responsecache.Cache
 	limiter    *server.ConcurrencyLimiter
+	purgeHook  *purgehook.Hook  // nil without --purge-url
 	traces     *tracing.Tracing // nil if tracing is off
 	log        *slog.Logger
 	logWriter  *accesslog.LineWriter // nil if the log is written another way

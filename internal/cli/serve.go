@@ -37,6 +37,7 @@ type Serve struct {
 	Executor             string `group:"graphql" hidden:"" enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"Executor of GraphQL queries: plan compiles each document once; gqlgen is slower and returns the same."`
 
 	CDNFlags
+	PurgeFlags
 
 	AnswerCacheBytes int64  `group:"cache" hidden:"" placeholder:"BYTES" default:"-1" help:"Memory for cached responses (answers) and fragments of them. 0 disables the cache. -1 means an eighth of the memory, at most 96 MiB."`
 	StockCacheBytes  uint64 `group:"cache" hidden:"" placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, about 90 bytes each. Stock that does not fit is read from the database. 0 disables the cache."`
@@ -93,7 +94,7 @@ func (c *Serve) Validate() error {
 	if c.KeysClient < 0 || c.KeysClientBytes < 0 {
 		return usagef("--keys-client and --keys-client-bytes must be 1 or more, or 0 for the default")
 	}
-	for _, check := range []func() error{c.QueueFlags.check, c.CDNFlags.check} {
+	for _, check := range []func() error{c.QueueFlags.check, c.CDNFlags.check, c.PurgeFlags.check} {
 		if err := check(); err != nil {
 			return err
 		}

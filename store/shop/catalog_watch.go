@@ -9,8 +9,8 @@ type catalogWatch struct {
 	subscribers map[chan struct{}]struct{}
 }
 
-// WatchCatalogs returns a channel that receives after changes of catalogs, rules or served
-// releases, by any process. Several changes may be one receive. Call end to unsubscribe.
+// WatchCatalogs returns a channel that receives after changes of catalogs, rules, settings or
+// served releases, by any process. Several changes may be one receive. Call end to unsubscribe.
 func (s *Store) WatchCatalogs() (changed <-chan struct{}, end func()) {
 	w, wake := &s.catalogWatch, make(chan struct{}, 1)
 	w.mu.Lock()

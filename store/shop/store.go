@@ -25,6 +25,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/publish"
+	"portico/store/purge"
 	"portico/store/release"
 	"portico/store/seal"
 	"portico/store/settings"
@@ -65,6 +66,7 @@ type Store struct {
 	*code.CodeService
 	*redeem.RedeemService
 	*publish.PublishService
+	*purge.PurgeService
 	*release.ReleaseService
 	*settings.SettingsService
 	*stock.StockService
@@ -100,6 +102,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,
 		Left: func() { s.janitor.Request(publish.SweepOfReleases) },
 	})
+	s.PurgeService = purge.NewPurgeService(d)
 	s.ExchangeService = exchange.NewExchangeService(d, s.StockService)
 	s.janitor = job.NewJanitor(d, s.sweeps(kept))
 	if err := s.db.Follow(ctx, db.Hooks{
@@ -107,7 +110,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 			return errors.Join(stock.Follow(ctx, s.StockService, versions, asked), job.Follow(ctx, s.JobService))
 		},
 		Changed: func(name db.Topic) {
-			if name == db.TopicCatalog {
+			if name == db.TopicCatalog || name == db.TopicSettings {
 				s.catalogWatch.notify()
 			}
 		},
