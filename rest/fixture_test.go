@@ -50,17 +50,27 @@ func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*
 // serveStore serves both APIs over a store.
 func serveStore(t testing.TB, s *shop.Store) *testServer {
 	t.Helper()
-	return serveCaching(t, s, opctx.CachePolicy{})
+	return serveWith(t, s, responsecache.NewCache(responseCacheBytes()), opctx.CachePolicy{})
+}
+
+// serveWithoutCache is serveStore without a cache of responses.
+func serveWithoutCache(t testing.TB, s *shop.Store) *testServer {
+	t.Helper()
+	return serveWith(t, s, responsecache.NewCache(0), opctx.CachePolicy{})
 }
 
 // serveCaching serves both APIs with headers for HTTP caches.
 func serveCaching(t testing.TB, s *shop.Store, policy opctx.CachePolicy) *testServer {
 	t.Helper()
+	return serveWith(t, s, responsecache.NewCache(responseCacheBytes()), policy)
+}
+
+func serveWith(t testing.TB, s *shop.Store, room *responsecache.Cache, policy opctx.CachePolicy) *testServer {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	tokens := newTokens(t, s)
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
-	room := responsecache.NewCache(responseCacheBytes())
 	mux.Handle("/graphql", transport.NewHandler(resolver, log, transport.WithResponseCache(room), transport.WithCachePolicy(policy)))
 	api := rest.New(resolver, log, rest.WithResponseCache(room), rest.WithCachePolicy(policy))
 	mux.Handle("/", api.Handler())

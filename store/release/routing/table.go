@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -21,7 +22,8 @@ type Table struct {
 	rules    []*catalog.CatalogRule
 	releases map[string]*segment.Release // by catalog
 	basis    Basis
-	edges    []int64 // starts and ends of the rules' schedules in microseconds, sorted
+	edges    []int64                     // starts and ends of the rules' schedules in microseconds, sorted
+	states   map[string]dependency.State // by catalog
 }
 
 // Basis says which properties of shoppers the rules look at. The others decide nothing.
@@ -94,6 +96,9 @@ func (t *Table) HoldsUntil(at time.Time) time.Time {
 	}
 	return store.FromMicros(t.edges[i])
 }
+
+// State returns the state of a published catalog.
+func (t *Table) State(catalogID string) dependency.State { return t.states[catalogID] }
 
 // Choose returns the release of the catalog that the rules select for a
 // shopper, else of the oldest published catalog; nil when none is published.
