@@ -25,7 +25,6 @@ type Config struct {
 	OpenIntrospection bool                 // introspection without a token
 	DisablePlans      bool                 // gqlgen's executor runs everything
 	Responses         *responsecache.Cache // of whole responses; nil for none
-	Fragments         *responsecache.Cache // of fragments of responses; nil for none
 	Limiter           ConcurrencyLimiter   // nil for none
 	Caching           opctx.CachePolicy    // headers for HTTP caches
 

@@ -45,7 +45,7 @@ func CountExecutors(count func(executor string)) Option {
 	return func(h *handlerConfig) { h.CountExecutor = count }
 }
 
-// WithResponseCache caches responses that depend on a release alone, and fragments of responses.
+// WithResponseCache caches responses that depend on a release alone.
 func WithResponseCache(cache *responsecache.Cache) Option {
 	return func(h *handlerConfig) { h.Responses = cache }
 }
@@ -53,11 +53,6 @@ func WithResponseCache(cache *responsecache.Cache) Option {
 // WithCachePolicy sets the headers by which HTTP caches store responses.
 func WithCachePolicy(policy opctx.CachePolicy) Option {
 	return func(h *handlerConfig) { h.Caching = policy }
-}
-
-// WithFragmentCache caches fragments of responses, and no whole responses.
-func WithFragmentCache(cache *responsecache.Cache) Option {
-	return func(h *handlerConfig) { h.Fragments = cache }
 }
 
 // WithDocumentCache replaces the document cache, whose default size is document.DefaultCacheBytes.
