@@ -9,7 +9,7 @@ import (
 
 // FileDigests returns and stores the digests of the files and main images of products.
 func (r *Resolver) FileDigests(ctx context.Context, all []*model.Product) ([]*release.EdgeDigest, error) {
-	files, err := r.FilesByID(ctx, idsOf(all, func(p *model.Product) []string { return append(fileIDs(p), one(p.MainImageID())...) }))
+	files, err := r.FilesByID(ctx, idsOf(all, func(p *model.Product) []string { return append(fileIDs(p), one(p.MainImageID())...) }), all)
 	if err != nil {
 		return nil, err
 	}

@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 5
-	formatSum   = "909fa9e8b47f804ffab1e6b058de76623e2e8be0da5fc4402f38f7e5fb745d87"
+	formatOfSum = 6
+	formatSum   = "be1a890d8cb13b13e310b52c53c7632d6904e442ac4c2c0379d1368c49ec249d"
 )
 
 func TestFormatOfReleases(t *testing.T) {
@@ -42,6 +42,9 @@ func TestFormatOfReleases(t *testing.T) {
 		require.NoError(t, err)
 		sum, db := sha256.New(), backend.SQL(t)
 		for _, table := range segment.Tables {
+			if table.Name == "release_block" {
+				continue // TestBlockLayout: compressed bytes depend on the library
+			}
 			order := "release_id, " + table.Key
 			if table.Key == "id" {
 				order = table.Key
