@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 6
-	formatSum   = "be1a890d8cb13b13e310b52c53c7632d6904e442ac4c2c0379d1368c49ec249d"
+	formatSum   = "b6bd17316522574a17e8199e39508049785a2d5bf690936d0d691a1a1df042b8"
 )
 
 func TestFormatOfReleases(t *testing.T) {
