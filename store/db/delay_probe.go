@@ -18,6 +18,9 @@ type delayProbe struct {
 	last   time.Duration // of the last byte that arrived
 }
 
+// slowDelay is a delay that doubles the pauses of jobs. One below half of it halves them.
+const slowDelay = 2 * time.Millisecond
+
 // send sends a byte, unless one is under way.
 func (p *delayProbe) send(now time.Time) {
 	p.mu.Lock()

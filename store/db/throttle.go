@@ -23,8 +23,7 @@ type throttle struct {
 const (
 	minWork    = 2 * time.Millisecond // least work between two pauses
 	maxPause   = 250 * time.Millisecond
-	slowDelay  = 2 * time.Millisecond // longer waits of requests double the pauses; those below half of it halve them
-	minBackoff = 0.25                 // shorter pauses are none
+	minBackoff = 0.25 // shorter pauses are none
 	maxBackoff = 4
 )
 
