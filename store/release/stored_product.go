@@ -107,4 +107,3 @@ func (p *storedProduct) check(damage error) {
 		panic(fmt.Sprintf("the document of product %s is damaged: %v", p.id, damage))
 	}
 }
-
