@@ -421,8 +421,9 @@ func TestKubernetesManifest(t *testing.T) {
 	connections, err := strconv.Atoi(database.Query().Get("pool_max_conns"))
 	require.NoError(t, err)
 	pods := deployment.Replicas + deployment.Strategy.RollingUpdate.MaxSurge
-	require.Contains(t, readPackaging(t, "kubernetes/portico.yaml"), fmt.Sprintf("use at most %d of", pods*(2*connections+5)))
-	require.Less(t, pods*(2*connections+5), 100, "PostgreSQL's default max_connections")
+	most := pods * (2*connections + 6) // docs/postgresql.md
+	require.Contains(t, readPackaging(t, "kubernetes/portico.yaml"), fmt.Sprintf("use at most %d of", most))
+	require.Less(t, most, 100, "PostgreSQL's default max_connections")
 
 	user := fmt.Sprintf("USER %d:%d", pod.SecurityContext["runAsUser"], pod.SecurityContext["runAsGroup"])
 	require.Contains(t, dockerfile(t).all, user)
