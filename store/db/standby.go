@@ -21,9 +21,10 @@ import (
 // background, so that requests do not wait for a standby that is known to be lost.
 type standby struct {
 	standbyPool
-	check    func(context.Context) error // whether it responds and replicates the database
-	classify func(error) errorKind
-	log      *slog.Logger
+	check          func(context.Context) error // whether it responds and replicates the database
+	classify       func(error) errorKind
+	lostConnection func(error) bool // whether an open connection was lost
+	log            *slog.Logger
 
 	usable    atomic.Bool
 	suspected chan struct{} // receives when the standby needs a check

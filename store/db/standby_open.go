@@ -13,7 +13,7 @@ func (s *DB) openStandby(ctx context.Context) error {
 		return err
 	}
 	s.stats = append(s.stats, pool.stats)
-	s.standby = &standby{standbyPool: pool, classify: s.dialect.classify, log: s.Log, suspected: make(chan struct{}, 1)}
+	s.standby = &standby{standbyPool: pool, classify: s.dialect.classify, lostConnection: s.lostConnection, log: s.Log, suspected: make(chan struct{}, 1)}
 	s.standby.check = func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, standbyTimeout)
 		defer cancel()

@@ -20,11 +20,17 @@ func collectOnStandby[T any](ctx context.Context, s Session, phase int64, scan f
 	defer cancel()
 	reading = context.WithValue(reading, replayedKey{}, wantedRelease{s.release, s.identityGuard.known(), phase})
 	unread := false // whether scan failed
-	list, err = readRows(reading, Session{conn: b.db}, func(rows *sql.Rows) (T, error) {
-		item, err := scan(rows)
-		unread = err != nil
-		return item, err
-	}, query, args)
+	read := func(ctx context.Context) ([]T, error) {
+		return readRows(ctx, Session{conn: b.db}, func(rows *sql.Rows) (T, error) {
+			item, err := scan(rows)
+			unread = err != nil
+			return item, err
+		}, query, args)
+	}
+	list, err = read(reading)
+	if err != nil && !unread && reading.Err() == nil && b.lostConnection(err) {
+		list, err = read(withPing(reading)) // the URL may name another standby
+	}
 	result, kind := standbyFailed, b.classify(err)
 	switch {
 	case err == nil:

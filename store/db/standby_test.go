@@ -116,7 +116,7 @@ func TestStandbyNeedsPostgreSQL(t *testing.T) {
 }
 
 // TestStandbyLostWithinResult cuts the connection after some rows of a result. The rows are read
-// again from the primary, each once.
+// again, on a new connection or from the primary, each once.
 func TestStandbyLostWithinResult(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -128,18 +128,25 @@ func TestStandbyLostWithinResult(t *testing.T) {
 		defer d.Close()
 		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
 		const rows = 200
-		cut := sync.OnceFunc(network.CloseConnections)
-		list, err := db.Collect(t.Context(), d.ReleaseReader(published), func(rows *sql.Rows) (number int, err error) {
-			var body string
-			err = rows.Scan(&number, &body)
-			cut()
-			return number, err
-		}, `SELECT n, repeat('x', 100000) FROM generate_series(1, $1) AS n`, rows)
-		require.NoError(t, err)
-		require.Len(t, list, rows)
-		for i, number := range list {
-			require.Equal(t, i+1, number)
+		for result, lose := range map[string]func(){
+			"read":   network.CloseConnections,
+			"failed": func() { network.RefuseConnections(true); network.CloseConnections() },
+		} {
+			storetest.Eventually(t, false, func() bool { return d.StandbyStats().Lost })
+			before, lose := d.StandbyStats().Reads[result], sync.OnceFunc(lose)
+			list, err := db.Collect(t.Context(), d.ReleaseReader(published), func(rows *sql.Rows) (number int, err error) {
+				var body string
+				err = rows.Scan(&number, &body)
+				lose()
+				return number, err
+			}, `SELECT n, repeat('x', 100000) FROM generate_series(1, $1) AS n`, rows)
+			require.NoError(t, err)
+			require.Len(t, list, rows)
+			for i, number := range list {
+				require.Equal(t, i+1, number)
+			}
+			require.Equal(t, before+1, d.StandbyStats().Reads[result], result)
+			network.RefuseConnections(false)
 		}
-		require.Equal(t, int64(1), d.StandbyStats().Reads["failed"])
 	})
 }
