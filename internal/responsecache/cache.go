@@ -1,9 +1,8 @@
-// Package responsecache caches finished responses (Response) and fragments of them in a Cache.
+// Package responsecache caches finished responses (Response) in a Cache.
 //
-// The key of a response covers all that it depends on except the time: the identity of a release, which never changes, the
-// language, the currency and the operation. A Response carries the time during which it is valid. The key of a fragment is a
-// hash of its content. So nothing needs invalidation, entries are evicted only for memory, and no entry holds data of a
-// user: callers check access and choose the release before there is a key. It must not import the store or the APIs.
+// The key of a response covers all that it depends on except the Moment: the catalog, the language, the currency and the
+// operation. A Response carries the time during which it is valid, and what it was made from. So nothing needs invalidation, entries are evicted only for memory, and no entry holds data of a
+// user: callers check access and choose the catalog before there is a key. It must not import the store or the APIs.
 package responsecache
 
 import (
@@ -14,27 +13,30 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
+
+	"portico/internal/dependency"
 )
 
-// Cache holds responses and fragments within a budget of bytes. Its methods are safe for concurrent use.
+// Cache holds responses within a budget of bytes. Its methods are safe for concurrent use.
 type Cache struct {
-	entries                      *otter.Cache[key, entry] // nil where nothing is kept
-	hits, misses                 atomic.Uint64
-	fragmentHits, fragmentMisses atomic.Uint64 // fragments
+	entries      *otter.Cache[string, *Response] // nil where nothing is kept
+	hits, misses atomic.Uint64
 
 	mu    sync.Mutex
-	calls map[string]*call
+	calls map[callKey]*call
 }
 
-// key is the key of a response, or of a fragment.
-type key struct {
+// Moment is when a response is requested, and in which state of the data.
+type Moment struct {
+	Time  time.Time
+	State dependency.State
+}
+
+// callKey is the key of a response that is being built in a state.
+type callKey struct {
 	name string
-	step uint64
-	hash [16]byte
+	turn uint64
 }
-
-// entry reports its size in bytes.
-type entry interface{ size() int }
 
 // call is a response that is being built.
 type call struct {
@@ -45,11 +47,13 @@ type call struct {
 
 // NewCache returns a cache of a number of bytes. With 0 it caches nothing.
 func NewCache(budget uint64) *Cache {
-	r := &Cache{calls: map[string]*call{}}
+	r := &Cache{calls: map[callKey]*call{}}
 	if budget > 0 {
-		r.entries = otter.Must(&otter.Options[key, entry]{
+		r.entries = otter.Must(&otter.Options[string, *Response]{
 			MaximumWeight: budget,
-			Weigher:       func(k key, kept entry) uint32 { return uint32(min(entryOverhead+len(k.name)+kept.size(), 1<<31)) },
+			Weigher: func(name string, kept *Response) uint32 {
+				return uint32(min(entryOverhead+len(name)+kept.size(), 1<<31))
+			},
 		})
 	}
 	return r
@@ -65,46 +69,23 @@ const entryOverhead = 160
 // Enabled reports whether the cache caches anything.
 func (r *Cache) Enabled() bool { return r != nil && r.entries != nil }
 
-// Get returns the cached response of a key that is valid at a time; nil if there is none.
-func (r *Cache) Get(name string, at time.Time) *Response {
+// Get returns the cached response of a key that is valid at a moment; nil if there is none.
+func (r *Cache) Get(name string, at Moment) *Response {
 	if !r.Enabled() {
 		return nil
 	}
-	if kept, ok := r.entries.GetIfPresent(key{name: name}); ok && kept.(*Response).ValidAt(at) {
+	if kept, ok := r.entries.GetIfPresent(name); ok && kept.ValidAt(at) {
 		r.hits.Add(1)
-		return kept.(*Response)
+		return kept
 	}
 	return nil
 }
 
-// Fragment returns a cached part of responses; nil if there is none. step names the code that wrote it, hash the content it was
-// written from.
-func (r *Cache) Fragment(step uint64, of [16]byte) any {
-	if kept, ok := r.entries.GetIfPresent(key{step: step, hash: of}); ok {
-		r.fragmentHits.Add(1)
-		return kept.(fragment).value
-	}
-	return nil
-}
-
-// SetFragment caches a fragment of a size in bytes.
-func (r *Cache) SetFragment(step uint64, of [16]byte, made any, size int) {
-	r.fragmentMisses.Add(1)
-	r.entries.Set(key{step: step, hash: of}, fragment{made, size})
-}
-
-type fragment struct {
-	value any
-	bytes int
-}
-
-func (f fragment) size() int { return f.bytes }
-
-// Do returns the cached response of a key that is valid at a time, else what write returns, and caches it. Concurrent calls with
-// the same key wait for one of them to call write. A response that is not valid at the time is neither cached nor
-// shared. All of them get its error, which is not cached; but after a panic, or if the context of the caller ended,
+// Do returns the cached response of a key that is valid at a moment, else what write returns, and caches it. Concurrent calls
+// with the same key and state wait for one of them to call write. A response that is not valid at the moment is neither
+// cached nor shared. All of them get its error, which is not cached; but after a panic, or if the context of the caller ended,
 // each calls write itself.
-func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() (*Response, error)) (*Response, error) {
+func (r *Cache) Do(ctx context.Context, name string, at Moment, write func() (*Response, error)) (*Response, error) {
 	if !r.Enabled() {
 		return write()
 	}
@@ -113,14 +94,15 @@ func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() 
 	}
 	r.misses.Add(1)
 	r.mu.Lock()
-	under, joined := r.calls[name]
+	id := callKey{name, at.State.Turn()}
+	under, joined := r.calls[id]
 	if !joined {
 		under = &call{done: make(chan struct{})}
-		r.calls[name] = under
+		r.calls[id] = under
 	}
 	r.mu.Unlock()
 	if !joined {
-		return r.build(name, at, under, write)
+		return r.build(id, at, under, write)
 	}
 	select {
 	case <-under.done:
@@ -137,17 +119,17 @@ func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() 
 }
 
 // build builds a response for all who wait for it.
-func (r *Cache) build(name string, at time.Time, f *call, write func() (*Response, error)) (*Response, error) {
+func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, error)) (*Response, error) {
 	defer func() { // after a panic too
 		r.mu.Lock()
-		delete(r.calls, name)
+		delete(r.calls, id)
 		r.mu.Unlock()
 		close(f.done)
 	}()
 	answer, err := write()
 	f.resp, f.err = answer, err
 	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
-		r.entries.Set(key{name: name}, answer)
+		r.entries.Set(id.name, answer)
 	}
 	return answer, err
 }
@@ -158,11 +140,11 @@ func isCallerError(err error) bool {
 }
 
 // Stats counts hits and misses since the start, and the bytes in use.
-type Stats struct{ Hits, Misses, FragmentHits, FragmentMisses, Bytes uint64 }
+type Stats struct{ Hits, Misses, Bytes uint64 }
 
 // Stats returns the statistics.
 func (r *Cache) Stats() Stats {
-	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load(), FragmentHits: r.fragmentHits.Load(), FragmentMisses: r.fragmentMisses.Load()}
+	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load()}
 	if r.Enabled() {
 		r.entries.CleanUp() // includes recent entries in the size
 		s.Bytes = r.entries.WeightedSize()

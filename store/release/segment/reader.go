@@ -7,6 +7,7 @@ package segment
 import (
 	"context"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/db"
 )
@@ -18,8 +19,9 @@ import (
 // count. A Reader is safe for concurrent use.
 type Reader struct {
 	Release   *Release
-	Cache     *db.Cache // nil caches nothing
-	Primary   bool      // never read from a standby: for publications, whose releases are not published yet
+	Cache     *db.Cache            // nil caches nothing
+	Reads     *dependency.Recorder // collects what is read; nil for nothing
+	Primary   bool                 // never read from a standby: for publications, whose releases are not published yet
 	db        *db.DB
 	languages []string // that texts are searched in, besides the base language
 }
