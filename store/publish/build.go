@@ -41,6 +41,9 @@ type builtProduct struct {
 	words     []index.ProductTokens
 	nameKey   []byte   // collates the base name
 	missing   []string // ids of files that do not exist
+	node      int32    // by blockNode
+	files     []byte   // by packFiles
+	row       string   // by segment.ProductRowText, once written
 }
 
 type builtDocument struct {
@@ -64,6 +67,10 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 	if err != nil {
 		return nil, err
 	}
+	texts, err := p.readFileTexts(ctx, order, sources)
+	if err != nil {
+		return nil, err
+	}
 	built := make([]*builtProduct, len(order))
 	err = parallel(len(built), func(i int) error {
 		db.Throttle(ctx)
@@ -78,7 +85,9 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 			l.Children = append(l.Children, p.ids.At(child))
 		}
 		l.Files, l.Variants = files, p.variants(handle, children, sources)
-		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: segment.Breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
+		nodes := p.nodes(handle)
+		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: segment.Breadcrumbs(nodes), offers: p.offers(handle, sources, prices),
+			node: p.blockNode(nodes), files: packFiles(source.FileIDs(), texts)}
 		b.missing = slices.DeleteFunc(source.FileIDs(), l.HasFile)
 		b.words, b.nameKey = source.Words(), p.collation.Key(source.Attributes.Name)
 		b.documents = append(b.documents, builtDocument{"", source.Document("", made.Locale, l)})
