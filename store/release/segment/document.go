@@ -68,7 +68,7 @@ func (r *Reader) TranslationsAt(ctx context.Context, places []uint32) (map[uint3
 	}
 	err := store.Chunked(missing, 512, func(places []uint32) error {
 		list, args := db.InList(r.Layers(), places)
-		_, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
+		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (none struct{}, err error) {
 			var place uint32
 			var text string
 			if err := rows.Scan(&place, &text); err != nil {
@@ -124,7 +124,7 @@ func (r *Reader) Documents(ctx context.Context, ids []int64) (map[int64]string, 
 	bodies := make(map[int64]string, len(ids))
 	err := store.Chunked(ids, 1024, func(ids []int64) error {
 		list, args := db.InList(nil, ids)
-		documents, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (d document, err error) {
+		documents, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (d document, err error) {
 			if err := rows.Scan(&d.id, &d.body); err != nil {
 				return d, err
 			}

@@ -54,7 +54,7 @@ func (r *Reader) ownFileIDs(ctx context.Context) (storedTexts, error) {
 	if cached, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return cached, nil
 	}
-	ids, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1 ORDER BY file_id`, r.Release.ID)
+	ids, err := db.Collect(ctx, r.session(), db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1 ORDER BY file_id`, r.Release.ID)
 	if err == nil {
 		r.Cache.Set(key, storedTexts(ids))
 	}
@@ -79,7 +79,7 @@ func (r *Reader) ownFiles(ctx context.Context, ids []string, stored map[string]*
 	read, err := db.Fetch(r.Cache, key, store.ValidIDs(others), func(ids []string) (map[string]*catalog.File, error) {
 		files := make(map[string]*catalog.File, len(ids))
 		list, args := db.InList([]any{r.Release.ID}, ids)
-		read, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (*catalog.File, error) {
+		read, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (*catalog.File, error) {
 			var document []byte
 			if err := rows.Scan(&document); err != nil {
 				return nil, err
@@ -125,7 +125,7 @@ func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
 	}
-	ids, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `
+	ids, err := db.Collect(ctx, r.session(), db.Scalar[string], `
 		SELECT DISTINCT file_id FROM release_file WHERE release_id IN ($1, $2) ORDER BY file_id`, r.Layers()...)
 	if err != nil {
 		return nil, err
