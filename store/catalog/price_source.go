@@ -102,12 +102,16 @@ func (m *ModifierSource) Check(f *authoring.Validator) {
 
 func checkAmounts(f *authoring.Validator, member string, amounts map[string]AmountPrice) {
 	for code, price := range amounts {
-		f.Currency(member+"."+code, code)
-		f.Between(member+"."+code+".amount", int(price.Amount), 0, store.MaxAmount)
+		at := member + "." + code
+		f.Currency(at, code)
+		f.Between(at+".amount", int(price.Amount), 0, store.MaxAmount)
+		if len(price.Tiers) == 0 {
+			continue
+		}
 		quantities := map[int]string{}
 		for _, name := range slices.Sorted(maps.Keys(price.Tiers)) {
 			t := price.Tiers[name]
-			tier := member + "." + code + ".tiers." + name
+			tier := at + ".tiers." + name
 			f.Between(tier+".minimum_quantity", t.MinimumQuantity, 1, store.MaxStock)
 			f.Between(tier+".amount", int(t.Amount), 0, store.MaxAmount)
 			if twin, twice := quantities[t.MinimumQuantity]; twice {

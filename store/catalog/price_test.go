@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"portico/store"
 )
 
 // tiersOf reads "pair 2 1950, box 10 1900".
@@ -122,4 +124,21 @@ func TestModifiersMayRemoveSales(t *testing.T) {
 			require.Len(t, c.parent.WithModifiers(c.currency, c.modifiers).Sales, c.want)
 		})
 	}
+}
+
+// TestOffersAreAppendedAsEncoded: releases compare hashes of this JSON.
+func TestOffersAreAppendedAsEncoded(t *testing.T) {
+	t.Parallel()
+	price := rapid.Custom(func(t *rapid.T) *TieredPrice {
+		return &TieredPrice{rapid.Int64().Draw(t, "minor"), rapid.Bool().Draw(t, "tax"), rapid.SampledFrom([][]Tier{nil, nil, nil, {}, tiersOf("box 10 9000")}).Draw(t, "tiers")}
+	})
+	sales := rapid.SampledFrom([][]Sale{nil, nil, nil, {}, {{ID: "day", TieredPrice: TieredPrice{Minor: 4}}}})
+	offers := rapid.MapOf(rapid.StringMatching("[A-Z]{3}"), rapid.Custom(func(t *rapid.T) *Offer {
+		return &Offer{rapid.StringMatching("[A-Za-z0-9_-]{1,9}").Draw(t, "book"), rapid.OneOf(price, price, price, rapid.Just[*TieredPrice](nil)).Draw(t, "base"), sales.Draw(t, "sales")}
+	}))
+	rapid.Check(t, func(t *rapid.T) {
+		drawn := offers.Draw(t, "offers")
+		require.Equal(t, "x "+string(store.Encode(drawn)), string(AppendOffers([]byte("x "), drawn)))
+	})
+	require.Equal(t, "null", string(AppendOffers(nil, nil)))
 }

@@ -3,7 +3,6 @@ package publish
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
@@ -40,7 +39,8 @@ type builtProduct struct {
 	offers    map[string]*catalog.Offer // by currency
 	words     []index.ProductTokens
 	nameKey   []byte   // collates the base name
-	missing   []string // ids of files that do not exist
+	files     []string // ids of its files that exist
+	missing   []string // and of those that do not
 }
 
 type builtDocument struct {
@@ -79,7 +79,13 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 		}
 		l.Files, l.Variants = files, p.variants(handle, children, sources)
 		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: segment.Breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
-		b.missing = slices.DeleteFunc(source.FileIDs(), l.HasFile)
+		for _, id := range source.FileIDs() {
+			if l.HasFile(id) {
+				b.files = append(b.files, id)
+			} else {
+				b.missing = append(b.missing, id)
+			}
+		}
 		b.words, b.nameKey = source.Words(), p.collation.Key(source.Attributes.Name)
 		b.documents = append(b.documents, builtDocument{"", source.Document("", made.Locale, l)})
 		for _, language := range source.DocumentLanguages() {
@@ -142,7 +148,7 @@ func (p *publicationPlan) sources(ctx context.Context, handles []uint32) (map[ui
 		parsed := make([]*catalog.ProductSource, len(bodies))
 		if err := parallel(len(bodies), func(i int) error {
 			parsed[i] = &catalog.ProductSource{}
-			return json.Unmarshal(bodies[i], parsed[i])
+			return store.Decode(bodies[i], parsed[i])
 		}); err != nil {
 			return err
 		}
@@ -203,7 +209,7 @@ func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalo
 			if err := rows.Scan(&body); err != nil {
 				return price, err
 			}
-			if err := json.Unmarshal(body, &price); err != nil {
+			if err := store.Decode(body, &price); err != nil {
 				return price, err
 			}
 			ofBook, book := bySKU[price.Attributes.SKU], price.Relationships.Pricebook.ID()
