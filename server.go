@@ -142,6 +142,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 			return err
 		}
 	}
+	a.store.IdleWithoutRequests() // handler counts them
 	workerCtx, stop := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	for range c.JobWorkers {
@@ -305,7 +306,7 @@ func (a *app) handler() http.Handler {
 	}, api.WriteError)
 	return web.Chain(middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux)),
 		middleware.NoSniff,
-		middleware.OnRequest(a.store.CountRequest), // background jobs slow down for requests
+		middleware.OnRequest(a.store.CountRequest), // polls and background jobs depend on whether there are requests
 		middleware.RequestID,
 		accesslog.Slow(a.log, a.Slow, auth.ClientID),
 		a.traces.Middleware,
@@ -338,8 +339,8 @@ func (a *app) streamConfig() transport.StreamConfig {
 	config.MaxMessage = cmp.Or(a.MessageBytes, config.MaxMessage)
 	config.PerConnection, config.PerClient, config.PerAddress, config.WriteTimeout = a.SubscriptionsConnection, a.SubscriptionsClient,
 		a.SubscriptionsAddress, a.AnswerTime
-	config.AllowOrigin, config.Draining, config.CountSubscriptions = middleware.OriginAllowed(a.CORSOrigins), server.Draining,
-		a.metrics.AddSubscriptions
+	config.AllowOrigin, config.Draining, config.CountSubscriptions, config.OnOperation = middleware.OriginAllowed(a.CORSOrigins), server.Draining,
+		a.metrics.AddSubscriptions, a.store.CountRequest
 	return config
 }
 

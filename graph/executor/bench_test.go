@@ -1,6 +1,8 @@
 package executor_test
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +18,7 @@ import (
 	"portico/graph/transport"
 	"portico/internal/datagen"
 	"portico/internal/responsecache"
+	"portico/store"
 	"portico/store/shop"
 )
 
@@ -106,4 +110,30 @@ func nodeWithProducts(b *testing.B, s *shop.Store) string {
 	}
 	b.Fatal("no node has a page of products: " + w.Body.String()[:500])
 	return ""
+}
+
+// slowStatements waits after each statement, as a remote database does.
+type slowStatements struct{ store.QueryStats }
+
+// Statement implements store.Observer.
+func (*slowStatements) Statement(context.Context, string, time.Time, int64, error) {
+	time.Sleep(2 * time.Millisecond)
+}
+
+// BenchmarkRootFields runs ten root fields that each read a database which is 2 ms away.
+func BenchmarkRootFields(b *testing.B) {
+	s := benchShop(b)
+	var query strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&query, "f%d: promotionCode(code: \"none-%d\") { code } ", i, i)
+	}
+	handler := graphtest.NewHandler(s)
+	post := graphtest.As(graphtest.NewPost(b, "{ "+query.String()+"}", nil), graphtest.Admin())
+	body, err := io.ReadAll(post.Body)
+	require.NoError(b, err)
+	post = post.WithContext(store.WithObserver(post.Context(), &slowStatements{}))
+	for b.Loop() {
+		post.Body = io.NopCloser(strings.NewReader(string(body)))
+		handler.ServeHTTP(&discardingResponse{header: http.Header{}}, post)
+	}
 }

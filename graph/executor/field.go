@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph/opctx"
+	"portico/graph/plan"
 )
 
 // The executors, as metrics name them.
@@ -21,7 +22,7 @@ const (
 // aroundRootFields counts a root field, checks the budget and records a replay. Plans and gqlgen's
 // executor both call it.
 func (e *Executor) aroundRootFields(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	if e.CountField != nil {
+	if e.CountField != nil && !plan.IsRepeated(ctx) {
 		field := graphql.GetRootFieldContext(ctx).Field
 		e.CountField(ctx, field.ObjectDefinition.Name+"."+field.Name)
 	}

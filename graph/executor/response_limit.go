@@ -26,8 +26,13 @@ const expensivePart = 10
 // limit returns the limit of every run of a plan.
 func (e *Executor) limit() plan.Limit {
 	return plan.Limit{Bytes: e.Limits.AnswerBytes, Large: limits.LargeResponse, Reserve: e.reserve,
-		Buffer: func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] }}
+		Buffer:   func() []byte { return (*largeBuffers.Get().(*[]byte))[:0] },
+		Parallel: parallelFields, Checkpoint: opctx.Checkpoint}
 }
+
+// parallelFields is the number of root fields of an operation that are resolved at once. While a
+// field waits for the database, others use the processor.
+const parallelFields = 4
 
 // reserve takes an expensive slot for a running operation, unless it has one. The error is UNAVAILABLE.
 func (e *Executor) reserve(ctx context.Context) error { return e.acquireExpensive(ctx, true) }

@@ -3185,18 +3185,10 @@ var planQuery = &plan.Object{
 }
 
 func (x *planRun) writeQuery(ctx context.Context, fields *plan.Fields) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if f.Number == 0 {
-			x.String("Query")
-		} else if !x.Root(ctx, f, func(ctx context.Context) bool { return x.fieldQuery(ctx, f) }) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
+	return x.RootFields(ctx, fields, "Query", func(ctx context.Context, r *plan.Run, f *plan.Field) bool {
+		root := planRun{r, x.resolvers, x.ec, x.schema}
+		return root.fieldQuery(ctx, f)
+	})
 }
 
 func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {

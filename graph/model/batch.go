@@ -17,7 +17,7 @@ import (
 // edge loads it for all rows. So the number of SQL statements depends on the shape of a query, not on
 // the size of its pages.
 //
-// A plan runs on one goroutine and loads at once. gqlgen's executor uses many goroutines, and a
+// A plan runs each root field on one goroutine and loads at once. gqlgen's executor uses many goroutines, and a
 // dataloader that has all rows from the start.
 //
 // A batch lives as long as its response, and belongs to one operation and user.

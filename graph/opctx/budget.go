@@ -16,6 +16,7 @@ type Budget struct {
 	allowance limits.Allowance
 	spent     atomic.Int64 // units of cost
 	bytes     atomic.Int64 // in addition to them
+	refusals  atomic.Int64 // errors that it returned
 }
 
 // NewBudget returns the budget of one run.
@@ -41,9 +42,22 @@ func (b *Budget) Charge(bytes int) error {
 	if b.spent.Load()+b.bytes.Add(int64(bytes))/limits.BytesPerUnit <= b.allowance.Max {
 		return nil
 	}
+	b.refusals.Add(1)
 	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
 		"The operation reads too much: it may cost %s, and was estimated to cost %s. Request fewer rows at a time, or send several operations.",
 		limits.FormatCount(float64(b.allowance.Max)), limits.FormatCount(float64(b.allowance.Estimated)))}
+}
+
+// Checkpoint remembers what the operation of a context has spent. refused reports whether its budget
+// refused something since then, and restore takes back what was spent since then.
+func Checkpoint(ctx context.Context) (refused func() bool, restore func()) {
+	op := From(ctx)
+	if op == nil || op.Budget == nil {
+		return func() bool { return false }, func() {}
+	}
+	b := op.Budget
+	spent, bytes, refusals := b.spent.Load(), b.bytes.Load(), b.refusals.Load()
+	return func() bool { return b.refusals.Load() != refusals }, func() { b.spent.Store(spent); b.bytes.Store(bytes) }
 }
 
 // Charge implements store.Allowance. Operations of REST may cost what one of GraphQL may by default.
@@ -91,6 +105,7 @@ func SpendRows(ctx context.Context, field string, rows int) error {
 }
 
 func (b *Budget) rowsError(field string, rows int) error {
+	b.refusals.Add(1)
 	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
 		"%s has %s rows here, each of which costs %s; the operation may cost %s. Request fewer rows at a time, or page through the connection.",
 		field, limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.RowCosts[field]), limits.FormatCount(float64(b.allowance.Max)))}
@@ -108,6 +123,7 @@ func SpendNodes(ctx context.Context, rows int) error {
 	if b.Cost() <= b.allowance.Max {
 		return nil
 	}
+	b.refusals.Add(1)
 	return &store.Error{Code: store.Unprocessable, Detail: fmt.Sprintf(
 		"%s nodes here, each of which costs %s with what is selected below it; the operation may cost %s. Request fewer nodes, or shorter lists below them.",
 		limits.FormatCount(float64(rows)), limits.FormatCount(b.allowance.MeteredRowCost), limits.FormatCount(float64(b.allowance.Max)))}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -38,11 +39,12 @@ func (r *Run) grow(more int) {
 // as append does, allocates five times the bytes.
 func (r *Run) extend(bytes int) {
 	limit := r.runner.limit
-	if limit.Bytes > 0 && bytes > limit.Bytes+smallLeaf { // not all of the requested room is used
+	all := r.group.claim(r, bytes)
+	if limit.Bytes > 0 && all > limit.Bytes+smallLeaf { // not all of the requested room is used
 		Stop(ErrTooLarge)
 	}
-	if bytes > limit.Large && limit.Reserve != nil && !r.reserved {
-		if err := limit.Reserve(r.ctx); err != nil {
+	if all > limit.Large && limit.Reserve != nil && !r.reserved {
+		if err := r.group.reserve(r.ctx, limit.Reserve); err != nil {
 			Stop(err)
 		}
 		r.reserved = true
@@ -59,6 +61,33 @@ func (r *Run) extend(bytes int) {
 	if limit.Reserve != nil && !r.reserved {
 		r.capacity = min(r.capacity, limit.Large)
 	}
+}
+
+// claim counts the bytes of a run. It returns those of all runs of the group.
+func (g *rootGroup) claim(r *Run, bytes int) int {
+	if g == nil {
+		return bytes
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.bytes += bytes - r.claimed
+	r.claimed = bytes
+	return g.bytes
+}
+
+// reserve calls Limit.Reserve once for all runs.
+func (g *rootGroup) reserve(ctx context.Context, reserve func(context.Context) error) error {
+	if g == nil {
+		return reserve(ctx)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.reserved {
+		return nil
+	}
+	err := reserve(ctx)
+	g.reserved = err == nil
+	return err
 }
 
 // max is the largest size of a response, including the room for a scalar.

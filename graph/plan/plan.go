@@ -1,7 +1,7 @@
 // Package plan compiles GraphQL queries to plans and writes their responses, byte for byte as gqlgen's
-// executor would. Runner compiles a Plan and runs it on one goroutine as a Run; the functions that write the fields
-// of each object type are generated beside gqlgen's code. The package must not import a schema, resolvers
-// or the store.
+// executor would. Runner compiles a Plan and runs it as a Run, with each root field on one goroutine; the
+// functions that write the fields of each object type are generated beside gqlgen's code. The package must
+// not import a schema, resolvers or the store.
 package plan
 
 import (

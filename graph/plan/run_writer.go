@@ -241,18 +241,5 @@ func (r *Run) Introspection(ctx context.Context, f *Field, resolve func(context.
 	return r.Marshal(resolve(ctx, f.collected))
 }
 
-// Root runs a root field within the middleware for root fields.
-func (r *Run) Root(ctx context.Context, f *Field, field func(context.Context) bool) bool {
-	written := false
-	ctx = graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{Object: f.collected.Name, Field: f.collected})
-	graphql.GetOperationContext(ctx).RootResolverMiddleware(ctx, func(ctx context.Context) graphql.Marshaler {
-		if written = field(ctx); !written {
-			return graphql.Null
-		}
-		return alreadyWritten
-	})
-	return written
-}
-
 // alreadyWritten stands for a value that is in the response.
 var alreadyWritten = graphql.WriterFunc(func(io.Writer) {})

@@ -44,11 +44,11 @@ func (n *Runner) run(ctx context.Context, r *Run, p *Plan) (answer []byte, err e
 
 type serialKey struct{}
 
-// WithSerial marks an operation that runs on one goroutine.
+// WithSerial marks an operation whose root fields each run on one goroutine.
 func WithSerial(ctx context.Context) context.Context {
 	return context.WithValue(ctx, serialKey{}, true)
 }
 
-// IsSerial reports whether an operation runs on one goroutine, so that loading for
-// several rows needs no lock.
+// IsSerial reports whether each root field of an operation runs on one goroutine, so that
+// loading for several rows, which are of one root field, needs no lock.
 func IsSerial(ctx context.Context) bool { return ctx.Value(serialKey{}) != nil }

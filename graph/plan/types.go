@@ -99,7 +99,42 @@ type Run struct {
 	ctx      context.Context // of the run, for Limit.Reserve
 	capacity int             // bytes of the response at which extend is called
 	reserved bool            // Limit.Reserve was called
+	group    *rootGroup      // of the runs beside this one; nil for none
+	claimed  int             // bytes that the group counts for this run
 }
+
+// rootGroup runs root fields side by side.
+type rootGroup struct {
+	fields  []Field
+	roots   []rootField
+	write   WriteRootField
+	stopped atomic.Bool // a run was stopped: the fields run again in order
+
+	mu       sync.Mutex
+	bytes    int  // of the responses of all runs
+	reserved bool // Limit.Reserve was called
+	reason   any  // of a panic
+}
+
+// rootField is the state of one root field.
+type rootField struct {
+	claimed atomic.Bool // by the goroutine that runs it
+	run     *Run        // nil if it was written to the response directly
+	written bool
+	done    chan struct{} // closed when run is complete
+
+	mu     sync.Mutex
+	errors []rootError // in order
+}
+
+// rootError is an error that is not yet in the response.
+type rootError struct {
+	field *graphql.FieldContext
+	err   error
+}
+
+// WriteRootField writes a root field to a run. It returns false for null. It is generated.
+type WriteRootField func(ctx context.Context, r *Run, f *Field) bool
 
 // pathElement is a field, or an element of its list.
 type pathElement struct {
@@ -130,6 +165,13 @@ type Limit struct {
 
 	// Buffer returns an empty buffer for a response of more than Large bytes. It may be nil.
 	Buffer func() []byte
+
+	Parallel int // root fields that are resolved at once; below 2, one after the other
+
+	// Checkpoint is called before root fields run side by side. refused reports whether the operation
+	// was refused something because of its cost since then, and restore takes back what was charged
+	// since then. It may be nil.
+	Checkpoint func(context.Context) (refused func() bool, restore func())
 }
 
 // ObjectCache stores the JSON of rows for later runs. The key has everything that a

@@ -70,6 +70,9 @@ func (s *streamServer) DispatchError(ctx context.Context, errs gqlerror.List) *g
 // limiter and its own budget.
 func (s *streamServer) DispatchOperation(ctx context.Context, opCtx *graphql.OperationContext) (graphql.ResponseHandler, context.Context) {
 	op, conn := opCtx.Stats.GetExtension(streamOperationKey).(*streamOperation), ctx.Value(connectionKey{}).(*connection)
+	if s.OnOperation != nil {
+		s.OnOperation(ctx)
+	}
 	stats := s.exec.StartStream(ctx, op.Operation)
 	context.AfterFunc(ctx, func() { s.release(conn); stats.End() }) // the transports cancel ctx when the operation ends
 	kind := opCtx.Operation.Operation

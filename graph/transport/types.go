@@ -33,6 +33,7 @@ type StreamConfig struct {
 	AllowOrigin        func(*http.Request) bool              // whether another origin may open a WebSocket; nil allows none
 	Draining           func(context.Context) <-chan struct{} // closed when the request's server shuts down
 	CountSubscriptions func(change int)                      // called when operations of streams begin (1) and end (-1)
+	OnOperation        func(context.Context)                 // called before each operation of a stream
 }
 
 // DefaultStreamConfig returns the defaults of StreamConfig.

@@ -32,3 +32,16 @@ func createHotTable(address string) error {
 		`CREATE TABLE bench_hot (id BIGINT PRIMARY KEY, available BIGINT NOT NULL CHECK (available >= 0), allocated BIGINT NOT NULL)`,
 		`INSERT INTO bench_hot VALUES (1, 1000000000, 0)`)
 }
+
+// countStatements returns how many statements a database has run, by pg_stat_statements.
+func countStatements(address string) (statements int64, err error) {
+	db, err := sql.Open("pgx", address)
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	err = db.QueryRow(`
+		SELECT COALESCE(SUM(calls), 0) FROM pg_stat_statements AS s JOIN pg_database AS d ON d.oid = s.dbid
+		WHERE d.datname = current_database() AND s.query NOT LIKE '%pg_stat_statements%'`).Scan(&statements)
+	return statements, err
+}

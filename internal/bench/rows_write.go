@@ -70,7 +70,7 @@ func (b *bench) allocateRow() ([]rowResult, error) {
 		return nil, err
 	}
 	told := fmt.Sprintf("%.0f/s, p99 %s", t.rate(), roundTime(t.p99()))
-	return []rowResult{{"allocate, durable, 32 clients", t, loadStats{}, told, verdictOf(t.rate() >= 20_000 && t.p99() <= 5*time.Millisecond)}}, nil
+	return []rowResult{{"allocate, durable, 32 clients", t, loadStats{}, told, verdictOf(t.rate() >= 12_000 && t.p99() <= 8*time.Millisecond)}}, nil
 }
 
 // hotRow compares allocations of one product with plain updates of one row, each committed alone, over

@@ -40,10 +40,18 @@ func withPing(ctx context.Context) context.Context {
 	return context.WithValue(ctx, pingKey{}, true)
 }
 
+// withoutPing makes the pool use connections without a ping, for statements that may fail.
+func withoutPing(ctx context.Context) context.Context {
+	return context.WithValue(ctx, pingKey{}, false)
+}
+
 // pingAfterIdle is how long a connection may be idle before it is pinged.
 const pingAfterIdle = time.Second
 
 // shouldPing reports whether a connection must be pinged.
 func shouldPing(ctx context.Context, is pgxpool.ShouldPingParams) bool {
-	return is.IdleDuration > pingAfterIdle || ctx.Value(pingKey{}) != nil
+	if ping, set := ctx.Value(pingKey{}).(bool); set {
+		return ping
+	}
+	return is.IdleDuration > pingAfterIdle
 }

@@ -40,8 +40,14 @@ type DB struct {
 	writerDone, pollDone chan struct{} // closed when the writer and the poll loop have ended
 	goroutines           sync.WaitGroup
 
-	topics   topics
-	polls    polls
+	topics topics
+	polls  polls
+	pace   pollPace // of the poll loop
+
+	listening     atomic.Bool   // notifications of other servers arrive
+	announcements chan struct{} // receives when this process wrote something that others poll for
+	id            string        // of this process, among those that use the database
+
 	settings TopicCache[*store.Settings]
 	requests atomic.Uint64 // requests so far, for throttled jobs
 	keys     *keyQuota
@@ -49,13 +55,23 @@ type DB struct {
 
 // Hooks are called by the poll loop. Each may be nil.
 type Hooks struct {
-	Polled       func(ctx context.Context, versions map[Topic]int64, asked time.Time) error // after each poll, with the versions of all topics and its start
-	Changed      func(name Topic)                                                           // a topic changed, in this process or another
-	FileReplaced func()                                                                     // the database file was replaced: stop serving
+	WorkSQL      string                                      // a SQL expression that is 1 while background work waits, else 0; "" for 0
+	Watched      func() bool                                 // whether somebody waits for changes
+	Polled       func(ctx context.Context, found Poll) error // after each poll
+	Changed      func(name Topic)                            // a topic changed, in this process or another
+	FileReplaced func()                                      // the database file was replaced: stop serving
 
 	Suspended     func()                                                          // the database may be a different one: stop serving cached data
 	CheckComplete func(ctx context.Context, in Session) (found string, err error) // describes a replaced database; the error says what is missing
 	Replaced      func()                                                          // the replaced database is complete and is served from now on
+}
+
+// Poll is what a poll found.
+type Poll struct {
+	Versions map[Topic]int64 // of all topics
+	Asked    time.Time       // when the poll started
+	Work     bool            // background work waits
+	Idle     bool            // there were no requests for a while
 }
 
 // TopicCache caches a value of the database. It reads the value again when its topic

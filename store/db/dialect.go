@@ -12,7 +12,8 @@ import (
 
 // dialect is what differs between SQLite and PostgreSQL: opening, write concurrency,
 // error codes and a little DDL. Queries are one text for both, written for
-// PostgreSQL. Only dialect.go, sqlite.go and postgres.go know which database runs.
+// PostgreSQL. Only dialect.go, sqlite.go, postgres.go
+// and postgres_listen.go know which database runs.
 type dialect interface {
 	// open connects to the database.
 	open(ctx context.Context, config Config) (pools, error)
@@ -82,6 +83,10 @@ type dialect interface {
 	// readOnly is a query that returns 1 if the database rejects writes, else 0.
 	readOnly() string
 
+	// notify is a query that sends a notification to all listeners, with the sender's name
+	// as $1; empty if the database has no notifications.
+	notify() string
+
 	// backup writes a consistent copy of the database to a new file.
 	backup(ctx context.Context, config Config, path string) error
 
@@ -104,8 +109,16 @@ type pools struct {
 	lockWaiters    *lockWaiters // nil on SQLite
 	lockTimeoutSet bool         // the URL sets lock_timeout
 
+	listen func(ctx context.Context) (listener, error) // opens a connection that receives notifications; nil on SQLite
+
 	identity func() string // an expression that differs between databases and is stable for one
 	reset    func()        // reconnects each connection once it is free
+}
+
+// listener receives notifications.
+type listener interface {
+	Wait(ctx context.Context) (sender string, err error) // the sender of the next one
+	Close()
 }
 
 // errorKind is the meaning of a driver error.

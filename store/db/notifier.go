@@ -78,6 +78,13 @@ func (w *Notifier[T]) SubscribedIDs() []string {
 	return ids
 }
 
+// Subscribed reports whether there are watchers.
+func (w *Notifier[T]) Subscribed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.subscriptions) > 0
+}
+
 // Reset makes every watcher accept the next state of each thing, even an older one.
 func (w *Notifier[T]) Reset() {
 	w.mu.Lock()

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"portico/store"
 )
 
 // Open connects, migrates the schema and starts the writer. Call Close when done.
@@ -26,7 +28,8 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	s.polls.requested = make(chan struct{}, 1)
+	s.polls.requested, s.polls.hastened, s.announcements = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
+	s.id, s.pace = store.NewID(), pollPace{idleAfter: idleAfter, idleEvery: idlePollEvery}
 	s.errorLog = errorLogger{log: s.Log, byKind: map[error]*errorCount{}}
 	s.identityGuard = &identityGuard{log: s.Log.Warn}
 	config.identified = s.identityGuard.identify
@@ -64,15 +67,20 @@ func (s *DB) readIdentity(ctx context.Context) error {
 	return err
 }
 
-// Follow starts the poll loop, which runs until Close. Call it once, before reading.
+// Follow starts the poll loop, which runs until Close, with the values of ctx. Call it once, before
+// reading.
 func (s *DB) Follow(ctx context.Context, hooks Hooks) error {
 	s.hooks = hooks
 	s.identityGuard.onSuspend = hooks.Suspended
-	if err := s.refresh(ctx); err != nil {
+	if err := s.refresh(ctx, false); err != nil {
 		close(s.pollDone)
 		return err
 	}
-	go s.poll()
+	go s.poll(context.WithoutCancel(ctx))
+	if s.dialect.notify() != "" {
+		s.Go(s.listen)
+		s.Go(s.sendAnnouncements)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -20,57 +21,125 @@ func (s *DB) TopicVersion(name Topic) int64 {
 }
 
 // poll watches the change table and the database file until the store closes.
-func (s *DB) poll() {
+func (s *DB) poll(ctx context.Context) {
 	defer close(s.pollDone)
-	ticker := time.NewTicker(PollEvery)
-	defer ticker.Stop()
+	began := time.Now() // of the last poll
+	timer := time.NewTimer(PollEvery)
+	defer timer.Stop()
 	for {
+		requested := false
 		select {
 		case <-s.closing:
 			return
 		case <-s.fileGuard.whenReplaced():
 			s.stopServing()
 			return
-		case <-ticker.C:
+		case <-timer.C:
 		case <-s.polls.requested:
+			requested = true
+		case <-s.polls.hastened:
+			if early := hastenGap - time.Since(began); early > 0 {
+				timer.Reset(early)
+				continue
+			}
 		}
-		if s.fileGuard.check() != nil {
-			continue
+		began = time.Now()
+		err := s.fileGuard.check()
+		if err == nil {
+			err = s.pollOnce(ctx, s.polls.idle.Load() && !requested)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		end := s.polls.begin()
-		err := errors.Join(s.refresh(ctx), s.checkReadOnly(ctx))
-		end(err)
-		if err != nil && store.AsErrors(err)[0].Code != store.Unavailable { // those are logged already
-			s.Log.Warn("could not poll for changes by other processes", "error", err)
-		}
-		cancel()
-		s.errorLog.flush()
 		time.Sleep(pollGap)
+		timer.Reset(s.pause(err != nil))
 	}
 }
 
-// readVersions reads the database's identity and the versions of all topics.
-func (s *DB) readVersions(ctx context.Context) (identity string, versions map[Topic]int64, err error) {
-	versions = map[Topic]int64{}
+// pollOnce polls, and tells who waits for the poll. idle means that nobody does, nor sends requests.
+func (s *DB) pollOnce(ctx context.Context, idle bool) error {
+	timeout := 5 * time.Second
+	if idle { // saves the ping; the next poll has it
+		ctx, timeout = withoutPing(ctx), time.Second
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	end := s.polls.begin()
+	err := errors.Join(s.refresh(ctx, idle), s.checkReadOnly(ctx))
+	end(err)
+	if err != nil && store.AsErrors(err)[0].Code != store.Unavailable { // those are logged already
+		s.Log.Warn("could not poll for changes by other processes", "error", err)
+	}
+	s.errorLog.flush()
+	return err
+}
+
+// pause returns the time until the next poll. From then on, CountRequest wants the poll at once if
+// the server is idle.
+func (s *DB) pause(failed bool) time.Duration {
+	requests := s.requests.Load()
+	wait, idle := s.pace.next(time.Now(), pollState{
+		requests: requests, watched: !s.polls.mayIdle.Load() || s.hooks.Watched != nil && s.hooks.Watched(),
+		listening: s.listening.Load(), failed: failed || s.identityGuard.check() != nil,
+	})
+	s.polls.idle.Store(idle)
+	if idle && (s.requests.Load() != requests || !s.listening.Load()) { // before idle was set
+		s.polls.idle.Store(false)
+		return PollEvery
+	}
+	return wait
+}
+
+// IdleWithoutRequests lets polls slow down while there are no requests. Call it before the first
+// request, if CountRequest is called for each.
+func (s *DB) IdleWithoutRequests() { s.polls.mayIdle.Store(true) }
+
+// CountRequest counts a request, for which throttled jobs pause. The first request of an idle server
+// waits for a poll, at most PollEvery, so that it never sees data that another process has
+// replaced longer ago.
+func (s *DB) CountRequest(ctx context.Context) {
+	s.requests.Add(1)
+	if s.polls.idle.Load() {
+		s.awaitPoll(ctx)
+	}
+}
+
+// awaitPoll returns after the next poll, or after PollEvery.
+func (s *DB) awaitPoll(ctx context.Context) {
+	late := time.NewTimer(PollEvery)
+	defer late.Stop()
+	select {
+	case <-s.polls.join().done:
+	case <-late.C:
+		s.polls.idle.Store(false) // the database hangs: later requests do not wait
+	case <-ctx.Done():
+	case <-s.closing:
+	}
+}
+
+// readVersions reads the database's identity, the versions of all topics, and whether background work
+// waits, with one statement.
+func (s *DB) readVersions(ctx context.Context) (identity string, found Poll, err error) {
+	found = Poll{Versions: map[Topic]int64{}, Asked: time.Now()}
 	_, err = Collect(ctx, s.poller, func(rows *sql.Rows) (none struct{}, err error) {
 		var name sql.NullString
 		var version sql.NullInt64
-		if err = rows.Scan(&identity, &name, &version); err == nil && name.Valid {
-			versions[Topic(name.String)] = version.Int64
+		var work int
+		if err = rows.Scan(&identity, &work, &name, &version); err == nil && name.Valid {
+			found.Versions[Topic(name.String)] = version.Int64
 		}
+		found.Work = work > 0
 		return none, err
-	}, `SELECT d.identity, change.topic, change.version FROM (SELECT `+s.pools.identity()+` AS identity) AS d LEFT JOIN change ON TRUE`)
-	return identity, versions, err
+	}, `SELECT d.identity, d.work, change.topic, change.version
+		FROM (SELECT `+s.pools.identity()+` AS identity, `+cmp.Or(s.hooks.WorkSQL, "0")+` AS work) AS d LEFT JOIN change ON TRUE`)
+	return identity, found, err
 }
 
 // refresh polls once and applies what changed.
-func (s *DB) refresh(ctx context.Context) error {
-	asked := time.Now()
-	identity, versions, err := s.readVersions(ctx)
+func (s *DB) refresh(ctx context.Context, idle bool) error {
+	identity, found, err := s.readVersions(ctx)
 	if err != nil {
 		return err
 	}
+	found.Idle = idle
+	versions, asked := found.Versions, found.Asked
 	s.identityGuard.identify(identity)
 	if s.identityGuard.check() != nil {
 		return s.checkReplacement(ctx, identity, versions, asked)
@@ -98,7 +167,8 @@ func (s *DB) refresh(ctx context.Context) error {
 		s.reload()
 	}
 	if s.hooks.Polled != nil {
-		if err := s.hooks.Polled(ctx, maps.Clone(versions), asked); err != nil { // the hook may change the map
+		found.Versions = maps.Clone(versions) // the hook may change the map
+		if err := s.hooks.Polled(ctx, found); err != nil {
 			return err
 		}
 	}

@@ -42,6 +42,7 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		base.ConnConfig.ConnectTimeout = patience.Connection
 	}
 	base.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext
+	base.ConnConfig.OnNotification = func(*pgconn.PgConn, *pgconn.Notification) {} // those of a shared connection; pgx would keep them
 	var p pools
 	var all closers
 	var resets []func()
@@ -97,6 +98,7 @@ func (postgresDialect) open(ctx context.Context, config Config) (pools, error) {
 		return pools{}, errors.Join(fmt.Errorf("connect to PostgreSQL at %s: %w", base.ConnConfig.Host, err), all.Close())
 	}
 	p.maintenance, p.closer, p.identity, p.lockWaiters = p.snapshots, all, known.expression, newLockWaiters(int(base.MaxConns))
+	p.listen = func(ctx context.Context) (listener, error) { return listenPostgres(ctx, base.ConnConfig.Copy()) }
 	p.reset = func() {
 		for _, reset := range resets {
 			reset()

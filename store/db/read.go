@@ -23,9 +23,6 @@ func (s *DB) CacheStats() (found, made, bytes uint64) {
 // values kept in memory.
 func (s *DB) Epoch() int64 { return s.identityGuard.phase.Load() }
 
-// CountRequest counts a request, for which throttled jobs pause.
-func (s *DB) CountRequest() { s.requests.Add(1) }
-
 // WithThrottle returns a context under which Throttle pauses while requests arrive.
 func (s *DB) WithThrottle(ctx context.Context) context.Context {
 	return context.WithValue(ctx, throttleKey{}, &throttle{requests: &s.requests, resumed: time.Now(), lastRequests: s.requests.Load()})

@@ -196,6 +196,7 @@ func (sqliteDialect) readOnly() string                 { return "SELECT 0" }
 func (sqliteDialect) clock() string                    { return "CAST(unixepoch('subsec') * 1000000 AS INTEGER)" }
 func (sqliteDialect) least() string                    { return "MIN" }
 func (sqliteDialect) greatest() string                 { return "MAX" }
+func (sqliteDialect) notify() string                   { return "" }
 func (sqliteDialect) explain(query string) string      { return "EXPLAIN QUERY PLAN " + query }
 
 // backup opens a connection of its own that may write: VACUUM INTO on a read-only one

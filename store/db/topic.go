@@ -12,7 +12,10 @@ import (
 // polls lets requests that wait for a version share one poll.
 type polls struct {
 	requested chan struct{} // receives when a request wants a poll now
+	hastened  chan struct{} // receives when another server tells of a write
 	waiting   atomic.Int64
+	mayIdle   atomic.Bool // CountRequest is called for each request
+	idle      atomic.Bool // the next poll may be idlePollEvery away; a request wants it now
 
 	mu      sync.Mutex
 	next    *pollRound      // not started yet; nil while nobody waits
@@ -95,9 +98,6 @@ const (
 	TopicKeys     Topic = "keys"    // signing keys
 	TopicClients  Topic = "clients" // API clients
 )
-
-// PollEvery bounds how long a server serves data that another process has replaced.
-const PollEvery = 250 * time.Millisecond
 
 // topics counts the changes of each topic that this process has seen. Counters only
 // grow, so a value read before a change never counts as current after it.

@@ -27,6 +27,9 @@ func (t *Tx) PrepareBulk(ctx context.Context) error { return t.bulk(ctx, t.db.di
 // AfterCommit runs f after the commit.
 func (t *Tx) AfterCommit(f func()) { t.afterCommit = append(t.afterCommit, f) }
 
+// Announce tells other servers after the commit that background work waits.
+func (t *Tx) Announce() { t.AfterCommit(t.db.announce) }
+
 // bump increments a topic's version, which every server polls.
 func (t *Tx) bump(ctx context.Context, topic Topic) error {
 	version, _, err := One(ctx, t.Session, Scalar[int64], `
@@ -47,6 +50,9 @@ func (t *Tx) SetVersion(topic Topic, version int64) {
 
 func (t *Tx) committed() {
 	t.db.polls.markWritten(t.versions)
+	if len(t.versions) > 0 {
+		t.db.announce()
+	}
 	store.ReportWrite(t.caller, t.versions)
 	for _, f := range t.afterCommit {
 		f()

@@ -27,9 +27,10 @@ type Janitor struct {
 }
 
 const (
-	checkEvery  = 5 * time.Second // between two checks for due sweeps
-	retryDelay  = time.Minute     // after a failed sweep
-	maxDueCount = 1000
+	minSweepPause = 5 * time.Second // least and largest time between two checks for due sweeps
+	maxSweepPause = time.Minute
+	retryDelay    = time.Minute // after a failed sweep
+	maxDueCount   = 1000
 )
 
 // NewJanitor returns a House that runs sweeps in order.
@@ -62,34 +63,41 @@ func (h *Janitor) Run(ctx context.Context) {
 		return
 	}
 	for ctx.Err() == nil {
+		wait := minSweepPause
 		if !h.db.ReadOnly() {
-			if err := h.sweepDue(ctx); err != nil && ctx.Err() == nil && store.AsErrors(err)[0].Code != store.Unavailable { // those are logged already
+			var err error
+			if wait, err = h.sweepDue(ctx); err != nil && ctx.Err() == nil && store.AsErrors(err)[0].Code != store.Unavailable { // those are logged already
 				h.db.Log.Warn("could not look for due sweeps", "error", err)
 			}
 		}
 		select {
 		case <-ctx.Done():
 		case <-h.wake:
-		case <-time.After(checkEvery):
+		case <-time.After(wait):
 		}
 	}
 }
 
-// sweepDue runs sweeps that are due and that no server runs.
-func (h *Janitor) sweepDue(ctx context.Context) error {
+// sweepDue runs sweeps that are due and that no server runs. It returns when to look again.
+func (h *Janitor) sweepDue(ctx context.Context) (wait time.Duration, err error) {
 	known, err := h.states(ctx)
 	if err != nil {
-		return err
+		return minSweepPause, err
 	}
+	wait = maxSweepPause
 	for i := range h.sweeps {
 		if ctx.Err() != nil {
-			return nil
+			return wait, nil
 		}
-		if is := known[h.sweeps[i].Name]; h.due(&h.sweeps[i], is) {
+		is := known[h.sweeps[i].Name]
+		after := h.dueAfter(&h.sweeps[i], is, time.Now())
+		if after <= 0 {
 			h.sweep(ctx, &h.sweeps[i], is)
+			after = h.sweeps[i].Every
 		}
+		wait = min(wait, after)
 	}
-	return nil
+	return max(wait, minSweepPause), nil
 }
 
 // SweepAll runs every sweep, due or not, even if other servers run them too.
@@ -124,14 +132,18 @@ func (h *Janitor) states(ctx context.Context) (map[string]sweepState, error) {
 	return byName, err
 }
 
-// due reports whether to try a sweep now.
-func (h *Janitor) due(sweep *db.Sweep, is sweepState) bool {
+// dueAfter returns the time until a sweep may be run: at once if it is not positive.
+func (h *Janitor) dueAfter(sweep *db.Sweep, is sweepState, now time.Time) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if is.held || time.Now().Before(h.retryAfter[sweep.Name]) {
-		return false
+	retry := h.retryAfter[sweep.Name].Sub(now)
+	switch {
+	case is.held:
+		return leaseExpiry // it has ended by then, or the server is gone
+	case h.requested[sweep.Name] || is.ended == 0:
+		return retry
 	}
-	return h.requested[sweep.Name] || is.ended == 0 || is.idle >= sweep.Every
+	return max(retry, sweep.Every-is.idle)
 }
 
 // sweep runs one sweep, unless another server runs it or has run it since is was read.

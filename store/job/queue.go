@@ -77,6 +77,7 @@ func Enqueue(ctx context.Context, s *JobService, actor store.Actor, kind JobKind
 			VALUES ($1, $2, $3, $4, '', '', 0, $7, FALSE, '', $5, $6, 0, 0, 0)`,
 			job.ID, string(kind), string(JobQueued), text, string(t.Actor), store.Micros(t.Now), total)
 		t.AfterCommit(s.wakeWorker)
+		t.Announce()
 		return job, err
 	})
 }

@@ -17,8 +17,14 @@ func (s *JobService) WatchJob(job *Job) *JobWatcher {
 	return w
 }
 
-// Follow reads the watched jobs.
-func Follow(ctx context.Context, s *JobService) error {
+// Watched reports whether somebody watches a job.
+func Watched(s *JobService) bool { return s.jobWatch.Subscribed() }
+
+// Follow wakes a worker if jobs wait, and reads the watched jobs.
+func Follow(ctx context.Context, s *JobService, waiting bool) error {
+	if waiting {
+		s.wakeWorker()
+	}
 	jobs, err := db.CollectIn(ctx, s.db.Reader, scanJob, s.jobWatch.SubscribedIDs(), `SELECT `+jobColumns+` FROM job WHERE id IN ($in)`)
 	for _, job := range jobs {
 		s.jobWatch.Publish(job.ID, job)

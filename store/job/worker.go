@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,7 +14,8 @@ import (
 )
 
 // Work runs queued jobs, one at a time, and sweeps in parallel, until ctx ends. An unfinished
-// job waits for the next worker. Any number of servers may work on one database.
+// job waits for the next worker. Any number of servers may work on one database. The poll loop
+// wakes one worker while jobs wait (Follow), and that one wakes the next.
 func (s *JobService) Work(ctx context.Context) {
 	ctx, stop := s.db.WithFileGuard(ctx)
 	defer stop()
@@ -31,23 +33,31 @@ func (s *JobService) Work(ctx context.Context) {
 		case err != nil && ctx.Err() == nil && store.AsErrors(err)[0].Code != store.Unavailable: // those are logged already
 			s.db.Log.Warn("could not look for jobs", "error", err)
 		case job != nil:
+			s.wakeWorker() // another job may wait
 			s.workOn(ctx, job)
 			continue
 		}
 		select {
 		case <-ctx.Done():
 		case <-s.jobs:
-		case <-time.After(db.PollEvery):
 		}
 	}
+}
+
+// openSQL is a condition on the table job: queued, or its lease expired.
+func openSQL(d *db.DB, queued, expiry string) string {
+	return `finished_at = 0 AND (state = ` + queued + ` OR beat_at < ` + d.ClockSQL() + ` - ` + expiry + `)`
+}
+
+// WaitingSQL is a SQL expression that is 1 while a job waits for a worker, else 0.
+func WaitingSQL(d *db.DB) string {
+	return fmt.Sprintf(`CASE WHEN EXISTS (SELECT 1 FROM job WHERE %s) THEN 1 ELSE 0 END`, openSQL(d, "'"+string(JobQueued)+"'", strconv.FormatInt(leaseExpiry.Microseconds(), 10)))
 }
 
 // claimJob takes a queued job, or one whose lease expired: first those of clients with the
 // fewest running jobs, then the one that waited longest. It returns nil if there is none.
 func (s *JobService) claimJob(ctx context.Context, worker string) (job *Job, err error) {
-	now := s.db.ClockSQL()
-	open := `finished_at = 0 AND (state = $1 OR beat_at < ` + now + ` - $2)`
-	stale := leaseExpiry.Microseconds()
+	now, open, stale := s.db.ClockSQL(), openSQL(s.db, "$1", "$2"), leaseExpiry.Microseconds()
 	_, waits, err := db.One(ctx, s.db.Reader, db.Scalar[string], `SELECT id FROM job WHERE `+open+` LIMIT 1`, string(JobQueued), stale)
 	if err != nil || !waits {
 		return nil, err
@@ -175,6 +185,7 @@ func (s *JobService) endJob(ctx context.Context, job *Job) error {
 		finished := store.Micros(t.Now)
 		if job.State == JobQueued {
 			finished = 0
+			t.Announce() // to the next worker
 		}
 		ended := `finished_at = CASE WHEN CAST($7 AS BIGINT) > 0 THEN ` + t.LaterSQL(`CAST($7 AS BIGINT)`) + ` ELSE 0 END`
 		if job.State != JobSucceeded {

@@ -26,6 +26,13 @@ func (s *Store) WatchCatalogs() (changed <-chan struct{}, end func()) {
 	}
 }
 
+// watched reports whether there are subscribers.
+func (w *catalogWatch) watched() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.subscribers) > 0
+}
+
 // notify notifies all subscribers.
 func (w *catalogWatch) notify() {
 	w.mu.Lock()

@@ -103,8 +103,12 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.ExchangeService = exchange.NewExchangeService(d, s.StockService)
 	s.janitor = job.NewJanitor(d, s.sweeps(kept))
 	if err := s.db.Follow(ctx, db.Hooks{
-		Polled: func(ctx context.Context, versions map[db.Topic]int64, asked time.Time) error {
-			return errors.Join(stock.Follow(ctx, s.StockService, versions, asked), job.Follow(ctx, s.JobService))
+		WorkSQL: job.WaitingSQL(d),
+		Watched: func() bool {
+			return s.catalogWatch.watched() || stock.Watched(s.StockService) || job.Watched(s.JobService)
+		},
+		Polled: func(ctx context.Context, found db.Poll) error {
+			return errors.Join(stock.Follow(ctx, s.StockService, found), job.Follow(ctx, s.JobService, found.Work))
 		},
 		Changed: func(name db.Topic) {
 			if name == db.TopicCatalog {
@@ -150,8 +154,12 @@ func (s *Store) Describe() string { return s.db.Describe() }
 // PostgreSQL.
 func (s *Store) Backup(ctx context.Context, path string) error { return s.db.Backup(ctx, path) }
 
-// CountRequest counts a request, for which throttled jobs pause.
-func (s *Store) CountRequest() { s.db.CountRequest() }
+// CountRequest counts a request, for which throttled jobs pause. Call it before each, if
+// IdleWithoutRequests was called: the first request after a while waits for a poll, at most 250 ms.
+func (s *Store) CountRequest(ctx context.Context) { s.db.CountRequest(ctx) }
+
+// IdleWithoutRequests lets polls of the database slow down while no request is counted.
+func (s *Store) IdleWithoutRequests() { s.db.IdleWithoutRequests() }
 
 // CacheStats returns hits and misses of the cache of releases since the store was opened, and
 // the bytes in use.

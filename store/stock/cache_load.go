@@ -109,15 +109,20 @@ func (s *StockService) loadCache(ctx context.Context) error {
 	return nil
 }
 
-// loadCacheIfDue starts a load in the background if one is due.
+// loadCacheIfDue starts a load in the background if one is due. If one was due long ago, as on a
+// server that was idle, reads go to the database until then.
 func (s *StockService) loadCacheIfDue() {
 	l := s.cache
 	if l == nil {
 		return
 	}
-	l.mu.RLock()
-	due := time.Now().After(l.loadAfter)
-	l.mu.RUnlock()
+	l.mu.Lock()
+	overdue := time.Since(l.loadAfter)
+	due := overdue > 0
+	if overdue > reloadEvery && !l.loading {
+		l.cells = nil
+	}
+	l.mu.Unlock()
 	if !due || !l.loadMu.TryLock() {
 		return
 	}

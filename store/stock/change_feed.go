@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"strings"
-	"time"
 
 	"portico/store"
 	"portico/store/db"
@@ -84,12 +83,15 @@ func PublishImport(ctx context.Context, s *StockService, t *db.Tx, products []st
 	return err
 }
 
-// Follow applies the writes of other processes, up to the lanes' versions, which were read
-// after asked. It removes other topics from lanes.
-func Follow(ctx context.Context, s *StockService, lanes map[db.Topic]int64, asked time.Time) error {
+// Follow applies the writes of other processes, up to the lanes' versions that a poll found. It removes
+// other topics from them.
+func Follow(ctx context.Context, s *StockService, found db.Poll) error {
+	lanes := found.Versions
 	maps.DeleteFunc(lanes, func(name db.Topic, _ int64) bool { return !strings.HasPrefix(string(name), stockTopics) })
 	l := s.cache
-	s.loadCacheIfDue()
+	if !found.Idle {
+		s.loadCacheIfDue()
+	}
 	if !l.loaded() {
 		return s.cacheNotFollowed(ctx, lanes)
 	}
@@ -108,7 +110,7 @@ func Follow(ctx context.Context, s *StockService, lanes map[db.Topic]int64, aske
 	if err != nil {
 		return err
 	}
-	l.follow(rows, lanes, asked)
+	l.follow(rows, lanes, found.Asked)
 	return s.cacheFollowed(ctx, lanes, rows)
 }
 

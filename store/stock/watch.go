@@ -23,6 +23,9 @@ func (s *StockService) WatchStock(ctx context.Context, productIDs []string) (*St
 	return w, nil
 }
 
+// Watched reports whether somebody watches stock.
+func Watched(s *StockService) bool { return s.stockWatch.Subscribed() }
+
 // stockStates reads records with their revisions, from the cache if possible.
 func (s *StockService) stockStates(ctx context.Context, ids []string) (rows []stockRow, err error) {
 	if s.cache.view(func(cells *stockCells) {

@@ -11,17 +11,20 @@
 package middleware
 
 import (
+	"context"
 	"net/http"
 
 	"portico/internal/reqctx"
 	"portico/internal/web"
 )
 
-// OnRequest calls f before each request.
-func OnRequest(f func()) web.Middleware {
+// OnRequest calls f before each request, except health checks.
+func OnRequest(f func(context.Context)) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			f()
+			if !web.IsHealthCheck(r.URL.Path) {
+				f(r.Context())
+			}
 			next.ServeHTTP(w, r)
 		})
 	}

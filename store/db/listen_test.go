@@ -1,0 +1,95 @@
+package db_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/db"
+	"portico/store/storetest"
+)
+
+// TestIdleServer: a server without requests polls once an hour here, and still sees other servers'
+// writes: at once by their notifications, before its next request without one, and by polling when
+// the connection for notifications is lost.
+func TestIdleServer(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		storetest.PostgresOnly(t, backend)
+		noticed := make(chan db.Topic, 100)
+		idle := follow(t, backend, noticed, func(d *db.DB) { d.SetIdle(0, time.Hour) })
+		other := follow(t, backend, nil, nil)
+		bumpSilently := func() { // as an older version of the program, or a server that stops before it notifies
+			storetest.Eventually(t, nil, func() error { // the test's connections end too
+				_, err := backend.SQL(t).Exec(`UPDATE change SET version = version + 1 WHERE topic = 'settings'`)
+				return err
+			})
+		}
+		bump := func() {
+			require.NoError(t, other.Update(t.Context(), "", func(ctx context.Context, t *db.Tx) error { return other.BumpTopic(ctx, t, db.TopicSettings) }))
+		}
+		bump()
+		require.Equal(t, db.TopicSettings, <-noticed)
+		storetest.Eventually(t, true, idle.Idle)
+
+		bump()
+		require.Equal(t, db.TopicSettings, <-noticed, "by its notification")
+		storetest.Eventually(t, true, idle.Idle)
+
+		for range 10 {
+			bumpSilently()
+			require.Empty(t, noticed, "nobody asked")
+			idle.CountRequest(t.Context())
+			require.Len(t, noticed, 1, "before the request")
+			<-noticed
+			storetest.Eventually(t, true, idle.Idle)
+		}
+
+		storetest.AllowConnections(t, storetest.DatabaseName(t, backend), "FALSE")
+		storetest.EndSessions(t, storetest.DatabaseName(t, backend))
+		storetest.Eventually(t, false, idle.Idle)
+		storetest.AllowConnections(t, storetest.DatabaseName(t, backend), "TRUE")
+		bumpSilently()
+		require.Equal(t, db.TopicSettings, <-noticed, "by polling")
+		storetest.Eventually(t, true, idle.Idle)
+		bump()
+		require.Equal(t, db.TopicSettings, <-noticed, "by the notification, on another connection")
+	})
+}
+
+// TestServerWithoutNotificationsPolls: where notifications do not arrive, a server without requests polls
+// as often as any other.
+func TestServerWithoutNotificationsPolls(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		noticed := make(chan db.Topic, 100)
+		follow(t, backend, noticed, func(d *db.DB) { d.Deafen(); d.SetIdle(0, time.Hour) })
+		other := follow(t, backend, nil, nil)
+		for range 3 {
+			require.NoError(t, other.Update(t.Context(), "", func(ctx context.Context, t *db.Tx) error { return other.BumpTopic(ctx, t, db.TopicSettings) }))
+			require.Equal(t, db.TopicSettings, <-noticed)
+		}
+	})
+}
+
+// follow opens a database and sends the topics that change to noticed.
+func follow(t *testing.T, backend storetest.Backend, noticed chan db.Topic, prepare func(*db.DB)) *db.DB {
+	t.Helper()
+	d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+	require.NoError(t, err)
+	if prepare != nil {
+		prepare(d)
+	}
+	var hooks db.Hooks
+	if noticed != nil {
+		hooks.Changed = func(name db.Topic) { noticed <- name }
+	}
+	require.NoError(t, d.Follow(t.Context(), hooks))
+	for len(noticed) > 0 { // what the first poll found
+		<-noticed
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}

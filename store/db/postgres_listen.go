@@ -1,0 +1,51 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// notifyChannel is the channel by which servers tell each other of their writes.
+const notifyChannel = "portico"
+
+// notify does not wait for the disk: a lost notification only delays.
+func (postgresDialect) notify() string {
+	return `SELECT set_config('synchronous_commit', 'off', TRUE), pg_notify('` + notifyChannel + `', $1)`
+}
+
+// postgresListener is a connection of its own, outside the pools.
+type postgresListener struct{ conn *pgx.Conn }
+
+func listenPostgres(ctx context.Context, config *pgx.ConnConfig) (listener, error) {
+	config.OnNotification = nil // keep them for Wait
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	l := postgresListener{conn}
+	if _, err := conn.Exec(ctx, `LISTEN `+notifyChannel); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Wait returns the sender of the next notification.
+func (l postgresListener) Wait(ctx context.Context) (sender string, err error) {
+	notification, err := l.conn.WaitForNotification(ctx)
+	if err != nil {
+		return "", err
+	}
+	return notification.Payload, nil
+}
+
+// Close ends the connection. PgBouncer might give its session to another client, so it stops
+// listening first.
+func (l postgresListener) Close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_, _ = l.conn.Exec(ctx, `UNLISTEN *`)
+	_ = l.conn.Close(ctx)
+}
