@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -18,7 +17,7 @@ func AppendString(dst []byte, text string) []byte {
 	start := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf || c >= utf8.RuneSelf {
+		if c >= ' ' && c != '"' && c != '\\' {
 			continue
 		}
 		dst = append(dst, text[start:i]...)

@@ -204,13 +204,14 @@ func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalo
 	bySKU := make(map[string]map[string]*catalog.PriceSource, len(skus))
 	err := store.Chunked(slices.Compact(skus), 2*publishBatch, func(skus []string) error {
 		list, args := db.InList(nil, skus)
-		_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (price catalog.PriceSource, err error) {
-			var body []byte
+		_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (none struct{}, err error) {
+			var body sql.RawBytes
 			if err := rows.Scan(&body); err != nil {
-				return price, err
+				return none, err
 			}
-			if err := store.Decode(body, &price); err != nil {
-				return price, err
+			price, err := catalog.DecodePrice(body)
+			if err != nil {
+				return none, err
 			}
 			ofBook, book := bySKU[price.Attributes.SKU], price.Relationships.Pricebook.ID()
 			if ofBook == nil {
@@ -218,9 +219,9 @@ func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalo
 				bySKU[price.Attributes.SKU] = ofBook
 			}
 			if ofBook[book] == nil {
-				ofBook[book] = &price
+				ofBook[book] = price
 			}
-			return price, nil
+			return none, nil
 		}, `SELECT body FROM price WHERE sku IN (`+list+`) ORDER BY sku, pricebook_id, id`, args...)
 		return err
 	})
