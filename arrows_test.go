@@ -46,11 +46,12 @@ internal/cli: internal/auth internal/datagen internal/web internal/web/accesslog
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
 internal/e2e:
+internal/dependency:
 internal/encoding:
 internal/heapsize:
 internal/release:
 internal/reqctx: store
-internal/responsecache: internal/encoding
+internal/responsecache: internal/dependency internal/encoding
 internal/schemadiff:
 internal/tracing: internal/reqctx store
 internal/web: internal/reqctx
@@ -79,13 +80,13 @@ store/promotion: store store/authoring store/db store/index store/promotion/code
 store/promotion/code: store store/authoring store/db store/job store/promotion/rule
 store/promotion/redeem: store store/authoring store/db store/promotion/code store/promotion/rule
 store/promotion/rule: store store/authoring store/db
-store/publish: store store/authoring store/catalog store/db store/index store/job store/release
+store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release
 	store/release/routing store/release/segment
-store/release: store store/authoring store/catalog store/db store/index store/release/price store/release/routing
+store/release: internal/dependency store store/authoring store/catalog store/db store/index store/release/price store/release/routing
 	store/release/segment
 store/release/price: store store/catalog store/db
-store/release/routing: store store/catalog store/db store/release/segment
-store/release/segment: store store/catalog store/db store/index store/release/price
+store/release/routing: internal/dependency store store/catalog store/db store/release/segment
+store/release/segment: internal/dependency store store/catalog store/db store/index store/release/price
 store/seal:
 store/settings: store store/authoring store/db
 store/shop: store store/access store/authoring store/catalog store/db store/exchange store/gateway store/job

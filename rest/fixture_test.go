@@ -50,6 +50,17 @@ func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*
 // serveStore serves both APIs over a store.
 func serveStore(t testing.TB, s *shop.Store) *testServer {
 	t.Helper()
+	return serveWith(t, s, responsecache.NewCache(responseCacheBytes()))
+}
+
+// serveWithoutCache is serveStore without a cache of responses.
+func serveWithoutCache(t testing.TB, s *shop.Store) *testServer {
+	t.Helper()
+	return serveWith(t, s, responsecache.NewCache(0))
+}
+
+func serveWith(t testing.TB, s *shop.Store, room *responsecache.Cache) *testServer {
+	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	sealer, err := seal.New([]byte(strings.Repeat("k", seal.KeySize)))
 	require.NoError(t, err)
@@ -57,7 +68,6 @@ func serveStore(t testing.TB, s *shop.Store) *testServer {
 	require.NoError(t, err)
 	resolver := graph.NewResolver(s, graph.WithTokens(tokens))
 	mux := http.NewServeMux()
-	room := responsecache.NewCache(responseCacheBytes())
 	mux.Handle("/graphql", transport.NewHandler(resolver, log, transport.WithResponseCache(room)))
 	api := rest.New(resolver, log, rest.WithResponseCache(room))
 	mux.Handle("/", api.Handler())

@@ -19,7 +19,7 @@ const maxCachedTarget = 1 << 10
 var varyCacheable = []string{opctx.Vary + ", Accept-Encoding"}
 
 // serveCached writes a response of a cacheable route from the cache, or runs the handler
-// and caches its response. The cache key has the release that the rules choose, and
+// and caches its response. The cache key has the catalog that the rules choose, and
 // nothing in the response depends on the account. The scope was checked before.
 func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) error {
 	if wantsGraphQLHint(r) { // the hint depends on the request
@@ -34,7 +34,7 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	if key := cacheKey(view, r); key == "" {
 		answer, err = write()
 	} else {
-		answer, err = a.responses.Do(r.Context(), key, view.Now(), write)
+		answer, err = a.responses.Do(r.Context(), key, opctx.Moment(view), write)
 	}
 	if err != nil {
 		return err

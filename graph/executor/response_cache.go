@@ -62,7 +62,7 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 	var space [256]byte
 	key := view.AppendKey(binary.BigEndian.AppendUint64(append(space[:0], 'g'), query.ID))
 	var draft *responseDraft
-	cached, err := e.Responses.Do(ctx, string(key), view.Now(), func() (*responsecache.Response, error) {
+	cached, err := e.Responses.Do(ctx, string(key), opctx.Moment(view), func() (*responsecache.Response, error) {
 		draft, err = e.draft(ctx, query, dst)
 		if err != nil {
 			return nil, err

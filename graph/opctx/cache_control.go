@@ -37,5 +37,11 @@ func SetValidity(resp *responsecache.Response, view *release.View) *responsecach
 	if !keep {
 		until = time.Unix(0, 0) // expired for all other requests
 	}
+	resp.MadeFrom = view.Dependencies()
 	return resp.SetValidity(from, until)
+}
+
+// Moment returns when and in which state of the data a view reads.
+func Moment(view *release.View) responsecache.Moment {
+	return responsecache.Moment{Time: view.Now(), State: view.State()}
 }

@@ -46,7 +46,7 @@ func CountExecutors(count func(executor string)) Option {
 
 // WithResponseCache caches responses that depend on a release alone, and fragments of responses.
 func WithResponseCache(cache *responsecache.Cache) Option {
-	return func(h *handlerConfig) { h.Responses, h.Fragments = cache, cache }
+	return func(h *handlerConfig) { h.Responses = cache }
 }
 
 // WithFragmentCache caches fragments of responses, and no whole responses.

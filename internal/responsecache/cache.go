@@ -1,9 +1,9 @@
 // Package responsecache caches finished responses (Response) and fragments of them in a Cache.
 //
-// The key of a response covers all that it depends on except the time: the identity of a release, which never changes, the
-// language, the currency and the operation. A Response carries the time during which it is valid. The key of a fragment is a
+// The key of a response covers all that it depends on except the Moment: the catalog, the language, the currency and the
+// operation. A Response carries the time during which it is valid, and what it was made from. The key of a fragment is a
 // hash of its content. So nothing needs invalidation, entries are evicted only for memory, and no entry holds data of a
-// user: callers check access and choose the release before there is a key. It must not import the store or the APIs.
+// user: callers check access and choose the catalog before there is a key. It must not import the store or the APIs.
 package responsecache
 
 import (
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
+
+	"portico/internal/dependency"
 )
 
 // Cache holds responses and fragments within a budget of bytes. Its methods are safe for concurrent use.
@@ -23,7 +25,7 @@ type Cache struct {
 	fragmentHits, fragmentMisses atomic.Uint64 // fragments
 
 	mu    sync.Mutex
-	calls map[string]*call
+	calls map[callKey]*call
 }
 
 // key is the key of a response, or of a fragment.
@@ -36,6 +38,18 @@ type key struct {
 // entry reports its size in bytes.
 type entry interface{ size() int }
 
+// Moment is when a response is requested, and in which state of the data.
+type Moment struct {
+	Time  time.Time
+	State dependency.State
+}
+
+// callKey is the key of a response that is being built in a state.
+type callKey struct {
+	name string
+	turn uint64
+}
+
 // call is a response that is being built.
 type call struct {
 	done chan struct{}
@@ -45,7 +59,7 @@ type call struct {
 
 // NewCache returns a cache of a number of bytes. With 0 it caches nothing.
 func NewCache(budget uint64) *Cache {
-	r := &Cache{calls: map[string]*call{}}
+	r := &Cache{calls: map[callKey]*call{}}
 	if budget > 0 {
 		r.entries = otter.Must(&otter.Options[key, entry]{
 			MaximumWeight: budget,
@@ -65,8 +79,8 @@ const entryOverhead = 160
 // Enabled reports whether the cache caches anything.
 func (r *Cache) Enabled() bool { return r != nil && r.entries != nil }
 
-// Get returns the cached response of a key that is valid at a time; nil if there is none.
-func (r *Cache) Get(name string, at time.Time) *Response {
+// Get returns the cached response of a key that is valid at a moment; nil if there is none.
+func (r *Cache) Get(name string, at Moment) *Response {
 	if !r.Enabled() {
 		return nil
 	}
@@ -100,11 +114,11 @@ type fragment struct {
 
 func (f fragment) size() int { return f.bytes }
 
-// Do returns the cached response of a key that is valid at a time, else what write returns, and caches it. Concurrent calls with
-// the same key wait for one of them to call write. A response that is not valid at the time is neither cached nor
-// shared. All of them get its error, which is not cached; but after a panic, or if the context of the caller ended,
+// Do returns the cached response of a key that is valid at a moment, else what write returns, and caches it. Concurrent calls
+// with the same key and state wait for one of them to call write. A response that is not valid at the moment is neither
+// cached nor shared. All of them get its error, which is not cached; but after a panic, or if the context of the caller ended,
 // each calls write itself.
-func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() (*Response, error)) (*Response, error) {
+func (r *Cache) Do(ctx context.Context, name string, at Moment, write func() (*Response, error)) (*Response, error) {
 	if !r.Enabled() {
 		return write()
 	}
@@ -113,14 +127,15 @@ func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() 
 	}
 	r.misses.Add(1)
 	r.mu.Lock()
-	under, joined := r.calls[name]
+	id := callKey{name, at.State.Turn()}
+	under, joined := r.calls[id]
 	if !joined {
 		under = &call{done: make(chan struct{})}
-		r.calls[name] = under
+		r.calls[id] = under
 	}
 	r.mu.Unlock()
 	if !joined {
-		return r.build(name, at, under, write)
+		return r.build(id, at, under, write)
 	}
 	select {
 	case <-under.done:
@@ -137,17 +152,17 @@ func (r *Cache) Do(ctx context.Context, name string, at time.Time, write func() 
 }
 
 // build builds a response for all who wait for it.
-func (r *Cache) build(name string, at time.Time, f *call, write func() (*Response, error)) (*Response, error) {
+func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, error)) (*Response, error) {
 	defer func() { // after a panic too
 		r.mu.Lock()
-		delete(r.calls, name)
+		delete(r.calls, id)
 		r.mu.Unlock()
 		close(f.done)
 	}()
 	answer, err := write()
 	f.resp, f.err = answer, err
 	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
-		r.entries.Set(key{name: name}, answer)
+		r.entries.Set(key{name: id.name}, answer)
 	}
 	return answer, err
 }

@@ -41,13 +41,13 @@ func TestDoCachesResponse(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(1<<20), &made{}
 	for range 3 {
-		got, err := room.Do(t.Context(), "a", noon, m.write("A"))
+		got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
 		require.NoError(t, err)
 		require.Equal(t, "A", string(got.Body))
 	}
 	require.Equal(t, 1, m.count)
-	require.NotNil(t, room.Get("a", noon))
-	require.Nil(t, room.Get("b", noon))
+	require.NotNil(t, room.Get("a", responsecache.Moment{Time: noon}))
+	require.Nil(t, room.Get("b", responsecache.Moment{Time: noon}))
 	stats := room.Stats()
 	require.EqualValues(t, 3, stats.Hits)
 	require.EqualValues(t, 1, stats.Misses)
@@ -58,11 +58,11 @@ func TestCacheWithoutBytes(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(0), &made{}
 	for range 3 {
-		_, err := room.Do(t.Context(), "a", noon, m.write("A"))
+		_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
 		require.NoError(t, err)
 	}
 	require.Equal(t, 3, m.count)
-	require.Nil(t, room.Get("a", noon))
+	require.Nil(t, room.Get("a", responsecache.Moment{Time: noon}))
 	require.Zero(t, room.Stats())
 }
 
@@ -82,7 +82,7 @@ func TestValidity(t *testing.T) {
 		{noon, 1}, {noon.Add(time.Second - 1), 1},
 		{noon.Add(time.Second), 2}, {noon.Add(-1), 3},
 	} {
-		_, err := room.Do(t.Context(), "a", step.at, sale)
+		_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: step.at}, sale)
 		require.NoError(t, err)
 		require.Equal(t, step.made, m.count, step.at)
 	}
@@ -95,7 +95,7 @@ func TestConcurrentCallsShareResponse(t *testing.T) {
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				got, err := room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) {
+				got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 					time.Sleep(time.Second)
 					return m.write("A")()
 				})
@@ -112,9 +112,9 @@ func TestErrorsAreNotCached(t *testing.T) {
 	t.Parallel()
 	room, m := responsecache.NewCache(1<<20), &made{}
 	broken := errors.New("broken")
-	_, err := room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) { return nil, broken })
+	_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) { return nil, broken })
 	require.ErrorIs(t, err, broken)
-	got, err := room.Do(t.Context(), "a", noon, m.write("A"))
+	got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
 	require.NoError(t, err)
 	require.Equal(t, "A", string(got.Body))
 }
@@ -132,7 +132,7 @@ func TestWaitersRetryAfterCancelOrPanic(t *testing.T) {
 				room, m := responsecache.NewCache(1<<20), &made{}
 				go func() {
 					defer func() { _ = recover() }()
-					_, err := room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) {
+					_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 						time.Sleep(time.Second)
 						if end != nil {
 							end()
@@ -142,7 +142,7 @@ func TestWaitersRetryAfterCancelOrPanic(t *testing.T) {
 					require.ErrorIs(t, err, context.Canceled)
 				}()
 				synctest.Wait()
-				got, err := room.Do(t.Context(), "a", noon, m.write("A"))
+				got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
 				require.NoError(t, err)
 				require.Equal(t, "A", string(got.Body))
 			})
@@ -154,7 +154,7 @@ func TestCanceledWaiterReturns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		room, m := responsecache.NewCache(1<<20), &made{}
-		go room.Do(t.Context(), "a", noon, func() (*responsecache.Response, error) {
+		go room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 			time.Sleep(time.Hour)
 			return m.write("A")()
 		})
@@ -162,7 +162,7 @@ func TestCanceledWaiterReturns(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		_, err := room.Do(ctx, "a", noon, m.write("A"))
+		_, err := room.Do(ctx, "a", responsecache.Moment{Time: noon}, m.write("A"))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, time.Second, time.Since(start))
 		time.Sleep(time.Hour)
@@ -174,7 +174,7 @@ func TestBudget(t *testing.T) {
 	const budget = 1 << 20
 	room := responsecache.NewCache(budget)
 	for i := range 100 {
-		_, err := room.Do(t.Context(), fmt.Sprint(i), noon, func() (*responsecache.Response, error) {
+		_, err := room.Do(t.Context(), fmt.Sprint(i), responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 			return responsecache.NewResponse(make([]byte, 64<<10), nil), nil
 		})
 		require.NoError(t, err)
@@ -197,7 +197,7 @@ func TestLongResponseIsSharedNotCached(t *testing.T) {
 				var all sync.WaitGroup
 				for range 10 {
 					all.Go(func() {
-						got, err := room.Do(t.Context(), text[:length-1], noon, func() (*responsecache.Response, error) {
+						got, err := room.Do(t.Context(), text[:length-1], responsecache.Moment{Time: noon}, func() (*responsecache.Response, error) {
 							time.Sleep(time.Second)
 							return m.write(text)()
 						})
@@ -225,7 +225,7 @@ func TestFragmentsShareTheBudget(t *testing.T) {
 	require.Equal(t, "chair", room.Fragment(1, chair))
 	require.Nil(t, room.Fragment(2, chair))
 	require.Nil(t, room.Fragment(1, table))
-	require.Nil(t, room.Get("", noon), "a fragment is no answer")
+	require.Nil(t, room.Get("", responsecache.Moment{Time: noon}), "a fragment is no answer")
 	for i := range 100 {
 		room.SetFragment(uint64(i), table, "table", 64<<10)
 	}
@@ -238,8 +238,8 @@ func TestFragmentsShareTheBudget(t *testing.T) {
 // TestHitAllocations allows one allocation per hit, for the key.
 func TestHitAllocations(t *testing.T) {
 	room, m := responsecache.NewCache(1<<20), &made{}
-	_, err := room.Do(t.Context(), "a", noon, m.write("A"))
+	_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
 	require.NoError(t, err)
 	room.SetFragment(1, [16]byte{1}, "chair", 100)
-	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", noon); room.Fragment(1, [16]byte{1}) }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", responsecache.Moment{Time: noon}); room.Fragment(1, [16]byte{1}) }))
 }

@@ -11,15 +11,17 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"portico/internal/dependency"
 	"portico/internal/encoding"
 )
 
 // Response is a finished response. It is immutable, and requests share it.
 type Response struct {
 	Body       []byte
-	ETag       string    // strong, with its quotes: bodies that differ have different ones, on any server
-	ValidFrom  time.Time // zero for no bound
-	ValidUntil time.Time // zero for no bound
+	ETag       string                   // strong, with its quotes: bodies that differ have different ones, on any server
+	ValidFrom  time.Time                // zero for no bound
+	ValidUntil time.Time                // zero for no bound
+	MadeFrom   *dependency.Dependencies // nil if no change makes the response invalid
 
 	attachment      any           // what its maker has to know of it
 	attachmentBytes int           // of that, in bytes
@@ -86,9 +88,9 @@ func (a *Response) SetValidity(from, until time.Time) *Response {
 	return a
 }
 
-// ValidAt reports whether the response is valid at a time.
-func (a *Response) ValidAt(at time.Time) bool {
-	return !at.Before(a.ValidFrom) && (a.ValidUntil.IsZero() || at.Before(a.ValidUntil))
+// ValidAt reports whether the response is valid at a moment.
+func (a *Response) ValidAt(at Moment) bool {
+	return !at.Time.Before(a.ValidFrom) && (a.ValidUntil.IsZero() || at.Time.Before(a.ValidUntil)) && a.MadeFrom.HoldIn(at.State)
 }
 
 // entityTag depends on the body alone, so that all servers send the same one.
@@ -105,7 +107,7 @@ const longBody = 16 << 10
 
 // size returns the memory that the response takes, with its compressed bodies, whether or not they exist yet.
 func (a *Response) size() int {
-	n := 512 + len(a.Body) + a.attachmentBytes
+	n := 512 + len(a.Body) + a.attachmentBytes + a.MadeFrom.Size()
 	if len(a.Body) >= encoding.MinSize {
 		n += len(encodings) * a.maxCompressed()
 	}

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"slices"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/db"
 	"portico/store/release"
@@ -69,6 +70,7 @@ func (w *releaseWriter) readAllServed(ctx context.Context) error {
 			handle, live := w.plan.ids.Find(p.id)
 			if !live || w.plan.ordinals[handle] < 0 {
 				w.release.Removed++
+				w.differ(p.id)
 				continue
 			}
 			w.before[handle] = servedVersion{p.version, cmp.Or(p.published, w.served.Release.HolderIdentity(int(p.ordinal)).Published)}
@@ -95,15 +97,39 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 			w.release.Added++
 		case was.version != w.versions[ordinal]:
 			w.release.Changed++
+		default:
+			continue
 		}
+		w.differ(w.plan.ids.At(handle))
 	}
 	return nil
+}
+
+// ownView returns a view of the new release, which caches nothing: its cache
+// identity is not known before it is published.
+func (w *releaseWriter) ownView() *release.View { return release.Uncached(w.served, w.release) }
+
+// servedView returns a view of the served release, which caches nothing.
+func (w *releaseWriter) servedView() *release.View {
+	return release.Uncached(w.served, w.served.Release)
+}
+
+// maxDiffering is the largest number of products that findChanges names one by
+// one. Each has up to five keys.
+const maxDiffering = dependency.MaxChanges / 5
+
+// differ records that a product differs. It keeps the ids of so many products as
+// findChanges uses.
+func (w *releaseWriter) differ(id string) {
+	if len(w.differing) <= maxDiffering {
+		w.differing = append(w.differing, id)
+	}
 }
 
 // compareDelta compares a delta with its base or with another delta of it.
 // Products that are in neither delta are the same in both.
 func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) error {
-	own := release.Uncached(served, w.release) // its cache identity is not known before it is published
+	own := w.ownView()
 	ids := map[string]bool{}
 	for _, handle := range w.plan.order {
 		ids[w.plan.ids.At(handle)] = true
@@ -138,7 +164,10 @@ func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) 
 				r.Removed++
 			case was.version != is.version:
 				r.Changed++
+			default:
+				continue
 			}
+			w.differ(id)
 		}
 		return nil
 	})

@@ -391,7 +391,7 @@ func deltaReads(backend storetest.Backend) func(*testing.T) {
 					cost[products]++
 				}
 			}
-			require.Less(t, ofLists, 64, "parts of lists, in a shop of %d products", products)
+			require.Less(t, ofLists, 128, "parts of lists, in a shop of %d products", products)
 		}
 		require.Equal(t, cost[few], cost[many], "other SELECT statements")
 	}

@@ -54,7 +54,7 @@ func (l *listWriter) add(ctx context.Context, name string, handles, curated []ui
 	slices.Sort(handles)
 	handles = slices.Compact(handles)
 	first := l.toOrdinals(curated)
-	l.heads = append(l.heads, []any{l.release.ID, name, len(handles), index.PackOrdinals(first), l.release.ID, nil})
+	l.heads = append(l.heads, []any{l.release.ID, name, len(handles), index.PackOrdinals(first), l.release.ID, nil, 0})
 	l.order(name, store.SortID, handles) // handles are in this order
 	for by, keys := range map[store.SortBy][]int64{store.SortCreatedAt: l.plan.created, store.SortUpdatedAt: l.plan.updated, store.SortName: l.nameKeys} {
 		slices.SortFunc(handles, func(a, b uint32) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) })
@@ -84,7 +84,7 @@ func (l *listWriter) flushFull(ctx context.Context) error {
 
 func (l *listWriter) flush(ctx context.Context) error {
 	if err := l.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		return t.InsertRows(ctx, "release_list", []string{"release_id", "list", "total", "curated", "held_by", "parts"}, l.heads)
+		return t.InsertRows(ctx, "release_list", []string{"release_id", "list", "total", "curated", "held_by", "parts", "since"}, l.heads)
 	}); err != nil {
 		return err
 	}

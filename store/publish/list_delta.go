@@ -17,6 +17,9 @@ func (w *releaseWriter) deltaLists(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := w.readServedHeads(ctx); err != nil {
+		return err
+	}
 	l := &listWriter{releaseWriter: w}
 	add := func(name string, members, curated []uint32, recurated bool) error {
 		head := d.heads[name]
@@ -30,7 +33,7 @@ func (w *releaseWriter) deltaLists(ctx context.Context) error {
 			}
 			return l.writeChangedList(ctx, name, head, w.ownOrdinals(members), now)
 		}
-		l.heads = append(l.heads, []any{w.release.ID, name, head.Total, index.PackOrdinals(head.Curated), head.HeldBy, nil})
+		l.heads = append(l.heads, []any{w.release.ID, name, head.Total, index.PackOrdinals(head.Curated), head.HeldBy, nil, w.sinceServed(name, head)})
 		return l.flushFull(ctx)
 	}
 	var attached []uint32
@@ -130,7 +133,7 @@ func (l *listWriter) writeChangedList(ctx context.Context, name string, head *se
 		}
 	}
 	total := head.Total - len(gone) + len(come)
-	l.heads = append(l.heads, []any{l.release.ID, name, total, index.PackOrdinals(curated), l.release.ID, segment.PackParts(parts)})
+	l.heads = append(l.heads, []any{l.release.ID, name, total, index.PackOrdinals(curated), l.release.ID, segment.PackParts(parts), 0})
 	return l.flushFull(ctx)
 }
 

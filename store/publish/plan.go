@@ -50,6 +50,8 @@ type delta struct {
 	dead    index.Ordinals               // ordinals of the base
 	places  []int32                      // handles to ordinals of the base, or -1
 	heads   map[string]*segment.ListHead // of the base's lists
+	served  map[string]*segment.ListHead // of the served release's lists
+	same    map[string]bool              // lists that are as in the served release, because both are the base's
 	curated map[string]bool              // nodes whose curated products may differ from the base
 }
 

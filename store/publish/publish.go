@@ -79,7 +79,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 		return nil, err
 	}
 	served, same := int64(0), false
-	made := &segment.Release{CatalogID: catalogID, Locale: settings.Locale}
+	made := &segment.Release{CatalogID: catalogID, Locale: settings.Locale, Format: segment.ReleaseFormat}
 	err = s.db.Snapshot(ctx, func(in db.Session) error {
 		plan := &publicationPlan{in: in}
 		if err := plan.catalog(ctx, catalogID); err != nil {
@@ -187,11 +187,11 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 		}
 		n, err := t.Exec(ctx, `
 			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
-			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14
-			WHERE id = $1 AND state = $15`,
+			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14, nodes_since = $15, nodes_at = $16
+			WHERE id = $1 AND state = $17`,
 			made.ID, catalog.ReleasePublished, strings.Join(made.Locales, " "), made.Products, store.Micros(t.Now),
 			made.Added, made.Changed, made.Removed, !serve, made.Revision,
-			made.BaseID, made.FirstOrdinal, made.Ordinals, segment.ReleaseFormat, catalog.ReleaseBuilding)
+			made.BaseID, made.FirstOrdinal, made.Ordinals, made.Format, made.NodesSince, made.NodesAt, catalog.ReleaseBuilding)
 		if err != nil {
 			return err
 		}

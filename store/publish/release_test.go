@@ -52,6 +52,7 @@ func releaseCursor(backend storetest.Backend) func(*testing.T) {
 		name, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))
 		require.Equal(t, "Glue", name)
 		storetest.RenameProducts(t, s, "New")
+		storetest.ReorderShop(t, s, 1)
 		storetest.Publish(t, s, "main")
 		v := storetest.View(t, s, release.ShopperContext{})
 		name, fresh := storetest.FirstPage(t, v)
@@ -85,15 +86,18 @@ func releaseExpired(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		clock.Advance(time.Minute)
 		storetest.RenameProducts(t, s, "Second")
+		storetest.ReorderShop(t, s, 0)
 		storetest.Publish(t, s, "main")
 		clock.Advance(24 * time.Hour)
 		storetest.RenameProducts(t, s, "Third")
+		storetest.ReorderShop(t, s, 1)
 		storetest.Publish(t, s, "main")
 		for name, s := range map[string]*shop.Store{"cached": s, "not cached": bare} {
 			_, err := storetest.NextPage(storetest.View(t, s, release.ShopperContext{}), cursor)
 			require.NoError(t, err, "%s: the release is among the newest three", name)
 		}
 		storetest.RenameProducts(t, s, "Fourth")
+		storetest.ReorderShop(t, s, 2)
 		storetest.Publish(t, s, "main")
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, "0", storetest.QueryText(t, backend.SQL(t), `SELECT COUNT(*) FROM release WHERE id = `+strconv.FormatInt(before.Release.ID, 10)))
@@ -128,7 +132,8 @@ func releaseNewestKept(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, storetest.ShopFile)
 		var cursors []string
 		for i := range 5 {
-			storetest.RenameProducts(t, s, strconv.Itoa(i))
+			storetest.RenameProducts(t, s, "New"+strconv.Itoa(i))
+			storetest.ReorderShop(t, s, i)
 			storetest.Publish(t, s, "main")
 			clock.Advance(2 * time.Hour)
 			_, cursor := storetest.FirstPage(t, storetest.View(t, s, release.ShopperContext{}))

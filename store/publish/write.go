@@ -25,13 +25,13 @@ func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p 
 	for _, step := range []func(context.Context) error{
 		w.readServed, w.readStored, w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.writeDocumentHashes, w.compare,
+		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.writeDocumentHashes, w.compare, w.findChanges,
 	} {
 		if err := step(ctx); err != nil {
 			return false, fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
 		}
 	}
-	return w.showsTheSame(ctx)
+	return w.changes.Empty(), nil
 }
 
 // budget is the memory for words, and again for all other indexes, in bytes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -34,6 +35,8 @@ type releaseWriter struct {
 	index     map[string]*runs   // by attribute
 	versions  []int64            // of the products, by ordinal
 	before    []servedVersion    // of the products, by handle
+	differing []string           // ids of products that differ from the served release
+	changes   dependency.Changes // of the release, compared with the served one
 	words     wordIndex
 	facet     map[string]*facetBuilder // by attribute
 	prices    priceIndex

@@ -23,7 +23,7 @@ func (v *View) Files(ctx context.Context, query FileQuery) (*store.Slice[*catalo
 	if len(query.IDs) > store.MaxFilterValues {
 		return nil, store.Invalidf([]string{"filter"}, "must have 1 to %d values in in(id,…), got %d", store.MaxFilterValues, len(query.IDs))
 	}
-	v, err := v.follow(ctx, query.Page)
+	v, err := v.follow(ctx, query.Page, "")
 	if err != nil {
 		return nil, err
 	}

@@ -9,13 +9,20 @@ import (
 
 // Tree returns the nodes of the view's release, read once in an operation.
 func (v *View) Tree(ctx context.Context) (*segment.Tree, error) {
+	v.Reads.Add(segment.AnyNode)
+	return v.readTree(ctx)
+}
+
+// readTree is Tree for a caller that records which nodes it reads.
+func (v *View) readTree(ctx context.Context) (*segment.Tree, error) {
 	v.tree.once.Do(func() { v.tree.tree, v.tree.err = v.ReadTree(ctx) })
 	return v.tree.tree, v.tree.err
 }
 
 // Node returns a node or hierarchy of the catalog; NOT_FOUND for an unknown id.
 func (v *View) Node(ctx context.Context, id string) (*segment.CatalogNode, error) {
-	t, err := v.Tree(ctx)
+	v.Reads.Add(segment.NodeKey(id))
+	t, err := v.readTree(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -36,12 +43,13 @@ func (v *View) Hierarchy(ctx context.Context, id string) (*segment.CatalogNode, 
 
 // NodesByID returns several nodes. It leaves out unknown ids.
 func (v *View) NodesByID(ctx context.Context, ids []string) (map[string]*segment.CatalogNode, error) {
-	t, err := v.Tree(ctx)
+	t, err := v.readTree(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string]*segment.CatalogNode, len(ids))
 	for _, id := range ids {
+		v.Reads.Add(segment.NodeKey(id))
 		if node := t.ByID[id]; node != nil {
 			found[id] = node
 		}

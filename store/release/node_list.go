@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/release/segment"
 )
@@ -50,6 +51,23 @@ func (q NodeQuery) check() error {
 		return store.Invalidf([]string{"sort"}, "must be id, name or updated_at, got %s", q.Sort.By)
 	}
 	return nil
+}
+
+// record records which nodes the filter reads.
+func (f NodeFilter) record(reads *dependency.Recorder) {
+	if f.ParentID != "" {
+		reads.Add(segment.NodeKey(f.ParentID))
+		reads.Add(segment.ChildrenKey(f.ParentID))
+	}
+	for _, id := range f.IDs {
+		reads.Add(segment.NodeKey(id))
+	}
+	if f.ParentID == "" && f.IDs == nil {
+		reads.Add(segment.AnyNode)
+	}
+	if f.HierarchyID != "" {
+		reads.Add(segment.NodeKey(f.HierarchyID))
+	}
 }
 
 // among returns the nodes with the filter's ids and parent. They are in the order
@@ -142,15 +160,16 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 	if err := query.check(); err != nil {
 		return nil, err
 	}
-	v, err := v.follow(ctx, query.Page)
-	if err != nil {
-		return nil, err
-	}
-	t, err := v.Tree(ctx)
+	v, err := v.follow(ctx, query.Page, allNodes)
 	if err != nil {
 		return nil, err
 	}
 	filter := &query.Filter
+	filter.record(v.Reads)
+	t, err := v.readTree(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if filter.ParentID != "" && t.ByID[filter.ParentID] == nil {
 		return nil, noNode(filter.ParentID)
 	}
@@ -166,7 +185,7 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 	}
 	nodes = slices.DeleteFunc(nodes, func(n *segment.CatalogNode) bool { return !filter.keeps(n) })
 	query.sort(nodes)
-	return positioned(v, store.Cursor{List: query.name()}, query.Page, len(nodes), func(start, end int) ([]*segment.CatalogNode, error) {
+	return positioned(v, store.Cursor{List: query.name(), Release: v.Release.NodesSince}, query.Page, len(nodes), func(start, end int) ([]*segment.CatalogNode, error) {
 		return nodes[start:end], nil
 	})
 }

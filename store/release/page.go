@@ -8,7 +8,8 @@ import (
 )
 
 // positioned reads a page of a list of total rows, whose positions are fixed in
-// the view's release. row is the template of the rows' cursors.
+// the view's release, or since row.Release. row is the template of the rows'
+// cursors.
 func positioned[T any](v *View, row store.Cursor, page store.Page, total int, read func(start, end int) ([]T, error)) (*store.Slice[T], error) {
 	b, err := page.Check(v.pageLength)
 	if err != nil {
@@ -31,10 +32,16 @@ func positioned[T any](v *View, row store.Cursor, page store.Page, total int, re
 	if page.Offset != nil {
 		offset = b.Offset // also past the end
 	}
-	row.Release = v.Release.ID
+	bound := row.Release == 0 // to the release
+	if bound {
+		row.Release = v.Release.ID
+	}
 	return &store.Slice[T]{Items: items, Limit: b.Limit, Offset: offset, HasPrevious: w.Start > 0, HasNext: w.End < total,
 		Total: func(context.Context) (int, error) { return total, nil },
 		Cursor: func(item int) string {
+			if bound {
+				v.Reads.AddEverything()
+			}
 			at := row
 			at.Position = w.Start + item
 			return at.String()
@@ -49,10 +56,18 @@ func cursorPosition(text, name, member string) (int, error) {
 	return c.Position, err
 }
 
-// follow returns the view to read a page from. A cursor continues in its own
+// allNodes is what follow calls the list of all nodes. No list of products has
+// this name.
+const allNodes = "nodes"
+
+// follow returns the view to read a page from. A cursor of a list that is the
+// same in the view's release continues there. Any other continues in its own
 // release while that is kept and the shopper still sees its catalog, so that
 // publishing does not change the pages of a client. CURSOR_EXPIRED after that.
-func (v *View) follow(ctx context.Context, page store.Page) (*View, error) {
+//
+// list is the name of a stored list, whose cursors name the release since which
+// it is the same; allNodes; or empty for a list that each release computes.
+func (v *View) follow(ctx context.Context, page store.Page, list string) (*View, error) {
 	own := v.Release
 	for member, text := range page.Cursors {
 		c, err := store.ParseCursor(*text, "", member)
@@ -65,7 +80,14 @@ func (v *View) follow(ctx context.Context, page store.Page) (*View, error) {
 		case c.Release == own.ID:
 			continue
 		}
-		own, err = segment.KeptRelease(ctx, v.service.db.Reader, c.Release)
+		since, err := v.since(ctx, list)
+		if err != nil {
+			return nil, err
+		}
+		if c.Release == since {
+			continue
+		}
+		own, err = v.releaseOf(ctx, list, c.Release)
 		if store.HasCode(err, store.NotFound) || err == nil && (own.CatalogID != v.Release.CatalogID || own.Preview) {
 			return nil, &store.Error{Code: store.CursorExpired, Path: []string{member},
 				Detail: "points into a release of the catalog that is no longer kept. Start again without a cursor."}
@@ -81,4 +103,36 @@ func (v *View) follow(ctx context.Context, page store.Page) (*View, error) {
 	earlier := *v
 	earlier.Release, earlier.tree = own, &treeOnce{}
 	return &earlier, nil
+}
+
+// since returns the release since which a list of follow is the same.
+func (v *View) since(ctx context.Context, list string) (int64, error) {
+	switch list {
+	case "":
+		return v.Release.ID, nil
+	case allNodes:
+		return v.Release.NodesSince, nil
+	}
+	heads, err := v.ListHeads(ctx, []string{list})
+	if head := heads[list]; head != nil {
+		return head.Since, err
+	}
+	return 0, err
+}
+
+// releaseOf returns a kept release that has a list of follow as it has been since
+// a release.
+func (v *View) releaseOf(ctx context.Context, list string, since int64) (release *segment.Release, err error) {
+	var found bool
+	switch in := v.service.db.Reader; list {
+	case "":
+	case allNodes:
+		release, found, err = segment.KeptReleaseWithNodes(ctx, in, v.Release.CatalogID, since)
+	default:
+		release, found, err = segment.KeptReleaseWithList(ctx, in, v.Release.CatalogID, list, since)
+	}
+	if found || err != nil {
+		return release, err
+	}
+	return segment.KeptRelease(ctx, v.service.db.Reader, since)
 }

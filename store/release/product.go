@@ -117,6 +117,7 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduc
 			continue
 		}
 		found[i] = kept
+		v.Reads.Add(segment.ProductKey(kept.id))
 		v.valid.narrow(kept.quote.From, kept.quote.Until)
 	}
 	if len(missing) == 0 {
@@ -137,6 +138,7 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduc
 			return nil, segment.ErrGone
 		}
 		found[i], key.Release, key.Number = product, v.Release.HolderIdentity(int(place)), int(place)
+		v.Reads.Add(segment.ProductKey(product.id))
 		v.valid.narrow(product.quote.From, product.quote.Until)
 		v.Cache.Set(key, product)
 	}

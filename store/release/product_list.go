@@ -27,7 +27,8 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*
 	if err := query.Filter.check(); err != nil {
 		return nil, err
 	}
-	v, err := v.follow(ctx, query.Page)
+	stored := v.storedList(query, query.NodeID)
+	v, err := v.follow(ctx, query.Page, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -43,6 +44,9 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*
 		return nil, err
 	}
 	row := store.Cursor{List: store.ListName("products", a.list.Name, a.name(), query.Sort.String()), Epoch: a.epoch}
+	if stored != "" {
+		row.Release = a.list.Head.Since
+	}
 	return positioned(v, row, query.Page, total, func(start, end int) ([]*Product, error) {
 		at, err := read(ctx, start, end)
 		if err != nil {
@@ -130,6 +134,15 @@ func (v *View) listOfProducts(query ProductQuery, nodeID string) string {
 		return segment.ListEvery
 	}
 	return segment.ListAll
+}
+
+// storedList is listOfProducts if a query reads the list in a stored order, as
+// it is; else it is empty.
+func (v *View) storedList(query ProductQuery, nodeID string) string {
+	if query.Edge != "" || !(&resultOrder{filter: query.Filter, sort: query.Sort}).stored() {
+		return ""
+	}
+	return v.listOfProducts(query, nodeID)
 }
 
 // noList returns why a list is missing: there is no such node, or the release was

@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 5
-	formatSum   = "909fa9e8b47f804ffab1e6b058de76623e2e8be0da5fc4402f38f7e5fb745d87"
+	formatSum   = "1342f136525870129cfc2bd1e93e26eef5a975a3a6c7ab1644cda83f5fff36ba"
 )
 
 func TestFormatOfReleases(t *testing.T) {

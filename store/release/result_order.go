@@ -46,6 +46,9 @@ func (o *resultOrder) computed() bool {
 		slices.ContainsFunc(o.filter.Ranges, func(r store.Range) bool { return o.sort.By == store.SortDefault || r.Attribute != o.sort.By })
 }
 
+// stored reports whether the result is the list in a stored order, as it is.
+func (o *resultOrder) stored() bool { return !o.computed() && len(o.filter.Ranges) == 0 }
+
 // name identifies the filter's result in a list for this shopper.
 func (o *resultOrder) name() string {
 	name := o.filter.String()
@@ -121,6 +124,7 @@ const filteredWork = 32
 
 // filtered computes the result and caches it.
 func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
+	o.record()
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.list.Name + "?" + o.name(), Sort: store.SortBy(o.sort.String()), Number: o.epoch}
 	if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
 		return kept, nil
@@ -141,6 +145,16 @@ func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	found = slices.Clip(slices.Clone(found)) // found has the memory of a longer list
 	o.Cache.Set(key, found)
 	return found, nil
+}
+
+// record records what the filter and the order read, besides the list.
+func (o *resultOrder) record() {
+	for _, term := range o.filter.Terms {
+		o.ReadValues(term.Attribute, term.Values)
+	}
+	if len(o.filter.Searches)+len(o.filter.Ranges) > 0 || o.sort.By == store.SortPrice || o.sort.By == store.SortRelevance {
+		o.Reads.Add(segment.AnyProduct)
+	}
 }
 
 // candidates returns the products of the list that the filter's terms and

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -33,7 +34,8 @@ type View struct {
 	name       string // of languages, locale and currency; part of cache keys
 	now        time.Time
 	pageLength int
-	epoch      int64 // of the database, before anything was read
+	epoch      int64            // of the database, before anything was read
+	state      dependency.State // of the catalog; zero for a release that the shopper requested by its id
 }
 
 // treeOnce is the tree of a view's release, read once in an operation.
@@ -57,24 +59,29 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 	}
 	now := s.db.Now()
 	release := table.Choose(shopper, now)
+	var state dependency.State
 	if shopper.ReleaseID != "" {
 		if release, err = s.ReleaseByID(ctx, shopper.ReleaseID); err != nil {
 			return nil, err
 		}
+	} else if release != nil {
+		state = table.State(release.CatalogID)
 	}
 	if release == nil {
 		return nil, store.NotFoundf(nil, "No catalog is published yet. Import one, or publish it with: portico publish.")
 	}
-	made := &struct { // one allocation for the three
+	made := &struct { // one allocation for all
 		View
 		treeOnce
 		validity
+		dependency.Recorder
 	}{}
 	accepted := s.acceptedLanguages(release, shopper.Locale)
 	v := &made.View
 	*v = View{Reader: segment.NewReader(s.db, release, accepted.languages), tree: &made.treeOnce, valid: &made.validity,
 		Currency: shopper.Currency, Locale: accepted.locale,
-		service: s, routing: table, shopper: shopper, now: now, pageLength: settings.PageLength, epoch: epoch}
+		service: s, routing: table, shopper: shopper, now: now, pageLength: settings.PageLength, epoch: epoch, state: state}
+	v.Reads = &made.Recorder
 	if v.Currency == "" {
 		v.Currency = table.Currency(release.CatalogID, settings)
 	}
@@ -133,19 +140,31 @@ func (v *View) formatter() price.Formatter {
 func (v *View) Now() time.Time { return v.now }
 
 // AppendKey appends what a response read through the view depends on, but for
-// the request and the time: the release, the languages, the currency and the
-// page length. A restored database does not repeat a release's key. Two views
-// with one key show the same for as long as Holds says. The key names no
-// shopper.
+// the request, the time and the State: the catalog, the languages, the currency
+// and the page length. It has the release only if the shopper requested it by
+// its id. A restored database does not repeat a key. The key names no shopper.
 func (v *View) AppendKey(dst []byte) []byte {
-	id := v.Release.CacheIdentity()
-	dst = strconv.AppendInt(dst, id.Number, 36)
-	dst = strconv.AppendInt(append(dst, '@'), id.Published, 36)
+	if v.state.Changing() {
+		dst = strconv.AppendInt(append(dst, 'c'), int64(len(v.Release.CatalogID)), 36)
+		dst = append(append(dst, '/'), v.Release.CatalogID...)
+	} else {
+		id := v.Release.CacheIdentity()
+		dst = strconv.AppendInt(append(dst, 'r'), id.Number, 36)
+		dst = strconv.AppendInt(append(dst, '@'), id.Published, 36)
+	}
 	dst = strconv.AppendInt(append(dst, '@'), v.epoch, 36)
 	dst = append(append(dst, ';'), v.name...)
 	dst = strconv.AppendInt(append(dst, ';'), int64(v.pageLength), 10)
 	return append(dst, ';')
 }
+
+// State is the state of the catalog that the view shows. Two views with one
+// AppendKey show the same in all that did not change between their states, for
+// as long as Holds says.
+func (v *View) State() dependency.State { return v.state }
+
+// Dependencies returns what was read through the view so far.
+func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependencies(v.state) }
 
 // validity is the time in which what was read through a view stays the same:
 // between two starts or ends of sales.

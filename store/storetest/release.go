@@ -122,6 +122,17 @@ func RenameProducts(t require.TestingT, s *shop.Store, version string) {
 	Import(t, s, JoinLines(lines...))
 }
 
+// ReorderShop renames the product chalk and the node paints, so that the lists that have them are in
+// another order by name for each other n.
+func ReorderShop(t require.TestingT, s *shop.Store, n int) {
+	letter := []string{"A", "Z"}[n%2]
+	product, node := ShopLine("product", "chalk"), ShopLine("node", "paints")
+	for _, line := range []*string{&product, &node} {
+		*line = strings.Replace(*line, `"attributes":{"name":"`, `"attributes":{"name":"`+letter, 1)
+	}
+	Import(t, s, JoinLines(product, node))
+}
+
 // AgeBuilds makes the last heartbeat of releases under construction two minutes older.
 func AgeBuilds(t *testing.T, db *sql.DB) {
 	t.Helper()

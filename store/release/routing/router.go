@@ -17,8 +17,9 @@ import (
 // Router knows which release each catalog serves, and which catalog each
 // shopper sees.
 type Router struct {
-	db    *db.DB
-	table db.TopicCache[*Table]
+	db        *db.DB
+	table     db.TopicCache[*Table]
+	histories histories
 }
 
 // NewRouter returns a router that reads a database.
@@ -26,7 +27,15 @@ func NewRouter(d *db.DB) *Router { return &Router{db: d} }
 
 // Table returns the current routing table.
 func (r *Router) Table(ctx context.Context) (*Table, error) {
-	return r.table.Get(ctx, r.db, db.TopicCatalog, r.readTable)
+	return r.table.Get(ctx, r.db, db.TopicCatalog, func(ctx context.Context) (*Table, error) {
+		epoch := r.db.Epoch() // before anything is read
+		table, err := r.readTable(ctx)
+		if err != nil {
+			return nil, err
+		}
+		table.states, err = r.histories.advance(ctx, r.db.Reader, epoch, table.releases)
+		return table, err
+	})
 }
 
 // CatalogIDs lists the catalogs, published or not, oldest first.

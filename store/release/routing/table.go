@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -19,6 +20,7 @@ type Table struct {
 	catalogs []catalogEntry
 	rules    []*catalog.CatalogRule
 	releases map[string]*segment.Release // by catalog
+	states   map[string]dependency.State // by catalog
 }
 
 type catalogEntry struct {
@@ -54,8 +56,11 @@ func (r *Router) readTable(ctx context.Context) (*Table, error) {
 		catalogs[i].release = releases[catalogs[i].source.ID]
 	}
 	rules, err := db.Collect(ctx, r.db.Reader, catalog.ScanRule, `SELECT `+catalog.RuleColumns+` FROM catalog_rule ORDER BY created_at, sequence, id`)
-	return &Table{catalogs, rules, releases}, err
+	return &Table{catalogs: catalogs, rules: rules, releases: releases}, err
 }
+
+// State returns the state of a published catalog.
+func (t *Table) State(catalogID string) dependency.State { return t.states[catalogID] }
 
 // Choose returns the release of the catalog that the rules select for a
 // shopper, else of the oldest published catalog; nil when none is published.

@@ -46,6 +46,7 @@ func (f *Facet) Count(places index.Ordinals, counts map[string]int) {
 
 // Facets reads an attribute of all products, layer by layer.
 func (r *Reader) Facets(ctx context.Context, attribute string) (facets []*Facet, err error) {
+	r.Reads.Add(AnyProduct)
 	for _, layer := range r.layers() {
 		f, err := layer.facet(ctx, attribute)
 		if err != nil {

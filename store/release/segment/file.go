@@ -21,6 +21,7 @@ const (
 // FilesByID returns several files of the release. It leaves out unknown ids. It
 // caches them by the release that holds them.
 func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
+	r.Reads.AddNames(fileKind, store.ValidIDs(ids))
 	base := r.base()
 	if base == nil {
 		return r.ownFiles(ctx, ids)
@@ -99,9 +100,12 @@ func (r *Reader) FilesShown(ctx context.Context, ids []string) (map[string]*cata
 // FileIDs returns the ids of all files, or of those that products show, in
 // order.
 func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
+	r.Reads.Add(AnyFile)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listFiles}
 	if all {
 		key.Number = 1
+	} else {
+		r.Reads.Add(AnyProduct)
 	}
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil

@@ -29,6 +29,7 @@ func (k Keys) At(place uint32) int64 {
 
 // AllKeys returns the sort keys of all products.
 func (r *Reader) AllKeys(ctx context.Context, by store.SortBy) (Keys, error) {
+	r.Reads.Add(AnyProduct)
 	below, err := r.keysFrom(ctx, r.Release.BaseID, by, 0, r.Release.FirstOrdinal)
 	if err != nil {
 		return nil, err
@@ -50,6 +51,7 @@ func (r *Reader) keysFrom(ctx context.Context, release int64, by store.SortBy, s
 
 // KeyAt returns the sort key of one product.
 func (r *Reader) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64, error) {
+	r.Reads.Add(AnyProduct)
 	list := KeptList{r.Release.holder(ordinal), ListKeys}
 	parts, err := readChunks(ctx, r, list, by, ordinal/ChunkSize, ordinal/ChunkSize, index.UnpackKeys)
 	if err != nil {
@@ -93,6 +95,7 @@ func (idRank) Size() int { return 8 }
 // IDRank returns the sort key of the first product whose id is ">=" or ">"
 // another.
 func (r *Reader) IDRank(ctx context.Context, operator, id string) (int64, error) {
+	r.Reads.Add(AnyProduct)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedRank, Name: operator + id}
 	if kept, ok := db.Cached[idRank](r.Cache, key); ok {
 		return int64(kept), nil

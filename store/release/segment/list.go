@@ -24,11 +24,12 @@ type ListHead struct {
 	Total   int
 	Curated []uint32                   // ordinals that come first, in order
 	HeldBy  int64                      // the release that holds the list's chunks
+	Since   int64                      // the release since which the list is the same, in all orders
 	parts   map[store.SortBy]ListParts // of a delta's own list; nil for any other
 }
 
 func (h *ListHead) Size() int {
-	size := 64 + 4*len(h.Curated)
+	size := 72 + 4*len(h.Curated)
 	for _, parts := range h.parts {
 		size += 64 + 4*len(parts)
 	}
@@ -41,6 +42,7 @@ func (h *ListHead) Kept(name string) KeptList { return KeptList{h.HeldBy, name} 
 // ListHeads reads the heads of several lists in one statement. It leaves out
 // unknown names.
 func (r *Reader) ListHeads(ctx context.Context, lists []string) (map[string]*ListHead, error) {
+	r.Reads.AddNames(listKind, lists)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedList}
 	return db.Fetch(r.Cache, key, lists, func(lists []string) (map[string]*ListHead, error) {
 		heads := make(map[string]*ListHead, len(lists))
@@ -49,11 +51,11 @@ func (r *Reader) ListHeads(ctx context.Context, lists []string) (map[string]*Lis
 			h = &ListHead{}
 			var list string
 			var curated, parts []byte
-			err = rows.Scan(&list, &h.Total, &curated, &h.HeldBy, &parts)
+			err = rows.Scan(&list, &h.Total, &curated, &h.HeldBy, &parts, &h.Since)
 			h.Curated, h.parts = index.UnpackOrdinals(curated), unpackParts(parts)
 			heads[list] = h
 			return h, err
-		}, `SELECT list, total, curated, held_by, parts FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
+		}, `SELECT list, total, curated, held_by, parts, CASE since WHEN 0 THEN release_id ELSE since END FROM release_list WHERE release_id = $1 AND list IN (`+places+`)`, args...)
 		return heads, err
 	})
 }

@@ -72,6 +72,45 @@ func (p ListParts) read(ctx context.Context, r *Reader, lists []KeptList, by sto
 	return parts, nil
 }
 
+// OwnParts returns the numbers of the parts that a delta's list holds itself in
+// one order. patched is false if the list is whole, so that it has no parts.
+func (l List) OwnParts(by store.SortBy) (numbers []int, patched bool) {
+	parts := l.Head.parts[by]
+	for number := range parts {
+		if parts.own(number) {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers, parts != nil
+}
+
+// Part reads one part of a list in one order: a chunk of the base's list, or what
+// a delta has in its place.
+func (l List) Part(ctx context.Context, by store.SortBy, number int) (index.Ordinals, error) {
+	if parts := l.Head.parts[by]; parts != nil {
+		read, err := parts.read(ctx, l.Reader, []KeptList{l.Head.Kept(l.Name), {l.Release.BaseID, l.Name}}, by, number, number)
+		if err != nil {
+			return nil, err
+		}
+		return read[0], nil
+	}
+	start := number * ChunkSize
+	return l.Stored(ctx, by, start, min(start+ChunkSize, l.length(by)))
+}
+
+// length returns the number of products that are stored in one order.
+func (l List) length(by store.SortBy) int {
+	if by == store.SortDefault {
+		return l.Head.Total - len(l.Head.Curated)
+	}
+	return l.Head.Total
+}
+
+// All returns the products in one of StoredOrders.
+func (l List) All(ctx context.Context, by store.SortBy) ([]uint32, error) {
+	return l.Stored(ctx, by, 0, l.length(by))
+}
+
 // StoredOrders are the orders in which releases store their lists.
 var StoredOrders = []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName}
 

@@ -17,8 +17,10 @@ func (Place) Size() int { return 8 }
 
 // PlacesByID returns the ordinals of live products. It leaves out unknown ids.
 func (r *Reader) PlacesByID(ctx context.Context, ids []string) (map[string]Place, error) {
+	ids = store.ValidIDs(ids)
+	r.Reads.AddNames(productKind, ids)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPlace}
-	return db.Fetch(r.Cache, key, store.ValidIDs(ids), func(ids []string) (map[string]Place, error) {
+	return db.Fetch(r.Cache, key, ids, func(ids []string) (map[string]Place, error) {
 		dead, err := r.Dead(ctx)
 		if err != nil {
 			return nil, err

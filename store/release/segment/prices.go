@@ -84,6 +84,7 @@ func (p *Prices) in(epoch int) []int64 {
 
 // Prices reads the prices of all products in a currency.
 func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
+	r.Reads.Add(AnyProduct)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: currency, Number: -1}
 	if kept, ok := db.Cached[*Prices](r.Cache, key); ok {
 		return kept, nil
@@ -143,6 +144,7 @@ const listCurrencies = "currencies"
 // PriceCurrencies returns the currencies in which products have a price or a sale,
 // in order.
 func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
+	r.Reads.Add(AnyProduct)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listCurrencies}
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil

@@ -7,6 +7,7 @@ package segment
 import (
 	"context"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/db"
 )
@@ -18,7 +19,8 @@ import (
 // count. A Reader is safe for concurrent use.
 type Reader struct {
 	Release   *Release
-	Cache     *db.Cache // nil caches nothing
+	Cache     *db.Cache            // nil caches nothing
+	Reads     *dependency.Recorder // collects what is read; nil for nothing
 	db        *db.DB
 	languages []string // that texts are searched in, besides the base language
 }

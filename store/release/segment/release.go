@@ -32,6 +32,8 @@ type Release struct {
 	FirstOrdinal int   `json:"-"` // of its own products, above all of the base's
 	Ordinals     int   `json:"-"` // one above the highest ordinal
 	Format       int   `json:"-"` // ReleaseFormat when it was published
+	NodesSince   int64 `json:"-"` // the release since which all nodes are the same
+	NodesAt      int64 `json:"-"` // when that was published, in microseconds
 }
 
 // GlobalID returns the release's id, which is unique over all types.
@@ -60,6 +62,12 @@ func (r *Release) identityOf(number int64) db.ReleaseIdentity {
 	return db.ReleaseIdentity{Number: number, Published: r.BaseAt}
 }
 
+// nodesIdentity is CacheIdentity of the release since which all nodes are the
+// same.
+func (r *Release) nodesIdentity() db.ReleaseIdentity {
+	return db.ReleaseIdentity{Number: r.NodesSince, Published: r.NodesAt}
+}
+
 // Same reports whether both are the same release; false for nil.
 func (r *Release) Same(other *Release) bool {
 	return other != nil && r.CacheIdentity() == other.CacheIdentity()
@@ -74,14 +82,15 @@ func (r *Release) holder(ordinal int) int64 {
 }
 
 const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed,
-	base_id, COALESCE((SELECT base.published_at FROM release base WHERE base.id = release.base_id), 0), first_ordinal, ordinals, format`
+	base_id, COALESCE((SELECT base.published_at FROM release base WHERE base.id = release.base_id), 0), first_ordinal, ordinals, format,
+	CASE nodes_since WHEN 0 THEN id ELSE nodes_since END, CASE nodes_since WHEN 0 THEN published_at ELSE nodes_at END`
 
 func scanRelease(rows *sql.Rows) (*Release, error) {
 	r := &Release{}
 	var locales string
 	var published int64
 	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.Added, &r.Changed, &r.Removed,
-		&r.BaseID, &r.BaseAt, &r.FirstOrdinal, &r.Ordinals, &r.Format)
+		&r.BaseID, &r.BaseAt, &r.FirstOrdinal, &r.Ordinals, &r.Format, &r.NodesSince, &r.NodesAt)
 	r.Locales, r.PublishedAt = strings.Fields(locales), store.FromMicros(published)
 	return r, err
 }
@@ -94,6 +103,24 @@ func KeptRelease(ctx context.Context, in db.Session, id int64) (*Release, error)
 		return nil, store.NotFoundf(nil, "There is no such release.")
 	}
 	return release, err
+}
+
+// KeptReleaseWithList returns the latest kept release in which a list is as it
+// has been since a release. found is false if none is kept, or only previews.
+func KeptReleaseWithList(ctx context.Context, in db.Session, catalogID, list string, since int64) (release *Release, found bool, err error) {
+	return db.One(ctx, in, scanRelease, `
+		SELECT `+releaseColumns+` FROM release
+		WHERE catalog_id = $1 AND state = $2 AND NOT preview AND EXISTS (
+		    SELECT 1 FROM release_list WHERE release_id = release.id AND list = $3 AND CASE since WHEN 0 THEN release_id ELSE since END = $4)
+		ORDER BY id DESC LIMIT 1`, catalogID, catalog.ReleasePublished, list, since)
+}
+
+// KeptReleaseWithNodes is KeptReleaseWithList for all nodes.
+func KeptReleaseWithNodes(ctx context.Context, in db.Session, catalogID string, since int64) (release *Release, found bool, err error) {
+	return db.One(ctx, in, scanRelease, `
+		SELECT `+releaseColumns+` FROM release
+		WHERE catalog_id = $1 AND state = $2 AND NOT preview AND CASE nodes_since WHEN 0 THEN id ELSE nodes_since END = $3
+		ORDER BY id DESC LIMIT 1`, catalogID, catalog.ReleasePublished, since)
 }
 
 // KeptReleases lists the releases of a catalog that are kept, newest first.

@@ -17,6 +17,7 @@ type WordHits struct{ All, Named index.OrdinalSet }
 // Hits finds the products of each word of a search, in two statements for each
 // layer. Dead products are among them.
 func (r *Reader) Hits(ctx context.Context, search index.Search) ([]WordHits, error) {
+	r.Reads.Add(AnyProduct)
 	var tokens []index.SearchToken
 	for _, w := range search.Words {
 		if r.Release.Format < formatOfSyllables && (w.Pairs != nil || strings.HasSuffix(w.Whole.Text, index.SyllableEnd)) {
@@ -91,6 +92,7 @@ func (r *Reader) addHits(ctx context.Context, tokens []index.SearchToken, found 
 // Searched returns the products that a search keeps, in order. Dead products
 // are among them.
 func (r *Reader) Searched(ctx context.Context, search index.Search) (index.Ordinals, error) {
+	r.Reads.Add(AnyProduct)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedSearch, Name: r.SearchName(search.String())}
 	if kept, ok := db.Cached[index.Ordinals](r.Cache, key); ok {
 		return kept, nil

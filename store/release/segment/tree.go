@@ -140,7 +140,7 @@ func SortNodes(nodes []*CatalogNode) {
 
 // ReadTree reads the nodes of the release.
 func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTree}
+	key := db.CacheKey{Release: r.Release.nodesIdentity(), Kind: cachedTree}
 	if kept, ok := db.Cached[*Tree](r.Cache, key); ok {
 		return kept, nil
 	}

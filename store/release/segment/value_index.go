@@ -85,6 +85,7 @@ func (r *Reader) Matching(ctx context.Context, term store.Term) (index.Posting, 
 
 // posting finds values in the index of an attribute, in all layers.
 func (r *Reader) posting(ctx context.Context, attribute string, values []string) (p index.Posting, err error) {
+	r.ReadValues(attribute, values)
 	for _, layer := range r.layers() {
 		chunks, numbers, err := layer.indexOf(ctx, attribute, values)
 		if err != nil {
@@ -105,6 +106,7 @@ func (r *Reader) posting(ctx context.Context, attribute string, values []string)
 // has returns which values some live product has in an attribute, in as many
 // statements as for one value.
 func (r *Reader) has(ctx context.Context, attribute string, values []string) (map[string]bool, error) {
+	r.ReadValues(attribute, values)
 	dead, err := r.Dead(ctx)
 	if err != nil {
 		return nil, err
