@@ -233,10 +233,6 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		stats := a.responses.Stats()
 		return stats.Hits, stats.Misses, stats.Bytes
 	})
-	a.metrics.RegisterFragmentCache(func() (hits, misses uint64) {
-		stats := a.responses.Stats()
-		return stats.FragmentHits, stats.FragmentMisses
-	})
 	return a, nil
 }
 

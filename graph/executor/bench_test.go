@@ -43,8 +43,7 @@ func BenchmarkExecutors(b *testing.B) {
 		{"page", storefrontPage, graphtest.Variables{"node": nodeWithProducts(b, s)}},
 		{"stocks", `{ stocks(first: 25) { nodes { uuid available allocated total } } }`, nil},
 	} {
-		for name, options := range map[string][]transport.Option{"plan": nil, "gqlgen": {transport.WithoutPlans()},
-			"fragments": {transport.WithFragmentCache(responsecache.NewCache(64 << 20))}, "kept": {transport.WithResponseCache(responsecache.NewCache(64 << 20))}} {
+		for name, options := range map[string][]transport.Option{"plan": nil, "gqlgen": {transport.WithoutPlans()}, "kept": {transport.WithResponseCache(responsecache.NewCache(64 << 20))}} {
 			handler := graphtest.NewHandler(s, options...)
 			post := graphtest.As(graphtest.NewPost(b, c.query, c.values), graphtest.Admin())
 			body, err := io.ReadAll(post.Body)

@@ -44,9 +44,6 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.
 	if !c.DisablePlans {
 		e.runner = generated.NewPlanRunner(resolvers)
 		e.runner.SetLimit(e.limit())
-		if c.Fragments.Enabled() {
-			e.runner.UseCache(fragmentStore{c.Fragments, r})
-		}
 	}
 	return e
 }

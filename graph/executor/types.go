@@ -24,7 +24,6 @@ type Config struct {
 	OpenIntrospection bool                 // introspection without a token
 	DisablePlans      bool                 // gqlgen's executor runs everything
 	Responses         *responsecache.Cache // of whole responses; nil for none
-	Fragments         *responsecache.Cache // of fragments of responses; nil for none
 	Limiter           ConcurrencyLimiter   // nil for none
 
 	CountField        func(ctx context.Context, coordinate string)    // of each root field

@@ -29,7 +29,7 @@ import (
 func NewPlanRunner(cfg Config) *plan.Runner {
 	schema := &executableSchema{SchemaData: cfg.Schema, Resolvers: cfg.Resolvers, Directives: cfg.Directives, ComplexityRoot: cfg.Complexity}
 	ec := newExecutionContext(nil, schema, nil)
-	return plan.NewRunner(planQuery, planObjects, func(ctx context.Context, r *plan.Run, fields *plan.Fields) bool {
+	return plan.NewRunner(planQuery, func(ctx context.Context, r *plan.Run, fields *plan.Fields) bool {
 		x := planRun{r, cfg.Resolvers, ec, schema}
 		return x.writeQuery(ctx, fields)
 	}, func(ctx context.Context, r *plan.Run, f *plan.Field, row any) bool {
@@ -73,90 +73,13 @@ type planRun struct {
 	schema    *executableSchema
 }
 
-// fieldOf writes a field of a row that a kept answer or a fragment has left out.
+// fieldOf writes a field of a row that a cached response has left out.
 func (x *planRun) fieldOf(ctx context.Context, f *plan.Field, row any) bool {
 	switch row := row.(type) {
 	case *model.Product:
 		return x.fieldProduct(ctx, f, row)
 	}
 	panic("a field that was left out, of a type that leaves out none")
-}
-
-var planObjects = []*plan.Object{
-	planAuthoredHierarchy,
-	planAuthoredHierarchyConnection,
-	planAuthoredHierarchyEdge,
-	planAuthoredNode,
-	planAuthoredNodeConnection,
-	planAuthoredNodeEdge,
-	planBreadcrumb,
-	planBreadcrumbTrail,
-	planBundleConfiguration,
-	planCatalog,
-	planCatalogCandidate,
-	planCatalogConnection,
-	planCatalogEdge,
-	planCatalogNode,
-	planCatalogNodeConnection,
-	planCatalogNodeEdge,
-	planCatalogPricebook,
-	planCatalogRelease,
-	planCatalogResolution,
-	planCatalogRule,
-	planCatalogRuleConnection,
-	planCatalogRuleEdge,
-	planCatalogRuleSchedule,
-	planComponentOption,
-	planConfiguredProduct,
-	planCurrency,
-	planDisplayPrice,
-	planFacetValue,
-	planFile,
-	planFileConnection,
-	planFileEdge,
-	planGateway,
-	planHierarchy,
-	planHierarchyConnection,
-	planHierarchyEdge,
-	planJob,
-	planMoney,
-	planPageInfo,
-	planPrice,
-	planPriceModifier,
-	planPriceTier,
-	planProduct,
-	planProductComponent,
-	planProductConnection,
-	planProductEdge,
-	planProductFacets,
-	planProductFile,
-	planProductFilterValues,
-	planProductTranslation,
-	planPromotion,
-	planPromotionCode,
-	planPromotionCodeCheck,
-	planPromotionCodeConnection,
-	planPromotionCodeEdge,
-	planPromotionCodeRefusal,
-	planPromotionCodeUsage,
-	planPromotionCodeUsageConnection,
-	planPromotionCodeUsageEdge,
-	planPromotionConnection,
-	planPromotionCurrency,
-	planPromotionEdge,
-	planQuery,
-	planSettings,
-	planStock,
-	planStockConnection,
-	planStockEdge,
-	planStockLocation,
-	planStockTimestamps,
-	planStockTransaction,
-	planStockTransactionConnection,
-	planStockTransactionEdge,
-	planTextFilterValues,
-	planVariation,
-	planVariationOption,
 }
 
 var planAuthoredHierarchy = &plan.Object{
@@ -210,7 +133,7 @@ var planAuthoredHierarchyConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -289,8 +212,8 @@ var planAuthoredNode = &plan.Object{
 		"slug":              {Number: 6, NonNull: true},
 		"description":       {Number: 7, NonNull: true},
 		"curatedProductIds": {Number: 8, NonNull: true},
-		"productCount":      {Number: 9, NonNull: true, Resolver: true, External: true},
-		"productIds":        {Number: 10, NonNull: true, Resolver: true, External: true},
+		"productCount":      {Number: 9, NonNull: true, Resolver: true},
+		"productIds":        {Number: 10, NonNull: true, Resolver: true},
 		"updatedAt":         {Number: 11, NonNull: true},
 	},
 }
@@ -357,7 +280,7 @@ var planAuthoredNodeConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -648,7 +571,7 @@ var planCatalogConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -725,15 +648,15 @@ var planCatalogNode = &plan.Object{
 		"slug":            {Number: 4, NonNull: true},
 		"description":     {Number: 5, NonNull: true},
 		"updatedAt":       {Number: 6, NonNull: true},
-		"publishedAt":     {Number: 7, NonNull: true, External: true},
+		"publishedAt":     {Number: 7, NonNull: true},
 		"language":        {Number: 8, NonNull: true},
 		"hasChildren":     {Number: 9, NonNull: true},
-		"hierarchy":       {Number: 10, NonNull: true, Resolver: true, External: true},
-		"parent":          {Number: 11, Resolver: true, External: true},
-		"breadcrumbs":     {Number: 12, NonNull: true, Resolver: true, External: true},
-		"children":        {Number: 13, NonNull: true, Resolver: true, External: true},
-		"curatedProducts": {Number: 14, NonNull: true, Resolver: true, External: true},
-		"products":        {Number: 15, NonNull: true, Resolver: true, External: true},
+		"hierarchy":       {Number: 10, NonNull: true, Resolver: true},
+		"parent":          {Number: 11, Resolver: true},
+		"breadcrumbs":     {Number: 12, NonNull: true, Resolver: true},
+		"children":        {Number: 13, NonNull: true, Resolver: true},
+		"curatedProducts": {Number: 14, NonNull: true, Resolver: true},
+		"products":        {Number: 15, NonNull: true, Resolver: true},
 	},
 }
 
@@ -829,7 +752,7 @@ var planCatalogNodeConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -935,7 +858,7 @@ var planCatalogRelease = &plan.Object{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"catalogId":   {Number: 3, NonNull: true},
-		"served":      {Number: 4, NonNull: true, Resolver: true, External: true},
+		"served":      {Number: 4, NonNull: true, Resolver: true},
 		"publishedAt": {Number: 5, NonNull: true},
 		"products":    {Number: 6, NonNull: true},
 		"locale":      {Number: 7, NonNull: true},
@@ -1122,7 +1045,7 @@ var planCatalogRuleConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -1260,7 +1183,7 @@ var planConfiguredProduct = &plan.Object{
 	Name:      "ConfiguredProduct",
 	Satisfies: []string{"ConfiguredProduct"},
 	Fields: map[string]*plan.FieldInfo{
-		"product":              {Number: 1, NonNull: true, Resolver: true, External: true},
+		"product":              {Number: 1, NonNull: true, Resolver: true},
 		"bundleConfiguration":  {Number: 2, NonNull: true},
 		"pricebookId":          {Number: 3},
 		"price":                {Number: 4},
@@ -1493,7 +1416,7 @@ var planFileConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -1632,9 +1555,9 @@ var planHierarchy = &plan.Object{
 		"publishedAt": {Number: 7, NonNull: true},
 		"language":    {Number: 8, NonNull: true},
 		"hasChildren": {Number: 9, NonNull: true},
-		"children":    {Number: 10, NonNull: true, Resolver: true, External: true},
-		"allNodes":    {Number: 11, NonNull: true, Resolver: true, External: true},
-		"products":    {Number: 12, NonNull: true, Resolver: true, External: true},
+		"children":    {Number: 10, NonNull: true, Resolver: true},
+		"allNodes":    {Number: 11, NonNull: true, Resolver: true},
+		"products":    {Number: 12, NonNull: true, Resolver: true},
 	},
 }
 
@@ -1718,7 +1641,7 @@ var planHierarchyConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -1800,7 +1723,7 @@ var planJob = &plan.Object{
 		"createdAt":  {Number: 9, NonNull: true},
 		"startedAt":  {Number: 10},
 		"finishedAt": {Number: 11},
-		"release":    {Number: 12, Resolver: true, External: true},
+		"release":    {Number: 12, Resolver: true},
 	},
 }
 
@@ -2055,9 +1978,9 @@ var planProduct = &plan.Object{
 		"baseProductId":               {Number: 17},
 		"createdAt":                   {Number: 18, NonNull: true},
 		"updatedAt":                   {Number: 19, NonNull: true},
-		"publishedAt":                 {Number: 20, NonNull: true, External: true},
+		"publishedAt":                 {Number: 20, NonNull: true},
 		"language":                    {Number: 21, NonNull: true},
-		"translations":                {Number: 22, NonNull: true, Resolver: true, External: true},
+		"translations":                {Number: 22, NonNull: true, Resolver: true},
 		"catalogId":                   {Number: 23, NonNull: true},
 		"catalogSource":               {Number: 24, NonNull: true},
 		"pricebookId":                 {Number: 25},
@@ -2077,24 +2000,21 @@ var planProduct = &plan.Object{
 		"childVariations":             {Number: 39, NonNull: true},
 		"variationMatrix":             {Number: 40, NonNull: true},
 		"childOptionIds":              {Number: 41, NonNull: true},
-		"childByOptions":              {Number: 42, Resolver: true, External: true},
-		"parent":                      {Number: 43, Resolver: true, External: true},
-		"children":                    {Number: 44, NonNull: true, Resolver: true, External: true},
-		"childrenConnection":          {Number: 45, NonNull: true, Resolver: true, External: true},
-		"files":                       {Number: 46, NonNull: true, Resolver: true, External: true, Cached: true},
-		"mainImage":                   {Number: 47, Resolver: true, External: true, Cached: true},
-		"componentProducts":           {Number: 48, NonNull: true, Resolver: true, External: true},
-		"componentProductsConnection": {Number: 49, NonNull: true, Resolver: true, External: true},
-		"nodes":                       {Number: 50, NonNull: true, Resolver: true, External: true},
-		"breadcrumbs":                 {Number: 51, NonNull: true, Resolver: true, External: true, Cached: true},
-		"stock":                       {Number: 52, Dynamic: true, Resolver: true, External: true},
+		"childByOptions":              {Number: 42, Resolver: true},
+		"parent":                      {Number: 43, Resolver: true},
+		"children":                    {Number: 44, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 45, NonNull: true, Resolver: true},
+		"files":                       {Number: 46, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 47, Resolver: true},
+		"componentProducts":           {Number: 48, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 49, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 50, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 51, NonNull: true, Resolver: true},
+		"stock":                       {Number: 52, Dynamic: true, Resolver: true},
 	},
 }
 
 func (x *planRun) writeProduct(ctx context.Context, fields *plan.Fields, obj *model.Product) bool {
-	if x.Cacheable(fields) {
-		return x.CachedObject(ctx, fields, obj)
-	}
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2337,7 +2257,7 @@ var planProductConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 		"facets":     {Number: 5, NonNull: true},
 	},
 }
@@ -2414,8 +2334,8 @@ var planProductFacets = &plan.Object{
 	Name:      "ProductFacets",
 	Satisfies: []string{"ProductFacets"},
 	Fields: map[string]*plan.FieldInfo{
-		"tags":         {Number: 1, NonNull: true, Resolver: true, External: true},
-		"productTypes": {Number: 2, NonNull: true, Resolver: true, External: true},
+		"tags":         {Number: 1, NonNull: true, Resolver: true},
+		"productTypes": {Number: 2, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2503,8 +2423,8 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"bounds":              {Number: 10, Resolver: true, External: true},
-		"and":                 {Number: 11, Resolver: true, External: true},
+		"bounds":              {Number: 10, Resolver: true},
+		"and":                 {Number: 11, Resolver: true},
 	},
 }
 
@@ -2606,8 +2526,8 @@ var planPromotion = &plan.Object{
 		"state":                  {Number: 8, NonNull: true},
 		"start":                  {Number: 9, NonNull: true},
 		"end":                    {Number: 10, NonNull: true},
-		"minCartValue":           {Number: 11, NonNull: true, Resolver: true, External: true},
-		"maxDiscountValue":       {Number: 12, NonNull: true, Resolver: true, External: true},
+		"minCartValue":           {Number: 11, NonNull: true, Resolver: true},
+		"maxDiscountValue":       {Number: 12, NonNull: true, Resolver: true},
 		"maxApplicationsPerCart": {Number: 13},
 		"schema":                 {Number: 14, NonNull: true},
 		"currencies":             {Number: 15, NonNull: true},
@@ -2790,7 +2710,7 @@ var planPromotionCodeConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2863,7 +2783,7 @@ var planPromotionCodeRefusal = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"reason":   {Number: 1, NonNull: true},
 		"argument": {Number: 2, NonNull: true},
-		"message":  {Number: 3, NonNull: true, Resolver: true, External: true},
+		"message":  {Number: 3, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2959,7 +2879,7 @@ var planPromotionCodeUsageConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3033,7 +2953,7 @@ var planPromotionConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3139,48 +3059,48 @@ var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
 	Fields: map[string]*plan.FieldInfo{
-		"product":             {Number: 1, Resolver: true, External: true},
-		"products":            {Number: 2, Resolver: true, External: true},
-		"productConfigured":   {Number: 3, Resolver: true, External: true},
-		"hierarchy":           {Number: 4, Resolver: true, External: true},
-		"hierarchies":         {Number: 5, Resolver: true, External: true},
-		"catalogNode":         {Number: 6, Resolver: true, External: true},
-		"catalogNodes":        {Number: 7, Resolver: true, External: true},
-		"file":                {Number: 8, Resolver: true, External: true},
-		"files":               {Number: 9, Resolver: true, External: true},
-		"currencies":          {Number: 10, Resolver: true, External: true},
-		"currency":            {Number: 11, Resolver: true, External: true},
-		"catalogResolution":   {Number: 12, Resolver: true, External: true},
-		"stock":               {Number: 13, Resolver: true, External: true},
-		"stocks":              {Number: 14, Resolver: true, External: true},
-		"stocksById":          {Number: 15, Resolver: true, External: true},
-		"stockLocations":      {Number: 16, Resolver: true, External: true},
-		"stockTransactions":   {Number: 17, Resolver: true, External: true},
-		"stockTransaction":    {Number: 18, Resolver: true, External: true},
-		"promotion":           {Number: 19, Resolver: true, External: true},
-		"promotions":          {Number: 20, Resolver: true, External: true},
-		"promotionCode":       {Number: 21, Resolver: true, External: true},
-		"promotionCodes":      {Number: 22, Resolver: true, External: true},
-		"promotionCodeCheck":  {Number: 23, Resolver: true, External: true},
-		"promotionCodeUsages": {Number: 24, Resolver: true, External: true},
-		"catalog":             {Number: 25, Resolver: true, External: true},
-		"catalogs":            {Number: 26, Resolver: true, External: true},
-		"catalogRule":         {Number: 27, Resolver: true, External: true},
-		"catalogRules":        {Number: 28, Resolver: true, External: true},
-		"authoredHierarchy":   {Number: 29, Resolver: true, External: true},
-		"authoredHierarchies": {Number: 30, Resolver: true, External: true},
-		"authoredNode":        {Number: 31, Resolver: true, External: true},
-		"authoredNodes":       {Number: 32, Resolver: true, External: true},
-		"catalogReleases":     {Number: 33, Resolver: true, External: true},
-		"job":                 {Number: 34, Resolver: true, External: true},
-		"jobs":                {Number: 35, Resolver: true, External: true},
-		"settings":            {Number: 36, Resolver: true, External: true},
-		"gateway":             {Number: 37, Resolver: true, External: true},
-		"gateways":            {Number: 38, Resolver: true, External: true},
-		"node":                {Number: 39, Resolver: true, External: true},
-		"nodes":               {Number: 40, Resolver: true, External: true},
-		"__type":              {Number: 41, External: true, Introspection: true},
-		"__schema":            {Number: 42, External: true, Introspection: true},
+		"product":             {Number: 1, Resolver: true},
+		"products":            {Number: 2, Resolver: true},
+		"productConfigured":   {Number: 3, Resolver: true},
+		"hierarchy":           {Number: 4, Resolver: true},
+		"hierarchies":         {Number: 5, Resolver: true},
+		"catalogNode":         {Number: 6, Resolver: true},
+		"catalogNodes":        {Number: 7, Resolver: true},
+		"file":                {Number: 8, Resolver: true},
+		"files":               {Number: 9, Resolver: true},
+		"currencies":          {Number: 10, Resolver: true},
+		"currency":            {Number: 11, Resolver: true},
+		"catalogResolution":   {Number: 12, Resolver: true},
+		"stock":               {Number: 13, Resolver: true},
+		"stocks":              {Number: 14, Resolver: true},
+		"stocksById":          {Number: 15, Resolver: true},
+		"stockLocations":      {Number: 16, Resolver: true},
+		"stockTransactions":   {Number: 17, Resolver: true},
+		"stockTransaction":    {Number: 18, Resolver: true},
+		"promotion":           {Number: 19, Resolver: true},
+		"promotions":          {Number: 20, Resolver: true},
+		"promotionCode":       {Number: 21, Resolver: true},
+		"promotionCodes":      {Number: 22, Resolver: true},
+		"promotionCodeCheck":  {Number: 23, Resolver: true},
+		"promotionCodeUsages": {Number: 24, Resolver: true},
+		"catalog":             {Number: 25, Resolver: true},
+		"catalogs":            {Number: 26, Resolver: true},
+		"catalogRule":         {Number: 27, Resolver: true},
+		"catalogRules":        {Number: 28, Resolver: true},
+		"authoredHierarchy":   {Number: 29, Resolver: true},
+		"authoredHierarchies": {Number: 30, Resolver: true},
+		"authoredNode":        {Number: 31, Resolver: true},
+		"authoredNodes":       {Number: 32, Resolver: true},
+		"catalogReleases":     {Number: 33, Resolver: true},
+		"job":                 {Number: 34, Resolver: true},
+		"jobs":                {Number: 35, Resolver: true},
+		"settings":            {Number: 36, Resolver: true},
+		"gateway":             {Number: 37, Resolver: true},
+		"gateways":            {Number: 38, Resolver: true},
+		"node":                {Number: 39, Resolver: true},
+		"nodes":               {Number: 40, Resolver: true},
+		"__type":              {Number: 41, Introspection: true},
+		"__schema":            {Number: 42, Introspection: true},
 	},
 }
 
@@ -3691,8 +3611,8 @@ var planStock = &plan.Object{
 		"allocated":    {Number: 5, NonNull: true},
 		"createdAt":    {Number: 6, NonNull: true},
 		"updatedAt":    {Number: 7, NonNull: true},
-		"product":      {Number: 8, Resolver: true, External: true},
-		"transactions": {Number: 9, Resolver: true, External: true},
+		"product":      {Number: 8, Resolver: true},
+		"transactions": {Number: 9, Resolver: true},
 	},
 }
 
@@ -3754,8 +3674,8 @@ var planStockConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
-		"timestamps": {Number: 5, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+		"timestamps": {Number: 5, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3915,7 +3835,7 @@ var planStockTransaction = &plan.Object{
 		"reference":      {Number: 8, NonNull: true},
 		"actor":          {Number: 9, NonNull: true},
 		"createdAt":      {Number: 10, NonNull: true},
-		"stock":          {Number: 11, Resolver: true, External: true},
+		"stock":          {Number: 11, Resolver: true},
 	},
 }
 
@@ -3971,7 +3891,7 @@ var planStockTransactionConnection = &plan.Object{
 		"edges":      {Number: 1, NonNull: true},
 		"nodes":      {Number: 2, NonNull: true},
 		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true, External: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 

@@ -133,7 +133,7 @@ func (o *Object) matches(condition string) bool {
 
 // merge merges the document's fields by response name.
 func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
-	fields := &Fields{object: object, selected: selected, id: p.runner.ids.Add(1)}
+	fields := &Fields{object: object, selected: selected}
 	places := make(map[string]int, len(selected))
 	for _, field := range selected {
 		if _, merged := places[field.Alias]; !merged {
@@ -157,21 +157,13 @@ func (p *Plan) merge(object *Object, selected []*ast.Field) *Fields {
 			size += heapsize.Slice(cap(set), 16)
 		}
 		size += heapsize.Round(cap(f.key))
-		switch {
-		case !f.cached:
-		case f.info.Cached:
-			fields.edges = append(fields.edges, f.collected.Name)
-			fields.cacheable += minCachedFields
-		default:
-			fields.cacheable++
-		}
 	}
 	before := cap(p.fields)
 	for i := range fields.List {
 		fields.List[i].ordinal = int32(len(p.fields))
 		p.fields = append(p.fields, &fields.List[i])
 	}
-	p.grow(size + 16*cap(fields.edges) + 8*(cap(p.fields)-before))
+	p.grow(size + 8*(cap(p.fields)-before))
 	return fields
 }
 
@@ -182,7 +174,6 @@ func (f *Field) prepare(p *Plan, object *Object, first bool) {
 		f.info = typenameInfo
 	}
 	f.Number = f.info.Number
-	f.cached = (!f.info.External || f.info.Cached) && p.runner.isCacheable(f.set)
 	separator := byte(',')
 	if first {
 		separator = '{'
@@ -197,31 +188,3 @@ func hasVariable(value *ast.Value) bool {
 		slices.ContainsFunc(value.Children, func(child *ast.ChildValue) bool { return hasVariable(child.Value) })
 }
 
-// minCachedFields is the smallest number of a row's own fields for which an object is
-// cached. Fewer are written as fast as they are found. One cached edge is enough.
-const minCachedFields = 4
-
-// isCacheable reports whether all selected fields follow from their rows.
-func (n *Runner) isCacheable(set ast.SelectionSet) bool {
-	for _, selection := range set {
-		switch selection := selection.(type) {
-		case *ast.Field:
-			if selection.Name == "__typename" {
-				continue
-			}
-			object := n.objects[selection.ObjectDefinition.Name]
-			if object == nil || object.Fields[selection.Name] == nil || object.Fields[selection.Name].External || !n.isCacheable(selection.SelectionSet) {
-				return false
-			}
-		case *ast.InlineFragment:
-			if !n.isCacheable(selection.SelectionSet) {
-				return false
-			}
-		case *ast.FragmentSpread:
-			if !n.isCacheable(selection.Definition.SelectionSet) {
-				return false
-			}
-		}
-	}
-	return true
-}

@@ -44,8 +44,8 @@ type rootFixture struct {
 func newRootFixture(parallel, bytes int) *rootFixture {
 	x := &rootFixture{behaviors: map[string]rootBehavior{}, limit: 1 << 30}
 	object := &plan.Object{Name: "Query", Satisfies: []string{"Query"}, Fields: map[string]*plan.FieldInfo{
-		"value": {Number: 1, Resolver: true, External: true}, "needed": {Number: 2, NonNull: true, Resolver: true, External: true}}}
-	x.runner = plan.NewRunner(object, []*plan.Object{object}, func(ctx context.Context, r *plan.Run, fields *plan.Fields) bool {
+		"value": {Number: 1, Resolver: true}, "needed": {Number: 2, NonNull: true, Resolver: true}}}
+	x.runner = plan.NewRunner(object, func(ctx context.Context, r *plan.Run, fields *plan.Fields) bool {
 		return r.RootFields(ctx, fields, "Query", x.write)
 	}, func(_ context.Context, r *plan.Run, _ *plan.Field, row any) bool { return r.String(row.(string)) })
 	x.runner.SetLimit(plan.Limit{Bytes: bytes, Large: 1 << 20, Parallel: parallel, Checkpoint: func(context.Context) (func() bool, func()) {

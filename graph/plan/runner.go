@@ -6,19 +6,11 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// NewRunner returns a runner. objects are all object types that a query can reach. root
-// writes the query type, and field a field of a row of a type that is cached or has
-// dynamic fields.
-func NewRunner(query *Object, objects []*Object, root func(context.Context, *Run, *Fields) bool, field func(context.Context, *Run, *Field, any) bool) *Runner {
-	n := &Runner{query: query, objects: make(map[string]*Object, len(objects)), root: root, field: field}
-	for _, object := range objects {
-		n.objects[object.Name] = object
-	}
-	return n
+// NewRunner returns a runner. root writes the query type, and field a field of a row of a
+// type that has dynamic fields.
+func NewRunner(query *Object, root func(context.Context, *Run, *Fields) bool, field func(context.Context, *Run, *Field, any) bool) *Runner {
+	return &Runner{query: query, root: root, field: field}
 }
-
-// UseCache sets the cache of objects for later runs.
-func (n *Runner) UseCache(fragments ObjectCache) { n.cache = fragments }
 
 // SetLimit sets the limit of later runs.
 func (n *Runner) SetLimit(limit Limit) { n.limit = limit }

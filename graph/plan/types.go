@@ -23,8 +23,6 @@ type FieldInfo struct {
 	NonNull       bool // a null makes the object null
 	Dynamic       bool // changes independently of the release, such as stock
 	Resolver      bool // has a resolver, which may fail or cost
-	External      bool // depends on more than the row's Identity
-	Cached        bool // part of cached objects of the row, although it has a resolver
 	Introspection bool // __schema or __type, which gqlgen's code writes
 }
 
@@ -65,9 +63,6 @@ type Fields struct {
 	object    *Object
 	selected  []*ast.Field // in document order
 	next      *Fields      // with the same hash
-	id        uint64       // unique in the runner
-	cacheable int          // number of cached fields; an edge counts as minCachedFields
-	edges     []string     // that cached objects have
 }
 
 // Field is a selected field.
@@ -79,7 +74,6 @@ type Field struct {
 	key       []byte // the bytes before the value: `{"name":` or `,"name":`
 	collected graphql.CollectedField
 	ordinal   int32                          // in the plan
-	cached    bool                           // part of cached objects
 	constant  bool                           // no variables in its arguments
 	arguments atomic.Pointer[map[string]any] // decoded, if constant
 }
@@ -145,16 +139,13 @@ type pathElement struct {
 // Runner runs plans. There is a generated one for each schema.
 type Runner struct {
 	query   *Object
-	objects map[string]*Object // by name
 	root    func(context.Context, *Run, *Fields) bool
 	field   func(context.Context, *Run, *Field, any) bool
-	cache   ObjectCache   // nil for none
 	limit   Limit         // of every run
-	ids     atomic.Uint64 // of all plans
 }
 
-// Limit limits the memory of responses. A run that exceeds it stops within one scalar or
-// cached object.
+// Limit limits the memory of responses. A run that exceeds it stops within one
+// scalar.
 type Limit struct {
 	Bytes int // of a response; 0 for no limit
 
@@ -173,37 +164,6 @@ type Limit struct {
 	// since then. It may be nil.
 	Checkpoint func(context.Context) (refused func() bool, restore func())
 }
-
-// ObjectCache stores the JSON of rows for later runs. The key has everything that a
-// row's own fields depend on, so entries are never stale. Fields that depend on more are
-// left out, and each run writes them again.
-type ObjectCache interface {
-	// Identity returns a hash of a row and the values of its edges. It returns false if that is unknown.
-	Identity(ctx context.Context, row any, edges []string) (identity Identity, known bool)
-
-	// Charge charges for an edge in a cached object. It returns false if the operation must not have it.
-	Charge(ctx context.Context, row any, edge string) bool
-
-	// Get returns a cached object for the fields with an id, or nil.
-	Get(fields uint64, id Identity) *CachedObject
-
-	// Put caches an object.
-	Put(fields uint64, id Identity, object *CachedObject)
-}
-
-// Identity is a hash of a row's content.
-type Identity [16]byte
-
-// CachedObject is the JSON of an object for one set of selected fields, with gaps for
-// fields that do not follow from the row's Identity. It is immutable, and shared by
-// runs.
-type CachedObject struct {
-	body []byte
-	gaps []gapSpan
-}
-
-// gapSpan is the position of a field that is left out or must be charged for.
-type gapSpan struct{ at, end, field int }
 
 // Holes are the dynamic fields of a cached response, which are written each time the
 // response is used, and those whose parent became null, which run again for their own

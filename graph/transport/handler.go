@@ -44,14 +44,9 @@ func CountExecutors(count func(executor string)) Option {
 	return func(h *handlerConfig) { h.CountExecutor = count }
 }
 
-// WithResponseCache caches responses that depend on a release alone, and fragments of responses.
+// WithResponseCache caches responses that depend on a release alone.
 func WithResponseCache(cache *responsecache.Cache) Option {
 	return func(h *handlerConfig) { h.Responses = cache }
-}
-
-// WithFragmentCache caches fragments of responses, and no whole responses.
-func WithFragmentCache(cache *responsecache.Cache) Option {
-	return func(h *handlerConfig) { h.Fragments = cache }
 }
 
 // WithDocumentCache replaces the document cache, whose default size is document.DefaultCacheBytes.

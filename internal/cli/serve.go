@@ -36,7 +36,7 @@ type Serve struct {
 	TrustedDocumentsMode string `group:"graphql" enum:"off,log,enforce" placeholder:"MODE" default:"enforce" help:"How to treat documents that are not in the manifest: off (run), log (run and log) or enforce (reject)."`
 	Executor             string `group:"graphql" hidden:"" enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"Executor of GraphQL queries: plan compiles each document once; gqlgen is slower and returns the same."`
 
-	AnswerCacheBytes int64  `group:"cache" hidden:"" placeholder:"BYTES" default:"-1" help:"Memory for cached responses (answers) and fragments of them. 0 disables the cache. -1 means an eighth of the memory, at most 96 MiB."`
+	AnswerCacheBytes int64  `group:"cache" hidden:"" placeholder:"BYTES" default:"-1" help:"Memory for cached responses (answers). 0 disables the cache. -1 means an eighth of the memory, at most 96 MiB."`
 	StockCacheBytes  uint64 `group:"cache" hidden:"" placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, about 90 bytes each. Stock that does not fit is read from the database. 0 disables the cache."`
 
 	AdminAddr         string        `group:"observability" placeholder:"HOST:PORT" help:"Address for /metrics, /healthz, /readyz and /debug/pprof/, without authentication, for example 127.0.0.1:9090. Without it, there are no metrics."`

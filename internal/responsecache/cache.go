@@ -1,8 +1,7 @@
-// Package responsecache caches finished responses (Response) and fragments of them in a Cache.
+// Package responsecache caches finished responses (Response) in a Cache.
 //
 // The key of a response covers all that it depends on except the Moment: the catalog, the language, the currency and the
-// operation. A Response carries the time during which it is valid, and what it was made from. The key of a fragment is a
-// hash of its content. So nothing needs invalidation, entries are evicted only for memory, and no entry holds data of a
+// operation. A Response carries the time during which it is valid, and what it was made from. So nothing needs invalidation, entries are evicted only for memory, and no entry holds data of a
 // user: callers check access and choose the catalog before there is a key. It must not import the store or the APIs.
 package responsecache
 
@@ -18,25 +17,14 @@ import (
 	"portico/internal/dependency"
 )
 
-// Cache holds responses and fragments within a budget of bytes. Its methods are safe for concurrent use.
+// Cache holds responses within a budget of bytes. Its methods are safe for concurrent use.
 type Cache struct {
-	entries                      *otter.Cache[key, entry] // nil where nothing is kept
-	hits, misses                 atomic.Uint64
-	fragmentHits, fragmentMisses atomic.Uint64 // fragments
+	entries      *otter.Cache[string, *Response] // nil where nothing is kept
+	hits, misses atomic.Uint64
 
 	mu    sync.Mutex
 	calls map[callKey]*call
 }
-
-// key is the key of a response, or of a fragment.
-type key struct {
-	name string
-	step uint64
-	hash [16]byte
-}
-
-// entry reports its size in bytes.
-type entry interface{ size() int }
 
 // Moment is when a response is requested, and in which state of the data.
 type Moment struct {
@@ -61,9 +49,11 @@ type call struct {
 func NewCache(budget uint64) *Cache {
 	r := &Cache{calls: map[callKey]*call{}}
 	if budget > 0 {
-		r.entries = otter.Must(&otter.Options[key, entry]{
+		r.entries = otter.Must(&otter.Options[string, *Response]{
 			MaximumWeight: budget,
-			Weigher:       func(k key, kept entry) uint32 { return uint32(min(entryOverhead+len(k.name)+kept.size(), 1<<31)) },
+			Weigher: func(name string, kept *Response) uint32 {
+				return uint32(min(entryOverhead+len(name)+kept.size(), 1<<31))
+			},
 		})
 	}
 	return r
@@ -84,35 +74,12 @@ func (r *Cache) Get(name string, at Moment) *Response {
 	if !r.Enabled() {
 		return nil
 	}
-	if kept, ok := r.entries.GetIfPresent(key{name: name}); ok && kept.(*Response).ValidAt(at) {
+	if kept, ok := r.entries.GetIfPresent(name); ok && kept.ValidAt(at) {
 		r.hits.Add(1)
-		return kept.(*Response)
+		return kept
 	}
 	return nil
 }
-
-// Fragment returns a cached part of responses; nil if there is none. step names the code that wrote it, hash the content it was
-// written from.
-func (r *Cache) Fragment(step uint64, of [16]byte) any {
-	if kept, ok := r.entries.GetIfPresent(key{step: step, hash: of}); ok {
-		r.fragmentHits.Add(1)
-		return kept.(fragment).value
-	}
-	return nil
-}
-
-// SetFragment caches a fragment of a size in bytes.
-func (r *Cache) SetFragment(step uint64, of [16]byte, made any, size int) {
-	r.fragmentMisses.Add(1)
-	r.entries.Set(key{step: step, hash: of}, fragment{made, size})
-}
-
-type fragment struct {
-	value any
-	bytes int
-}
-
-func (f fragment) size() int { return f.bytes }
 
 // Do returns the cached response of a key that is valid at a moment, else what write returns, and caches it. Concurrent calls
 // with the same key and state wait for one of them to call write. A response that is not valid at the moment is neither
@@ -162,7 +129,7 @@ func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, e
 	answer, err := write()
 	f.resp, f.err = answer, err
 	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
-		r.entries.Set(key{name: id.name}, answer)
+		r.entries.Set(id.name, answer)
 	}
 	return answer, err
 }
@@ -173,11 +140,11 @@ func isCallerError(err error) bool {
 }
 
 // Stats counts hits and misses since the start, and the bytes in use.
-type Stats struct{ Hits, Misses, FragmentHits, FragmentMisses, Bytes uint64 }
+type Stats struct{ Hits, Misses, Bytes uint64 }
 
 // Stats returns the statistics.
 func (r *Cache) Stats() Stats {
-	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load(), FragmentHits: r.fragmentHits.Load(), FragmentMisses: r.fragmentMisses.Load()}
+	s := Stats{Hits: r.hits.Load(), Misses: r.misses.Load()}
 	if r.Enabled() {
 		r.entries.CleanUp() // includes recent entries in the size
 		s.Bytes = r.entries.WeightedSize()

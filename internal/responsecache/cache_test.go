@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/dependency"
 	"portico/internal/responsecache"
 )
 
@@ -214,25 +215,36 @@ func TestLongResponseIsSharedNotCached(t *testing.T) {
 	})
 }
 
-// TestFragmentsShareTheBudget requires that fragments count with the responses. Their key is the
-// step and the hash.
-func TestFragmentsShareTheBudget(t *testing.T) {
+// TestChangesMakeResponsesInvalid requires that a response is made again once something that it was made
+// from changes, and only then. Requests of an earlier state do not get the response of a later one.
+func TestChangesMakeResponsesInvalid(t *testing.T) {
 	t.Parallel()
-	const budget = 1 << 20
-	room := responsecache.NewCache(budget)
-	chair, table := [16]byte{1}, [16]byte{2}
-	room.SetFragment(1, chair, "chair", 100)
-	require.Equal(t, "chair", room.Fragment(1, chair))
-	require.Nil(t, room.Fragment(2, chair))
-	require.Nil(t, room.Fragment(1, table))
-	require.Nil(t, room.Get("", responsecache.Moment{Time: noon}), "a fragment is no answer")
-	for i := range 100 {
-		room.SetFragment(uint64(i), table, "table", 64<<10)
+	room, m := responsecache.NewCache(1<<20), &made{}
+	history, before := dependency.NewHistory()
+	tea, cup := dependency.NewKey('p', "tea"), dependency.NewKey('p', "cup")
+	get := func(text string, state dependency.State) string {
+		got, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon, State: state}, func() (*responsecache.Response, error) {
+			resp, err := m.write(text)()
+			reads := &dependency.Recorder{}
+			reads.Add(tea)
+			resp.MadeFrom = reads.Dependencies(state)
+			return resp, err
+		})
+		require.NoError(t, err)
+		return string(got.Body)
 	}
-	stats := room.Stats()
-	require.LessOrEqual(t, stats.Bytes, uint64(budget))
-	require.EqualValues(t, 1, stats.FragmentHits)
-	require.EqualValues(t, 101, stats.FragmentMisses)
+	changed := func(key dependency.Key) dependency.State {
+		changes := &dependency.Changes{}
+		changes.Add(key)
+		return history.Advance(changes)
+	}
+	require.Equal(t, "first", get("first", before))
+	require.Equal(t, "first", get("second", changed(cup)))
+	after := changed(tea)
+	require.Equal(t, "third", get("third", after))
+	require.Equal(t, "third", get("fourth", after))
+	require.Equal(t, "fifth", get("fifth", before), "a request that began before the change")
+	require.Equal(t, 3, m.count)
 }
 
 // TestHitAllocations allows one allocation per hit, for the key.
@@ -240,6 +252,5 @@ func TestHitAllocations(t *testing.T) {
 	room, m := responsecache.NewCache(1<<20), &made{}
 	_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
 	require.NoError(t, err)
-	room.SetFragment(1, [16]byte{1}, "chair", 100)
-	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", responsecache.Moment{Time: noon}); room.Fragment(1, [16]byte{1}) }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", responsecache.Moment{Time: noon}) }))
 }

@@ -1,7 +1,6 @@
 package responsecache_test
 
 import (
-	"encoding/binary"
 	"fmt"
 	"net/http"
 	"runtime"
@@ -11,16 +10,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/dependency"
 	"portico/internal/responsecache"
 )
 
 // TestStatsMatchMemory requires that the reported bytes are within a factor of 1.5 of the heap.
 func TestStatsMatchMemory(t *testing.T) { // not in parallel: others allocate too
+	_, state := dependency.NewHistory()
 	header := func() http.Header {
 		return http.Header{"Content-Type": {"application/json"}, "Content-Language": {"de"}}
 	}
 	keep := func(room *responsecache.Cache, name string, made *responsecache.Response) {
-		_, err := room.Do(t.Context(), name, responsecache.Moment{Time: time.Now()}, func() (*responsecache.Response, error) { return made, nil })
+		_, err := room.Do(t.Context(), name, responsecache.Moment{Time: time.Now(), State: state}, func() (*responsecache.Response, error) { return made, nil })
 		require.NoError(t, err)
 	}
 	for name, class := range map[string]struct {
@@ -45,10 +46,14 @@ func TestStatsMatchMemory(t *testing.T) { // not in parallel: others allocate to
 			ask(made, "Accept-Encoding", "gzip")
 			ask(made, "Accept-Encoding", "zstd")
 		}},
-		"fragments": {5_000, func(room *responsecache.Cache, i int) {
-			var of [16]byte
-			binary.BigEndian.PutUint64(of[:], uint64(i))
-			room.SetFragment(1, of, make([]byte, 64), 64+24)
+		"small bodies made from much": {5_000, func(room *responsecache.Cache, i int) {
+			made := responsecache.NewResponse([]byte(fmt.Sprint(`{"name":"Chair"}`, i)), header())
+			reads := &dependency.Recorder{}
+			for n := range 200 {
+				reads.Add(dependency.Key(n))
+			}
+			made.MadeFrom = reads.Dependencies(state)
+			keep(room, fmt.Sprint(i), made)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,16 +1,12 @@
 package release
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"portico/store"
-	"portico/store/db"
 	"portico/store/release/price"
 	"portico/store/release/segment"
 )
@@ -37,12 +33,6 @@ type storedProduct struct {
 	refsOnce   sync.Once
 	references productRefs
 	refsDamage error
-
-	shownAs      string // the view's name: languages, locale and currency
-	identityOnce sync.Once
-	identity     [16]byte
-
-	edgeDigests atomic.Pointer[EdgeDigests] // of the release that showed the product last
 }
 
 func (p *storedProduct) Size() int { return 3*len(p.body) + 600 }
@@ -57,7 +47,7 @@ func newStoredProduct(v *View, row segment.ProductRow, ordinal uint32, language,
 	if v.Release.Format < segment.FormatOfPresence {
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
-	p := &storedProduct{id: row.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: row.PublishedAt, language: language, quote: quote, shownAs: v.name}
+	p := &storedProduct{id: row.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: row.PublishedAt, language: language, quote: quote}
 	dst := make([]byte, 0, len(document)+len(crumbs)+1024) // room for the members below, about 850 bytes with prices
 	dst = append(dst, attributes...)
 	p.published = len(dst)
@@ -101,56 +91,4 @@ func (p *storedProduct) check(damage error) {
 	if damage != nil {
 		panic(fmt.Sprintf("the document of product %s is damaged: %v", p.id, damage))
 	}
-}
-
-// Identity is a hash of all that the product shows, in whichever release: the
-// document, the current prices, the locale, the catalog and the nodes. Products
-// with one identity differ in published_at only. ok is false for a product that
-// is not of a release.
-func (p *storedProduct) Identity() (identity [16]byte, ok bool) {
-	if p.shownAs == "" {
-		return identity, false
-	}
-	p.identityOnce.Do(func() {
-		h := sha256.New()
-		for _, part := range [...]string{p.shownAs, p.language} {
-			h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part))))
-			h.Write([]byte(part))
-		}
-		h.Write(p.body[:p.published])
-		h.Write(p.body[p.insert:])
-		p.identity = [16]byte(h.Sum(nil))
-	})
-	return p.identity, true
-}
-
-// EdgeDigest identifies the rows at an edge of a product in its release.
-type EdgeDigest struct {
-	Identity [16]byte
-	Rows     int
-}
-
-// NewEdgeDigest returns the digest of rows, of which content is all that they
-// show.
-func NewEdgeDigest(content []byte, rows int) *EdgeDigest {
-	sum := sha256.Sum256(content)
-	return &EdgeDigest{[16]byte(sum[:16]), rows}
-}
-
-// EdgeDigests caches the digests of a product's edges in one release: files and
-// nodes change without the product.
-type EdgeDigests struct {
-	release            db.ReleaseIdentity
-	Files, Breadcrumbs atomic.Pointer[EdgeDigest]
-}
-
-// EdgeDigests returns the product's cache of digests.
-func (p *Product) EdgeDigests() *EdgeDigests {
-	release := p.release.CacheIdentity()
-	digests := p.edgeDigests.Load()
-	if digests == nil || digests.release != release {
-		digests = &EdgeDigests{release: release}
-		p.edgeDigests.Store(digests)
-	}
-	return digests
 }

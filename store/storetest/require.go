@@ -96,7 +96,7 @@ func RequireStockConsistent(t require.TestingT, db *sql.DB) {
 // RequireNoOrphans checks that all parts of releases belong to a release, and that all
 // documents are referenced.
 func RequireNoOrphans(t require.TestingT, db *sql.DB) {
-	for _, table := range []string{"release_product", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place", "release_sale", "release_word", "release_facet"} {
+	for _, table := range []string{"release_product", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place", "release_sale", "release_word", "release_facet", "release_change"} {
 		require.Zero(t, CountRows(t, db, table+` WHERE release_id NOT IN (SELECT id FROM release)`), table)
 	}
 	require.Zero(t, CountRows(t, db, `release_row WHERE id / 4294967296 NOT IN (SELECT id FROM release)`), "rows of products")

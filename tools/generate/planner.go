@@ -46,15 +46,6 @@ func (planner) GenerateCode(data *codegen.Data) error {
 // kept answer leaves holes for them.
 var dynamicFields = []string{"Product.stock"}
 
-// cachedTypes are the object types of whose rows fragments are kept, and cachedFields
-// what they have kept with them. What hangs at those edges is in the identity of
-// such a row too, but for the fields that a publication changes by itself.
-var (
-	cachedTypes    = []string{"Product"}
-	cachedFields   = []string{"Product.breadcrumbs", "Product.files", "Product.mainImage"}
-	releasedFields = []string{"CatalogNode.publishedAt", "Product.publishedAt"}
-)
-
 // build is what the template is filled with.
 type templateData struct {
 	*codegen.Data
@@ -121,21 +112,6 @@ func (d *templateData) IsIntrospection(f *codegen.Field) bool {
 // Live tells whether a field is one of those that change by themselves.
 func (d *templateData) IsDynamic(f *codegen.Field) bool {
 	return slices.Contains(dynamicFields, coordinate(f))
-}
-
-// Kept tells whether fragments are kept of the rows of an object type.
-func (d *templateData) IsCachedType(o *codegen.Object) bool {
-	return slices.Contains(cachedTypes, o.Name)
-}
-
-// KeptEdge tells whether they hold what is found at an edge.
-func (d *templateData) IsCachedField(f *codegen.Field) bool {
-	return slices.Contains(cachedFields, coordinate(f))
-}
-
-// Apart tells whether a field is more than what its row shows of itself.
-func (d *templateData) IsExternal(f *codegen.Field) bool {
-	return d.NeedsResolver(f) || d.IsDynamic(f) || len(f.Args) > 0 || slices.Contains(releasedFields, coordinate(f))
 }
 
 // Writer is the function that writes a value.

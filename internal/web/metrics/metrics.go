@@ -96,11 +96,6 @@ func (m *Metrics) RegisterReleaseCache(read func() (found, made, bytes uint64)) 
 	m.registerCache("portico_kept_parts", "Reads of products, lists and other parts of releases", "cached parts of releases", read)
 }
 
-// RegisterFragmentCache adds the same of response fragments, whose bytes count with the responses.
-func (m *Metrics) RegisterFragmentCache(read func() (found, made uint64)) {
-	m.registerHits("portico_kept_fragments", "Cacheable fragments, such as products, of responses that were not cached", read)
-}
-
 func (m *Metrics) registerCache(name, reads, what string, read func() (found, made, bytes uint64)) {
 	m.registerHits(name, reads, func() (found, made uint64) { found, made, _ = read(); return found, made })
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name + "_bytes", Help: "Memory used by " + what + ", in bytes."},

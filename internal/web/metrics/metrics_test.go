@@ -127,13 +127,11 @@ func TestResponseCacheMetrics(t *testing.T) {
 	t.Parallel()
 	m := metrics.New(func(context.Context) string { return "" })
 	m.RegisterResponseCache(func() (found, made, bytes uint64) { return 5, 3, 4096 })
-	m.RegisterFragmentCache(func() (found, made uint64) { return 50, 30 })
 	m.RegisterStockCache(func() (held, bytes, age, loads, full float64) { return 22, 1144, .25, 2, 1 })
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, metrics.Path, nil))
 	for _, line := range []string{`portico_kept_answers_total{outcome="found"} 5`, `portico_kept_answers_total{outcome="made"} 3`,
 		`portico_kept_answers_bytes 4096`,
-		`portico_kept_fragments_total{outcome="found"} 50`, `portico_kept_fragments_total{outcome="made"} 30`,
 		`portico_live_stock_records 22`, `portico_live_stock_bytes 1144`, `portico_live_stock_age_seconds 0.25`,
 		`portico_live_stock_loads_total 2`} {
 		require.Contains(t, w.Body.String(), line+"\n")

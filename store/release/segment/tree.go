@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/db"
 )
 
@@ -54,19 +52,6 @@ func (n *CatalogNode) GlobalID() string {
 
 // HasChildren reports whether there are nodes below.
 func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
-
-// AppendContent appends all that the node shows but published_at, so that nodes
-// of two releases can be compared.
-func (n *CatalogNode) AppendContent(dst []byte) []byte {
-	shown := *n
-	shown.PublishedAt = time.Time{}
-	dst = append(dst, catalog.FormatBool(n.HasChildren())...)
-	text, err := json.Marshal(&shown)
-	if err != nil {
-		panic(err) // texts and times can be encoded
-	}
-	return append(dst, text...)
-}
 
 // SameContent reports whether nodes of two releases with one base language show
 // the same but published_at.
