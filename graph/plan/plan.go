@@ -187,4 +187,3 @@ func hasVariable(value *ast.Value) bool {
 	return value.Kind == ast.Variable ||
 		slices.ContainsFunc(value.Children, func(child *ast.ChildValue) bool { return hasVariable(child.Value) })
 }
-

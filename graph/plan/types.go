@@ -59,10 +59,10 @@ type compiledFields struct {
 
 // Fields are the fields selected on an object type, in response order.
 type Fields struct {
-	List      []Field
-	object    *Object
-	selected  []*ast.Field // in document order
-	next      *Fields      // with the same hash
+	List     []Field
+	object   *Object
+	selected []*ast.Field // in document order
+	next     *Fields      // with the same hash
 }
 
 // Field is a selected field.
@@ -138,10 +138,10 @@ type pathElement struct {
 
 // Runner runs plans. There is a generated one for each schema.
 type Runner struct {
-	query   *Object
-	root    func(context.Context, *Run, *Fields) bool
-	field   func(context.Context, *Run, *Field, any) bool
-	limit   Limit         // of every run
+	query *Object
+	root  func(context.Context, *Run, *Fields) bool
+	field func(context.Context, *Run, *Field, any) bool
+	limit Limit // of every run
 }
 
 // Limit limits the memory of responses. A run that exceeds it stops within one

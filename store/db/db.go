@@ -50,6 +50,7 @@ type DB struct {
 
 	settings TopicCache[*store.Settings]
 	requests atomic.Uint64 // requests so far, for throttled jobs
+	delays   delayProbe    // for throttled jobs
 	keys     *keyQuota
 }
 

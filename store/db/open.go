@@ -109,6 +109,7 @@ func (s *DB) Close() error {
 		<-s.writerDone
 		<-s.pollDone
 		s.goroutines.Wait()
+		s.delays.close()
 		if s.Reader.prepared != nil {
 			s.Reader.prepared.close()
 		}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"portico/store"
 )
@@ -22,11 +21,6 @@ func (s *DB) CacheStats() (found, made, bytes uint64) {
 // Epoch changes when the database was replaced under this process. Use it in keys of
 // values kept in memory.
 func (s *DB) Epoch() int64 { return s.identityGuard.phase.Load() }
-
-// WithThrottle returns a context under which Throttle pauses while requests arrive.
-func (s *DB) WithThrottle(ctx context.Context) context.Context {
-	return context.WithValue(ctx, throttleKey{}, &throttle{requests: &s.requests, resumed: time.Now(), lastRequests: s.requests.Load()})
-}
 
 // Analyze updates the planner's statistics of tables.
 func (s *DB) Analyze(ctx context.Context, tables []string) error {

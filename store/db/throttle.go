@@ -7,19 +7,24 @@ import (
 	"time"
 )
 
-// throttle makes a job pause as long as it worked while requests arrive, so that
-// requests get at least half of a single core. An idle server's jobs do not pause.
+// throttle makes a job pause while requests wait for a processor. A job of an idle server, or of one
+// with a processor to spare, does not pause. A job that makes requests wait gets at least a fifth
+// of its time.
 type throttle struct {
 	requests *atomic.Uint64 // requests so far
+	probe    *delayProbe
 
 	mu           sync.Mutex // held during a pause, so that all goroutines of the job pause
 	resumed      time.Time  // end of the last pause
-	lastRequests uint64     // asked at the start of the last pause
+	lastRequests uint64     // at the end of the last work
+	backoff      float64    // length of a pause, in times of the work before it
 }
 
 const (
-	minWork  = 2 * time.Millisecond // least work between two pauses
-	maxPause = 250 * time.Millisecond
+	minWork    = 2 * time.Millisecond // least work between two pauses
+	maxPause   = 250 * time.Millisecond
+	minBackoff = 0.25 // shorter pauses are none
+	maxBackoff = 4
 )
 
 type throttleKey struct{}
@@ -35,6 +40,12 @@ func WithBackgroundPool(ctx context.Context) context.Context {
 
 func usesBackgroundPool(ctx context.Context) bool { return ctx.Value(backgroundPoolKey{}) != nil }
 
+// WithThrottle returns a context under which Throttle pauses while requests wait.
+func (s *DB) WithThrottle(ctx context.Context) context.Context {
+	s.delays.send(time.Now())
+	return context.WithValue(ctx, throttleKey{}, &throttle{requests: &s.requests, probe: &s.delays, resumed: time.Now(), lastRequests: s.requests.Load()})
+}
+
 // Throttle pauses if a pause is due. Do not call it within a write: other writes
 // would wait.
 func Throttle(ctx context.Context) {
@@ -44,30 +55,44 @@ func Throttle(ctx context.Context) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	rest := c.pause(time.Now(), c.requests.Load())
-	if rest == 0 {
-		return
+	now, before := time.Now(), c.resumed
+	rest := c.pause(now, c.requests.Load(), c.probe.delay(now))
+	if rest > 0 {
+		over := time.NewTimer(rest)
+		defer over.Stop()
+		select {
+		case <-over.C:
+		case <-ctx.Done():
+		}
+		c.resumed = time.Now()
 	}
-	over := time.NewTimer(rest)
-	defer over.Stop()
-	select {
-	case <-over.C:
-	case <-ctx.Done():
+	if c.resumed != before { // else the last probe covers the work so far
+		c.probe.send(time.Now())
 	}
-	c.resumed = time.Now()
 }
 
-// pause returns how long to pause. Requests that arrived during a pause count for the
-// next one, because on one core a request makes no progress while the job runs.
-func (c *throttle) pause(now time.Time, asked uint64) time.Duration {
+// pause returns how long to pause. delay is how long a request waited for a processor during the work.
+// Requests that arrived during a pause count for the next one, because on one core a request makes
+// no progress while the job runs.
+func (c *throttle) pause(now time.Time, requests uint64, delay time.Duration) time.Duration {
 	worked := now.Sub(c.resumed)
 	if worked < minWork {
 		return 0
 	}
-	if asked == c.lastRequests {
+	switch {
+	case requests == c.lastRequests:
+		c.backoff = 0
+	case delay >= slowDelay:
+		c.backoff = min(max(1, 2*c.backoff), maxBackoff)
+	case delay < slowDelay/2:
+		if c.backoff /= 2; c.backoff < minBackoff {
+			c.backoff = 0
+		}
+	}
+	c.lastRequests = requests
+	if c.backoff == 0 {
 		c.resumed = now
 		return 0
 	}
-	c.lastRequests = asked
-	return min(worked, maxPause)
+	return min(time.Duration(float64(worked)*c.backoff), maxPause)
 }

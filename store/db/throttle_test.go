@@ -7,29 +7,92 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThrottlePause: a job pauses as long as it worked if requests arrived, and not at all
-// otherwise.
+// TestThrottlePause: a job pauses only while requests arrive and wait for a processor.
 func TestThrottlePause(t *testing.T) {
 	t.Parallel()
-	began := time.Unix(0, 0)
-	c := &throttle{resumed: began, lastRequests: 7}
+	c := &throttle{resumed: time.Unix(0, 0), lastRequests: 7}
+	const ms = time.Millisecond
 	for _, step := range []struct {
-		name  string
-		after time.Duration // since the last pause or check
-		asked uint64
-		rest  time.Duration
+		name     string
+		after    time.Duration // since the last pause or check
+		requests uint64
+		delay    time.Duration
+		rest     time.Duration
 	}{
-		{"no requests", 50 * time.Millisecond, 7, 0},
-		{"requests, but little work", time.Millisecond, 8, 0},
-		{"requests", 5 * time.Millisecond, 9, 5 * time.Millisecond},
-		{"requests during the pause", 3 * time.Millisecond, 20, 3 * time.Millisecond},
-		{"no requests since", 3 * time.Millisecond, 20, 0},
-		{"long work", time.Minute, 21, maxPause},
+		{"no requests", 50 * ms, 7, 50 * ms, 0},
+		{"requests, but little work", ms, 8, 50 * ms, 0},
+		{"requests that do not wait", 5 * ms, 9, 0, 0},
+		{"requests that wait", 5 * ms, 10, 2 * ms, 5 * ms},
+		{"they wait still", 5 * ms, 11, 9 * ms, 10 * ms},
+		{"the longest pause of short work", 5 * ms, 12, 9 * ms, 20 * ms},
+		{"it grows no more", 5 * ms, 13, 9 * ms, 20 * ms},
+		{"a short wait", 5 * ms, 14, 3 * ms / 2, 20 * ms},
+		{"hardly a wait", 5 * ms, 15, ms / 2, 10 * ms},
+		{"no requests since", 5 * ms, 15, 9 * ms, 0},
+		{"long work", time.Minute, 16, 9 * ms, maxPause},
 	} {
 		now := c.resumed.Add(step.after)
-		require.Equal(t, step.rest, c.pause(now, step.asked), step.name)
+		require.Equal(t, step.rest, c.pause(now, step.requests, step.delay), step.name)
 		if step.rest > 0 {
 			c.resumed = now.Add(step.rest)
 		}
 	}
+}
+
+// TestThrottleShare counts the time that a job works in batches of 5 ms while requests arrive all the time:
+// all of it if they do not wait, a fifth if they do, and soon all of it again.
+func TestThrottleShare(t *testing.T) {
+	t.Parallel()
+	c := &throttle{resumed: time.Unix(0, 0)}
+	now, requests := c.resumed, uint64(0)
+	work := func(batches int, delay time.Duration) (pauses, longest time.Duration) {
+		for range batches {
+			requests++
+			now = now.Add(5 * time.Millisecond)
+			rest := c.pause(now, requests, delay)
+			if now = now.Add(rest); rest > 0 {
+				c.resumed = now
+			}
+			pauses, longest = pauses+rest, max(longest, rest)
+		}
+		return pauses, longest
+	}
+	pauses, _ := work(1000, 100*time.Microsecond)
+	require.Zero(t, pauses)
+	pauses, longest := work(1000, 10*time.Millisecond)
+	require.Equal(t, 20*time.Millisecond, longest)
+	require.Equal(t, (5+10+998*20)*time.Millisecond, pauses, "backs off at the first slow request")
+	pauses, _ = work(1000, 0)
+	require.Equal(t, 18750*time.Microsecond, pauses, "10, 5, 2.5 and 1.25 ms, then none")
+}
+
+// TestDelayProbe: a byte under way counts by its age, one that has arrived by the time that it took.
+func TestDelayProbe(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1000, 0)
+	p := &delayProbe{sentAt: now, last: time.Second}
+	require.Equal(t, time.Second, p.delay(now))
+	require.Equal(t, time.Minute, p.delay(now.Add(time.Minute)))
+	p.arrived(now.Add(3 * time.Millisecond))
+	require.Equal(t, 3*time.Millisecond, p.delay(now.Add(time.Hour)))
+
+	p = &delayProbe{}
+	for range 3 {
+		p.send(time.Now())
+		for p.underWay() {
+			time.Sleep(time.Millisecond)
+		}
+		require.Positive(t, p.delay(time.Now()))
+	}
+	p.close()
+	p.close()
+	p.send(time.Now())
+	require.False(t, p.underWay(), "closed")
+	require.Equal(t, slowDelay, (&delayProbe{failed: true}).delay(now))
+}
+
+func (p *delayProbe) underWay() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return !p.sentAt.IsZero()
 }
