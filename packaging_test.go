@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"portico/internal/cli"
+	"portico/internal/web"
 	"portico/store/storetest"
 )
 
@@ -281,6 +286,153 @@ func TestComposeFile(t *testing.T) {
 	}
 	require.Equal(t, 2, serving)
 	require.Contains(t, proxy, "health_uri /readyz")
+}
+
+// podSpec is the part of a pod that is tested.
+type podSpec struct {
+	EnableServiceLinks            *bool          `yaml:"enableServiceLinks"`
+	AutomountServiceAccountToken  *bool          `yaml:"automountServiceAccountToken"`
+	TerminationGracePeriodSeconds int            `yaml:"terminationGracePeriodSeconds"`
+	SecurityContext               map[string]any `yaml:"securityContext"`
+	Containers                    []struct {
+		Image string
+		Args  []string
+		Env   []struct{ Name, Value string }
+		Ports []struct {
+			Name string
+			Port int `yaml:"containerPort"`
+		}
+		StartupProbe    probe          `yaml:"startupProbe"`
+		LivenessProbe   probe          `yaml:"livenessProbe"`
+		ReadinessProbe  probe          `yaml:"readinessProbe"`
+		SecurityContext map[string]any `yaml:"securityContext"`
+		VolumeMounts    []struct {
+			Name string
+			Path string `yaml:"mountPath"`
+		} `yaml:"volumeMounts"`
+	}
+	Volumes []struct {
+		Name   string
+		Secret struct {
+			Name string `yaml:"secretName"`
+			Mode int    `yaml:"defaultMode"`
+		}
+	}
+}
+
+type probe struct {
+	HTTPGet          struct{ Path, Port string } `yaml:"httpGet"`
+	PeriodSeconds    int                         `yaml:"periodSeconds"`
+	TimeoutSeconds   int                         `yaml:"timeoutSeconds"`
+	FailureThreshold int                         `yaml:"failureThreshold"`
+}
+
+// manifestSpec is the part of a resource of kubernetes/portico.yaml that is tested. The module
+// tools/kubernetes decodes all of it with the types of Kubernetes.
+type manifestSpec struct {
+	Replicas int
+	Strategy struct {
+		RollingUpdate struct {
+			MaxSurge int `yaml:"maxSurge"`
+		} `yaml:"rollingUpdate"`
+	}
+	Selector    map[string]any
+	PodSelector map[string]any `yaml:"podSelector"`
+	Ports       []struct {
+		TargetPort string `yaml:"targetPort"`
+	}
+	Ingress  []struct{ Ports []struct{ Port string } }
+	Template struct {
+		Metadata struct{ Labels map[string]any }
+		Spec     podSpec
+	}
+}
+
+func readManifest(t *testing.T) map[string]manifestSpec {
+	t.Helper()
+	resources := map[string]manifestSpec{}
+	documents := yaml.NewDecoder(strings.NewReader(readPackaging(t, "kubernetes/portico.yaml")))
+	for {
+		var resource struct {
+			Kind string
+			Spec manifestSpec
+		}
+		err := documents.Decode(&resource)
+		if errors.Is(err, io.EOF) {
+			return resources
+		}
+		require.NoError(t, err)
+		resources[resource.Kind] = resource.Spec
+	}
+}
+
+// TestKubernetesManifest requires that flags, ports, probes and times fit the program.
+func TestKubernetesManifest(t *testing.T) {
+	resources := readManifest(t)
+	deployment := resources["Deployment"]
+	pod, labels := deployment.Template.Spec, deployment.Template.Metadata.Labels
+	matching := map[string]any{"matchLabels": labels}
+	require.Equal(t, matching, deployment.Selector)
+	require.Equal(t, labels, resources["Service"].Selector)
+	require.Equal(t, matching, resources["PodDisruptionBudget"].Selector)
+	require.Equal(t, matching, resources["NetworkPolicy"].PodSelector)
+
+	require.Len(t, pod.Containers, 1)
+	c := pod.Containers[0]
+	requireVersion(t, c.Image)
+	environment := map[string]string{}
+	for _, variable := range c.Env {
+		environment[variable.Name] = variable.Value
+	}
+	serve := parseCommand(t, environment, c.Args...).Serve
+	ports := map[string]string{}
+	for _, port := range c.Ports {
+		ports[port.Name] = ":" + strconv.Itoa(port.Port)
+	}
+	require.Equal(t, map[string]string{"http": serve.Addr, "admin": serve.AdminAddr}, ports)
+	require.Equal(t, "http", resources["Service"].Ports[0].TargetPort)
+	for _, rule := range resources["NetworkPolicy"].Ingress {
+		require.Contains(t, ports, rule.Ports[0].Port)
+	}
+
+	for _, p := range []probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
+		require.Equal(t, "http", p.HTTPGet.Port)
+	}
+	require.Equal(t, web.HealthPath, c.StartupProbe.HTTPGet.Path)
+	require.Equal(t, web.HealthPath, c.LivenessProbe.HTTPGet.Path)
+	require.Equal(t, web.ReadyPath, c.ReadinessProbe.HTTPGet.Path)
+	require.Greater(t, c.ReadinessProbe.TimeoutSeconds, 2, "/readyz waits 2 s for the database")
+	require.Greater(t, time.Duration(pod.TerminationGracePeriodSeconds)*time.Second, serve.Linger+drainTime)
+
+	var secrets string // where the files of the Secret are
+	for _, volume := range pod.Volumes {
+		for _, mount := range c.VolumeMounts {
+			if mount.Name == volume.Name && volume.Secret.Name != "" {
+				secrets = mount.Path
+				require.Equal(t, 0o440, volume.Secret.Mode, "the group, which is fsGroup, must be able to read it")
+			}
+		}
+	}
+	require.NotEmpty(t, secrets)
+	require.Equal(t, secrets+"/seal_key", serve.KeyFile)
+	database, err := url.Parse(serve.DatabaseURL)
+	require.NoError(t, err)
+	require.Equal(t, secrets+"/pgpass", database.Query().Get("passfile"))
+	connections, err := strconv.Atoi(database.Query().Get("pool_max_conns"))
+	require.NoError(t, err)
+	pods := deployment.Replicas + deployment.Strategy.RollingUpdate.MaxSurge
+	most := pods * (2*connections + 6) // docs/postgresql.md
+	require.Contains(t, readPackaging(t, "kubernetes/portico.yaml"), fmt.Sprintf("use at most %d of", most))
+	require.Less(t, most, 100, "PostgreSQL's default max_connections")
+
+	user := fmt.Sprintf("USER %d:%d", pod.SecurityContext["runAsUser"], pod.SecurityContext["runAsGroup"])
+	require.Contains(t, dockerfile(t).all, user)
+	require.Equal(t, pod.SecurityContext["runAsGroup"], pod.SecurityContext["fsGroup"])
+	require.Equal(t, true, pod.SecurityContext["runAsNonRoot"])
+	require.Equal(t, map[string]any{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": map[string]any{"drop": []any{"ALL"}}},
+		c.SecurityContext)
+	require.Equal(t, new(false), pod.EnableServiceLinks, "variables of a Service named portico begin with PORTICO_")
+	require.Equal(t, new(false), pod.AutomountServiceAccountToken)
 }
 
 // TestPackagingPassesItsLinters checks files with the programs that read them, if installed.

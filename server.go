@@ -192,6 +192,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 	}
 	retention := c.Retention()
 	s, err := c.Open(ctx, log, func(config *shop.Config) {
+		config.ReadURL = c.ReadDatabaseURL
 		config.Sealer, config.StockBytes, config.Retention = sealer, c.StockCacheBytes, &retention
 		config.JobQuota, config.MaxKeys, config.MaxKeyBytes = c.JobQuota(), c.KeysClient, c.KeysClientBytes
 	})

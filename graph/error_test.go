@@ -83,6 +83,8 @@ func TestPanicIsAnInternalError(t *testing.T) {
 				s := graphtest.Open(t, e, graphtest.Shop())
 				_, err := e.SQL(t).Exec("UPDATE document SET body = $1", "{damaged\n,")
 				require.NoError(t, err)
+				_, err = e.SQL(t).Exec("UPDATE release SET format = 5") // has documents, and no blocks
+				require.NoError(t, err)
 				requireRedacted(t, s.Post(t, query, nil), query)
 				require.Contains(t, s.Log.String(), "is damaged", "the log holds the cause")
 				requireRedacted(t, s.Post(t, query, nil), query+" again")

@@ -219,13 +219,18 @@ func (r *Resolver) ProductsByID(ctx context.Context, ids []string) (map[string]*
 	return products, err
 }
 
-// FilesByID returns files of the shopper's catalog, by id. REST calls it too.
-func (r *Resolver) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
+// FilesByID returns files of the shopper's catalog, by id. Those of the products in shown are often read
+// already. REST calls it too.
+func (r *Resolver) FilesByID(ctx context.Context, ids []string, shown []*model.Product) (map[string]*catalog.File, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return v.FilesByID(ctx, ids)
+	products := make([]*release.Product, len(shown))
+	for i, p := range shown {
+		products[i] = p.Product
+	}
+	return v.FilesByID(ctx, ids, products...)
 }
 
 // idsOf returns the ids of all rows, each once.

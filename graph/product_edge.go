@@ -69,7 +69,7 @@ func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*ca
 
 func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*catalog.File, error) {
 	ids := keysOf(all, func(p *model.Product) string { return p.MainImageID() })
-	files, err := r.FilesByID(ctx, unique(ids))
+	files, err := r.FilesByID(ctx, unique(ids), all)
 	return model.ValuesByKey(ids, files), err
 }
 
@@ -86,7 +86,7 @@ func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][
 	if err := opctx.CheckRows(ctx, "files", rows, len(all)); err != nil {
 		return nil, err
 	}
-	files, err := r.FilesByID(ctx, idsOf(all, fileIDs))
+	files, err := r.FilesByID(ctx, idsOf(all, fileIDs), all)
 	attached := make([][]*model.ProductFile, len(all))
 	for i, p := range all {
 		attached[i] = attachedFiles(p, files)

@@ -63,7 +63,7 @@ func (a *API) loadIncluded(r *http.Request, p *listParams, products []*model.Pro
 		}
 	}
 	images, files = unique(images), unique(files)
-	byID, err := a.resolver.FilesByID(r.Context(), slices.Concat(images, files))
+	byID, err := a.resolver.FilesByID(r.Context(), slices.Concat(images, files), products)
 	if err != nil {
 		return nil, err
 	}

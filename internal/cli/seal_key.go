@@ -118,10 +118,21 @@ func readKeys(path string, log *slog.Logger) ([][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the key file: %w", err)
 	}
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 && !isCredential(path) {
+	if info, err := os.Stat(path); err == nil && othersMayRead(info) && !isCredential(path) {
 		log.Warn("other users can read the key file. Restrict its permissions to 0600", "file", path, "mode", info.Mode().Perm().String())
 	}
 	return parseKeys(path, string(text))
+}
+
+// othersMayRead reports whether the permissions of a file let others read or
+// write it. Read access of the group does not count if the file belongs to
+// another user, because this process may need it, as for a Kubernetes Secret.
+func othersMayRead(info fs.FileInfo) bool {
+	others := fs.FileMode(0o077)
+	if !isOwner(info) {
+		others = 0o037
+	}
+	return info.Mode().Perm()&others != 0
 }
 
 // isCredential reports whether systemd passed the file as a credential. It

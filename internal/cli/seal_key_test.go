@@ -129,6 +129,27 @@ func TestReadableKeyFileIsLogged(t *testing.T) {
 	require.True(t, strings.Contains(log.String(), "level=WARN") && strings.Contains(log.String(), file), log.String())
 }
 
+// Kubernetes gives a Secret's files to root and to a group that only this process has.
+func TestKeyFileOfSecret(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file to another user")
+	}
+	file := filepath.Join(t.TempDir(), "key")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for _, test := range []struct {
+		owner  int
+		mode   os.FileMode
+		others bool
+	}{{0, 0o400, false}, {0, 0o440, true}, {65532, 0o440, false}, {65532, 0o460, true}, {65532, 0o444, true}} {
+		require.NoError(t, os.Chown(file, test.owner, 65532))
+		require.NoError(t, os.Chmod(file, test.mode))
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.Equal(t, test.others, othersMayRead(info), "%o of %d", test.mode, test.owner)
+	}
+}
+
 // systemd restricts a file of LoadCredential= with an access control list, which
 // os.Stat shows as a permission of the group.
 func TestCredentialOfSystemd(t *testing.T) {

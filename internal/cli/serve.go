@@ -36,6 +36,8 @@ type Serve struct {
 	TrustedDocumentsMode string `group:"graphql" enum:"off,log,enforce" placeholder:"MODE" default:"enforce" help:"How to treat documents that are not in the manifest: off (run), log (run and log) or enforce (reject)."`
 	Executor             string `group:"graphql" hidden:"" enum:"plan,gqlgen" placeholder:"NAME" default:"plan" help:"Executor of GraphQL queries: plan compiles each document once; gqlgen is slower and returns the same."`
 
+	ReadDatabaseURL string `group:"database" placeholder:"URL" help:"For serve on PostgreSQL only. Standby to read published catalogs from, once it has replayed them: postgres://user@host:5432/database. Everything else, and what the standby cannot return, is read from --database-url."`
+
 	AnswerCacheBytes int64  `group:"cache" hidden:"" placeholder:"BYTES" default:"-1" help:"Memory for cached responses (answers). 0 disables the cache. -1 means an eighth of the memory, at most 96 MiB."`
 	StockCacheBytes  uint64 `group:"cache" hidden:"" placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, about 90 bytes each. Stock that does not fit is read from the database. 0 disables the cache."`
 
@@ -110,6 +112,9 @@ func (c *Serve) Validate() error {
 	}
 	if err := c.Retention().Check(); err != nil {
 		return usagef("%s", err)
+	}
+	if c.ReadDatabaseURL != "" && (!isPostgres(c.DatabaseURL) || !isPostgres(c.ReadDatabaseURL)) {
+		return usagef("--read-database-url needs PostgreSQL: it and --database-url must start with postgres://")
 	}
 	return c.StoreFlags.Validate()
 }

@@ -34,13 +34,18 @@ type StoreFlags struct {
 
 // Validate checks what the parser cannot.
 func (c *StoreFlags) Validate() error {
-	if _, isSQLite := shop.SQLiteFile(c.DatabaseURL); !isSQLite && !strings.HasPrefix(c.DatabaseURL, "postgres://") && !strings.HasPrefix(c.DatabaseURL, "postgresql://") {
+	if _, isSQLite := shop.SQLiteFile(c.DatabaseURL); !isSQLite && !isPostgres(c.DatabaseURL) {
 		return usagef("--database-url must start with file: or postgres://, for example file:portico.db")
 	}
 	if err := c.timeouts().Check(); err != nil {
 		return usagef("%s", err)
 	}
 	return nil
+}
+
+// isPostgres reports whether an address is one of PostgreSQL.
+func isPostgres(address string) bool {
+	return strings.HasPrefix(address, "postgres://") || strings.HasPrefix(address, "postgresql://")
 }
 
 func (c *StoreFlags) timeouts() store.Timeouts {

@@ -68,6 +68,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --keys-client-bytes=-1", 2, "--keys-client and --keys-client-bytes must be 1 or more"},
 		{"serve --streams-connection=-1", 2, "--streams-connection must be 1 or more, or 0 for the default"},
 		{"import x --line-bytes=-1", 2, "--line-bytes must be 1 or more, or 0 for the default"},
+		{"serve --read-database-url postgres://db2/shop", 2, "--read-database-url needs PostgreSQL"},
 		{"serve --oidc-audience shop", 2, "--oidc-audience needs --oidc-issuer"},
 		{"serve --oidc-issuer https://id.example", 2, "the audience of its tokens must be set"},
 		{"serve --oidc-issuer http://id.example --oidc-audience shop", 2, "must use https"},

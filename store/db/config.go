@@ -10,6 +10,7 @@ import (
 // Config says which database to open and how.
 type Config struct {
 	URL         string           // file:portico.db or postgres://user@host:5432/database
+	ReadURL     string           // PostgreSQL only: a standby to read releases from; empty for none
 	Readers     int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the default
 	Synchronous string           // SQLite only: FULL (the default), NORMAL or OFF
 	CacheBytes  uint64           // memory for data of releases; 0 means 256 MiB

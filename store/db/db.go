@@ -23,8 +23,9 @@ type DB struct {
 	clock   func() time.Time
 
 	pools
-	Reader   Session // queries outside a write
-	poller   Session // like Reader, but works during a suspension
+	standby  *standby // nil for none
+	Reader   Session  // queries outside a write
+	poller   Session  // like Reader, but works during a suspension
 	timeouts store.Timeouts
 	errorLog errorLogger
 

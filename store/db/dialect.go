@@ -18,6 +18,10 @@ type dialect interface {
 	// open connects to the database.
 	open(ctx context.Context, config Config) (pools, error)
 
+	// openStandby creates the pool for Config.ReadURL. identity is an expression for
+	// the identity of a database. It does not connect.
+	openStandby(ctx context.Context, config Config, identity func() string) (standbyPool, error)
+
 	// ddl converts a migration to this dialect.
 	ddl(text string) string
 

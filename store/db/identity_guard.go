@@ -66,12 +66,16 @@ func (c *identityGuard) arm(identity string) {
 	c.identity = identity
 }
 
+// known returns the identity of the known database.
+func (c *identityGuard) known() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.identity
+}
+
 // identify suspends if a connection or poll read another identity than the known one.
 func (c *identityGuard) identify(identity string) {
-	c.mu.Lock()
-	known := c.identity
-	c.mu.Unlock()
-	if known != "" && identity != known {
+	if known := c.known(); known != "" && identity != known {
 		c.suspend("it is another database under the same name")
 	}
 }

@@ -45,7 +45,11 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 	s.poller = s.Reader
 	s.Reader.identityGuard = s.identityGuard
 	s.readOnly.Store(true) // until checked
-	if err := errors.Join(s.checkReadOnly(ctx), s.migrate(ctx), s.readIdentity(ctx)); err != nil {
+	err = errors.Join(s.checkReadOnly(ctx), s.migrate(ctx), s.readIdentity(ctx))
+	if err == nil {
+		err = s.openStandby(ctx)
+	}
+	if err != nil {
 		s.closer.Close()
 		return nil, newOpenError(engine.describe(config), err)
 	}
@@ -113,7 +117,10 @@ func (s *DB) Close() error {
 		if s.Reader.prepared != nil {
 			s.Reader.prepared.close()
 		}
-		err = s.closer.Close()
+		if s.standby != nil {
+			err = s.standby.closer.Close()
+		}
+		err = errors.Join(err, s.closer.Close())
 	})
 	return err
 }

@@ -28,6 +28,8 @@ type Session struct {
 	identityGuard *identityGuard    // fails queries while suspended; nil does not
 	timeout       time.Duration     // timeout of a query; 0 for none
 	retryable     func(error) bool  // whether a failed read may be retried; nil never
+	standby       *standby          // read before conn, for release; nil for none
+	release       ReleaseIdentity
 }
 
 // statements caches prepared statements. All texts come from this package and IN lists
@@ -129,7 +131,9 @@ func (s Session) bulk(ctx context.Context, engine dialect) error {
 }
 
 // Collect returns all rows of a query. Outside a transaction it retries once if the
-// connection was lost or another transaction won, before the first row.
+// connection was lost or another transaction won, before the first row. A query of a
+// release (ReleaseReader) also runs again after some rows, so scan must give the same
+// result when it starts again with the first row.
 func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, error), query string, args ...any) (list []T, err error) {
 	if told := store.ObserverOf(ctx); told != nil {
 		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, int64(len(list)), err) }(ctx, time.Now())
@@ -143,8 +147,11 @@ func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, err
 	if err != nil {
 		return nil, err
 	}
-	list, err = readRows(ctx, s, scan, query, args)
-	if err != nil && len(list) == 0 && ctx.Err() == nil && s.retryable != nil && s.retryable(err) {
+	list, done, err := collectOnStandby(ctx, s, phase, scan, query, args)
+	if !done {
+		list, err = readRows(ctx, s, scan, query, args)
+	}
+	if err != nil && !done && len(list) == 0 && ctx.Err() == nil && s.retryable != nil && s.retryable(err) {
 		list, err = readRows(withPing(ctx), s, scan, query, args)
 	}
 	if err != nil {

@@ -100,6 +100,10 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 		stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("write", write)}}, nil
 }
 
+func (sqliteDialect) openStandby(context.Context, Config, func() string) (standbyPool, error) {
+	return standbyPool{}, errors.New("a SQLite database has no standby: --read-database-url needs PostgreSQL in --database-url")
+}
+
 // createPrivateFile creates a missing file readable by its owner only, which SQLite's log files
 // inherit. It logs a warning if others may read an existing one.
 func createPrivateFile(path string, log *slog.Logger) error {

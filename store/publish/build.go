@@ -39,8 +39,11 @@ type builtProduct struct {
 	offers    map[string]*catalog.Offer // by currency
 	words     []index.ProductTokens
 	nameKey   []byte   // collates the base name
-	files     []string // ids of its files that exist
+	fileIDs   []string // of its files that exist
 	missing   []string // and of those that do not
+	node      int32    // by blockNode
+	files     []byte   // by packFiles
+	row       string   // by segment.ProductRowText, once written
 }
 
 type builtDocument struct {
@@ -64,6 +67,10 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 	if err != nil {
 		return nil, err
 	}
+	texts, err := p.readFileTexts(ctx, order, sources)
+	if err != nil {
+		return nil, err
+	}
 	built := make([]*builtProduct, len(order))
 	err = parallel(len(built), func(i int) error {
 		db.Throttle(ctx)
@@ -78,10 +85,12 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 			l.Children = append(l.Children, p.ids.At(child))
 		}
 		l.Files, l.Variants = files, p.variants(handle, children, sources)
-		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: segment.Breadcrumbs(p.nodes(handle)), offers: p.offers(handle, sources, prices)}
-		for _, id := range source.FileIDs() {
+		nodes, fileIDs := p.nodes(handle), source.FileIDs()
+		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: segment.Breadcrumbs(nodes), offers: p.offers(handle, sources, prices),
+			node: p.blockNode(nodes), files: packFiles(fileIDs, texts)}
+		for _, id := range fileIDs {
 			if l.HasFile(id) {
-				b.files = append(b.files, id)
+				b.fileIDs = append(b.fileIDs, id)
 			} else {
 				b.missing = append(b.missing, id)
 			}

@@ -397,8 +397,8 @@ func deltaReads(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-// requireFewStatements checks that short and long pages of a delta take equally many
-// statements.
+// requireFewStatements checks that the statements of a page of a delta do not depend on
+// its length.
 func requireFewStatements(t *testing.T, s *shop.Store) {
 	v := storetest.View(t, s, release.ShopperContext{})
 	require.NotZero(t, v.Release.BaseID)
@@ -415,7 +415,9 @@ func requireFewStatements(t *testing.T, s *shop.Store) {
 				}
 				cost[first] = counter.Count()
 			}
-			require.Equal(t, cost[1], cost[100], "statements of a page, sort %q, filter %s", by, filter)
+			// The first product is of the delta. The others are in blocks of the base, which have slots: two
+			// statements more for each of the two lists.
+			require.LessOrEqual(t, cost[100], cost[1]+4, "statements of a page, sort %q, filter %s", by, filter)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 		}
 	}
 	add(missingFile, product.missing...)
-	add(segment.ShownFile, product.files...)
+	add(segment.ShownFile, product.fileIDs...)
 	for _, attribute := range release.Filterable {
 		if attribute.Values == nil {
 			continue
@@ -193,4 +193,43 @@ func (w *releaseWriter) wordsEnd(ctx context.Context) error {
 		rows := [][]any{{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))}}
 		return t.InsertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
 	})
+}
+
+// addToBlock adds a product to its block. A delta has none.
+func (w *releaseWriter) addToBlock(product *builtProduct) {
+	if w.plan.delta != nil {
+		return
+	}
+	stored := &segment.BlockProduct{Row: product.row, Files: product.files, Documents: make(map[string][]byte, len(product.documents))}
+	for _, document := range product.documents {
+		stored.Documents[document.language] = document.body
+	}
+	w.blocks.add(w.release.ID, product.ordinal, product.node, stored)
+	if w.blocks.size > w.budget()/4 {
+		w.blocks.packAll(w.release.ID)
+	}
+}
+
+// writeBlocks writes the blocks that are full, once there are enough for a transaction, or all.
+func (w *releaseWriter) writeBlocks(ctx context.Context, all bool) error {
+	if w.blocks.bytes < listBytes && !all || len(w.blocks.ready) == 0 {
+		return nil
+	}
+	rows := w.blocks.ready
+	w.blocks.ready, w.blocks.bytes = nil, 0
+	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
+		return t.InsertRows(ctx, "release_block", []string{"id", "body"}, rows)
+	})
+}
+
+// blocksEnd writes the other blocks, and the slots.
+func (w *releaseWriter) blocksEnd(ctx context.Context) error {
+	if w.plan.delta != nil {
+		return nil
+	}
+	w.blocks.packAll(w.release.ID)
+	if err := w.writeBlocks(ctx, true); err != nil {
+		return err
+	}
+	return w.writeChunks(ctx, chunkRows(w.release.ID, segment.ListKeys, segment.SortSlot, 0, w.blocks.slots, index.PackOrdinals))
 }

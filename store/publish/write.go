@@ -25,7 +25,7 @@ func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p 
 	for _, step := range []func(context.Context) error{
 		w.readServed, w.readStored, w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.writeDocumentHashes, w.compare, w.findChanges,
+		w.blocksEnd, w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.writeDocumentHashes, w.compare, w.findChanges,
 	} {
 		if err := step(ctx); err != nil {
 			return false, fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
@@ -55,16 +55,6 @@ func (w *releaseWriter) spill(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// releasedFile is an imported file.
-type releasedFile struct {
-	id   string
-	body []byte
-}
-
-func scanReleasedFile(rows *sql.Rows) (f releasedFile, err error) {
-	return f, rows.Scan(&f.id, &f.body)
 }
 
 // files writes every file, or for a delta those that were written since.
@@ -156,6 +146,10 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			w.shared[catalog.DocumentHash(product.crumbs)] = product.crumbsID
 			w.versions = append(w.versions, product.version)
 			w.indexProduct(product)
+			w.addToBlock(product)
+		}
+		if err := w.writeBlocks(ctx, false); err != nil {
+			return err
 		}
 		if err := w.writePrices(ctx); err != nil {
 			return err
@@ -213,8 +207,8 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*
 			published = was.published
 		}
 		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs, product.version, published}
-		row := segment.ProductRowText(product.source.ID, documents.String(), crumbs, published, product.offers)
-		shown[i] = []any{segment.RowID(w.release.ID, product.ordinal), row}
+		product.row = segment.ProductRowText(product.source.ID, documents.String(), crumbs, published, product.offers)
+		shown[i] = []any{segment.RowID(w.release.ID, product.ordinal), product.row}
 		for _, code := range slices.Sorted(maps.Keys(product.offers)) {
 			o := product.offers[code]
 			if len(o.Sales) > 0 {

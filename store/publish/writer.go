@@ -40,6 +40,7 @@ type releaseWriter struct {
 	words     wordIndex
 	facet     map[string]*facetBuilder // by attribute
 	prices    priceIndex
+	blocks    blockBuilder
 	naming    index.NameOrder
 	nameKeys  []int64 // sort keys by handle, once all names are known
 	idKeys    []int64 // likewise

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
 	"portico/store/release/price"
@@ -101,8 +102,9 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 	return byID, nil
 }
 
-// ProductsAt returns the products at some ordinals of the release, in two
-// statements at most for each 512 of them. It caches them by the release that
+// ProductsAt returns the products at some ordinals of the release, in at most
+// five statements for each 512 of them, and in one or two if their slots and
+// breadcrumbs are cached. It caches them by the release that
 // holds them, so that those of a base stay cached when a delta is published.
 func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduct, error) {
 	found := make([]*storedProduct, len(places))
@@ -145,35 +147,42 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduc
 	return found, nil
 }
 
-// readProducts reads rows, then their documents.
+// readProducts reads products, then the breadcrumbs that are not cached.
 func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint32]*storedProduct) error {
-	rows, err := v.ProductRows(ctx, places)
+	stored, err := v.ProductsStored(ctx, places)
 	if err != nil {
 		return err
 	}
-	chosen := make(map[uint32]segment.Translation, len(rows))
-	var documents, crumbs []int64
-	for place, row := range rows {
-		if chosen[place], err = v.BestTranslation(row); err != nil {
-			return err
-		}
-		documents, crumbs = append(documents, chosen[place].Document), append(crumbs, row.Crumbs)
+	defer stored.Release()
+	ids := make([]int64, 0, len(stored.ByPlace))
+	for _, p := range stored.ByPlace {
+		ids = append(ids, p.Crumbs)
 	}
-	bodies, shared, err := v.DocumentsAndCrumbs(ctx, store.Unique(documents), store.Unique(crumbs))
+	crumbs, err := v.Crumbs(ctx, store.Unique(ids))
 	if err != nil {
 		return err
 	}
-	for place, row := range rows {
-		offer, err := price.OfferIn(row.Offers, v.Currency)
+	for place, p := range stored.ByPlace {
+		offer, err := price.OfferIn(p.Offers, v.Currency)
 		if err != nil {
 			return err
 		}
-		choice := chosen[place]
 		quote := price.QuoteAt(offer, store.Micros(v.now), v.formatter())
-		into[place], err = newStoredProduct(v, row, place, choice.Language, bodies[choice.Document], shared[row.Crumbs], quote)
-		if err != nil {
+		if into[place], err = newStoredProduct(v, p, place, crumbs[p.Crumbs], quote); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// FilesByID returns several files of the release. It leaves out unknown ids. Files of the products in
+// shown, which are of the view, are often in memory with them.
+func (v *View) FilesByID(ctx context.Context, ids []string, shown ...*Product) (map[string]*catalog.File, error) {
+	stored := make(map[string]*catalog.File, len(ids))
+	for _, p := range shown {
+		for _, f := range p.storedFiles() {
+			stored[f.ID] = f
+		}
+	}
+	return v.Reader.FilesByID(ctx, ids, stored)
 }

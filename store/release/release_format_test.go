@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 5
-	formatSum   = "1342f136525870129cfc2bd1e93e26eef5a975a3a6c7ab1644cda83f5fff36ba"
+	formatOfSum = 6
+	formatSum   = "b6bd17316522574a17e8199e39508049785a2d5bf690936d0d691a1a1df042b8"
 )
 
 func TestFormatOfReleases(t *testing.T) {
@@ -42,6 +42,9 @@ func TestFormatOfReleases(t *testing.T) {
 		require.NoError(t, err)
 		sum, db := sha256.New(), backend.SQL(t)
 		for _, table := range segment.Tables {
+			if table.Name == "release_block" {
+				continue // TestBlockLayout: compressed bytes depend on the library
+			}
 			order := "release_id, " + table.Key
 			if table.Key == "id" {
 				order = table.Key

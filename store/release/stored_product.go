@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/release/price"
 	"portico/store/release/segment"
 )
@@ -30,25 +31,31 @@ type storedProduct struct {
 	document   productDocument // the decoded body
 	damage     error
 
+	fileTexts   string // StoredProduct.Files
+	filesOnce   sync.Once
+	files       []*catalog.File // the parsed fileTexts
+	filesDamage error
+
 	refsOnce   sync.Once
 	references productRefs
 	refsDamage error
 }
 
-func (p *storedProduct) Size() int { return 3*len(p.body) + 600 }
+func (p *storedProduct) Size() int { return 3*len(p.body) + 2*len(p.fileTexts) + 600 }
 
 // newStoredProduct joins a document with the members that depend on the
 // release, the currency and the nodes.
-func newStoredProduct(v *View, row segment.ProductRow, ordinal uint32, language, document, crumbs string, quote *price.Quote) (*storedProduct, error) {
-	attributes, rest, ok := strings.Cut(document, "\n")
+func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, crumbs string, quote *price.Quote) (*storedProduct, error) {
+	attributes, rest, ok := strings.Cut(stored.Document, "\n")
 	if !ok {
-		return nil, fmt.Errorf("the document of product %s is damaged", row.ID)
+		return nil, fmt.Errorf("the document of product %s is damaged", stored.ID)
 	}
 	if v.Release.Format < segment.FormatOfPresence {
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
-	p := &storedProduct{id: row.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: row.PublishedAt, language: language, quote: quote}
-	dst := make([]byte, 0, len(document)+len(crumbs)+1024) // room for the members below, about 850 bytes with prices
+	p := &storedProduct{id: stored.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, language: stored.Language,
+		quote: quote, fileTexts: strings.Clone(stored.Files)}
+	dst := make([]byte, 0, len(stored.Document)+len(crumbs)+1024) // room for the members below, about 850 bytes with prices
 	dst = append(dst, attributes...)
 	p.published = len(dst)
 	dst = store.AppendMember(dst, "published_at", store.FormatTimeBare(store.FromMicros(p.since)))
@@ -84,6 +91,14 @@ func (p *storedProduct) refs() *productRefs {
 	})
 	p.check(p.refsDamage)
 	return &p.references
+}
+
+// storedFiles parses the files that are stored with the product on first use. They are those of the
+// layer that holds the product.
+func (p *storedProduct) storedFiles() []*catalog.File {
+	p.filesOnce.Do(func() { p.files, p.filesDamage = segment.ParseFiles(p.fileTexts) })
+	p.check(p.filesDamage)
+	return p.files
 }
 
 // check panics if the body, which the release wrote, cannot be decoded.

@@ -90,9 +90,11 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 }
 
 // ViewOf returns a view of a release for internal use, without a shopper: it
-// has no language, currency or page length.
+// has no language, currency or page length, and is read from the primary.
 func ViewOf(s *ReleaseService, release *segment.Release) *View {
-	return &View{Reader: segment.NewReader(s.db, release, nil), service: s, tree: &treeOnce{}, valid: &validity{}, now: s.db.Now()}
+	own := &View{Reader: segment.NewReader(s.db, release, nil), service: s, tree: &treeOnce{}, valid: &validity{}, now: s.db.Now()}
+	own.Primary = true
+	return own
 }
 
 // Uncached returns a view of another release on the same base. It caches

@@ -62,3 +62,6 @@ func (s *Store) Gauges(ctx context.Context) (*Gauges, error) {
 
 // PoolStats returns the load of the connection pools.
 func (s *Store) PoolStats() []db.PoolStats { return s.db.PoolStats() }
+
+// StandbyStats says how releases are read from the standby.
+func (s *Store) StandbyStats() db.StandbyStats { return s.db.StandbyStats() }

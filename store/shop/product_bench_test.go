@@ -176,17 +176,21 @@ func benchmarkViews(b *testing.B, name string, read func(*testing.B, *release.Vi
 }
 
 // BenchmarkColdPage reads a different page of 25 products each time, with their references,
-// most of them not cached.
+// most of them not cached: of a node, and of all products.
 func BenchmarkColdPage(b *testing.B) {
 	s := openShop(b, shop.Config{CacheBytes: 16 << 20})
 	random := rand.New(rand.NewPCG(1, 1))
 	first := 25
-	b.ReportAllocs()
-	for b.Loop() {
+	view := func(b *testing.B) *release.View {
 		v, err := s.View(b.Context(), release.ShopperContext{Locale: []string{"en", "fr", "de"}[random.IntN(3)]})
 		require.NoError(b, err)
-		offset := random.IntN(min(v.Release.Products, store.MaxOffset))
-		slice, err := v.Products(b.Context(), release.ProductQuery{Page: store.Page{First: &first, Offset: &offset}})
+		return v
+	}
+	tree, err := view(b).Tree(b.Context())
+	require.NoError(b, err)
+	read := func(b *testing.B, v *release.View, nodeID string, total int) *store.Slice[*release.Product] {
+		offset := random.IntN(min(max(1, total-first), store.MaxOffset))
+		slice, err := v.Products(b.Context(), release.ProductQuery{NodeID: nodeID, Page: store.Page{First: &first, Offset: &offset}})
 		require.NoError(b, err)
 		var files, components []string
 		for _, p := range slice.Items {
@@ -196,11 +200,35 @@ func BenchmarkColdPage(b *testing.B) {
 				files = append(files, link.ID)
 			}
 		}
-		_, err = v.FilesByID(b.Context(), files)
+		_, err = v.FilesByID(b.Context(), files, slice.Items...)
 		require.NoError(b, err)
 		_, err = v.ProductsByID(b.Context(), components)
 		require.NoError(b, err)
+		return slice
 	}
+	totals := map[string]int{}
+	var nodes []string
+	for _, node := range tree.Nodes {
+		slice := read(b, view(b), node.ID, 0)
+		if totals[node.ID], err = slice.Total(b.Context()); totals[node.ID] >= 2*first {
+			nodes = append(nodes, node.ID)
+		}
+		require.NoError(b, err)
+	}
+	b.Run("of a node", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			id := nodes[random.IntN(len(nodes))]
+			read(b, view(b), id, totals[id])
+		}
+	})
+	b.Run("of all", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			v := view(b)
+			read(b, v, "", v.Release.Products)
+		}
+	})
 }
 
 // BenchmarkFind filters all products by pairs of tags and counts them, with popular pairs more

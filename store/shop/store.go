@@ -34,6 +34,7 @@ import (
 // Config says which database to open and how.
 type Config struct {
 	URL           string           // file:portico.db or postgres://user@host:5432/database
+	ReadURL       string           // PostgreSQL only: a standby to read releases from; empty for none
 	Readers       int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the default
 	Synchronous   string           // SQLite only: FULL (the default, survives power loss), NORMAL or OFF
 	CacheBytes    uint64           // memory for products and lists of releases; 0 means 256 MiB
@@ -79,7 +80,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if config.Retention != nil {
 		kept = *config.Retention
 	}
-	d, err := db.Open(ctx, db.Config{URL: config.URL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
+	d, err := db.Open(ctx, db.Config{URL: config.URL, ReadURL: config.ReadURL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
 		NoCache: config.NoCache, MaxKeys: config.MaxKeys, MaxKeyBytes: config.MaxKeyBytes, KeyLifetime: cmp.Or(kept.IdempotencyKeys, -1), Timeouts: config.Timeouts, Clock: config.Clock, DatabaseClock: config.DatabaseClock, Log: config.Log})
 	if err != nil {
 		return nil, err

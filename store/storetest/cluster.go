@@ -154,11 +154,14 @@ func IsListening(port string) bool {
 // CaughtUp reports whether a standby has replayed all that the server has written.
 func (c *Cluster) CaughtUp(t testing.TB, standby *Cluster) bool {
 	t.Helper()
-	ask := func(of *Cluster, question string) string {
-		out, err := c.Command("psql", "--no-psqlrc", "--tuples-only", "--no-align", "--command="+question, of.URL("postgres", "postgres")).Output()
-		require.NoError(t, err)
-		return strings.TrimSpace(string(out))
-	}
-	at := ask(c, `SELECT pg_current_wal_lsn()`)
-	return ask(standby, `SELECT pg_last_wal_replay_lsn() >= '`+at+`'::pg_lsn`) == "t"
+	at := c.Query(t, `SELECT pg_current_wal_lsn()`)
+	return standby.Query(t, `SELECT pg_last_wal_replay_lsn() >= '`+at+`'::pg_lsn`) == "t"
+}
+
+// Query runs a statement in the database postgres and returns its rows as text.
+func (c *Cluster) Query(t testing.TB, statement string) string {
+	t.Helper()
+	out, err := c.Command("psql", "--no-psqlrc", "--tuples-only", "--no-align", "--command="+statement, c.URL("postgres", "postgres")).Output()
+	require.NoError(t, err, statement)
+	return strings.TrimSpace(string(out))
 }

@@ -1,8 +1,10 @@
 package storetest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -14,6 +16,35 @@ func processAttributes(owner *credential) *syscall.SysProcAttr {
 		attributes.Credential = &syscall.Credential{Uid: owner.uid, Gid: owner.gid}
 	}
 	return attributes
+}
+
+// killPostmaster ends the PostgreSQL server of a data directory and its sessions, if it is the
+// process of that number.
+func killPostmaster(pid int, data string) {
+	if !isPostmaster(pid, data) {
+		return
+	}
+	_ = syscall.Kill(pid, syscall.SIGSTOP) // so that it starts no others
+	for _, child := range childrenOf(pid) {
+		_ = syscall.Kill(child, syscall.SIGKILL)
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+}
+
+// isPostmaster reports whether a process is the PostgreSQL server of a data directory.
+func isPostmaster(pid int, data string) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && slices.Contains(strings.Split(string(line), "\x00"), data)
+}
+
+func childrenOf(parent int) (pids []int) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", parent))
+	for field := range strings.FieldsSeq(string(text)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
 }
 
 // serverBytes is the space that a server may need.

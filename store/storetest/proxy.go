@@ -44,17 +44,24 @@ func NewProxy(t *testing.T, backend Backend) (proxy *Proxy, address string) {
 	if directory := behind.Query().Get("host"); directory != "" {
 		network, host = "unix", directory+"/.s.PGSQL."+portOf(behind)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	proxy = &Proxy{target: func() (net.Conn, error) { return net.Dial(network, host) }, listener: listener, conns: map[net.Conn]bool{}}
-	go proxy.accept()
-	t.Cleanup(func() { listener.Close(); proxy.CloseConnections() })
+	proxy = newProxy(t, network, host)
 	query := behind.Query()
 	query.Del("host")
 	query.Del("port")
 	query.Set("sslmode", "disable")
-	behind.Host, behind.RawQuery = listener.Addr().String(), query.Encode()
+	behind.Host, behind.RawQuery = proxy.listener.Addr().String(), query.Encode()
 	return proxy, behind.String()
+}
+
+// newProxy starts a proxy in front of an address.
+func newProxy(t testing.TB, network, host string) *Proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	proxy := &Proxy{target: func() (net.Conn, error) { return net.Dial(network, host) }, listener: listener, conns: map[net.Conn]bool{}}
+	go proxy.accept()
+	t.Cleanup(func() { listener.Close(); proxy.CloseConnections() })
+	return proxy
 }
 
 func portOf(address *url.URL) string {

@@ -99,7 +99,9 @@ func RequireNoOrphans(t require.TestingT, db *sql.DB) {
 	for _, table := range []string{"release_product", "release_node", "release_file", "release_list", "release_chunk", "release_index", "release_place", "release_sale", "release_word", "release_facet", "release_change"} {
 		require.Zero(t, CountRows(t, db, table+` WHERE release_id NOT IN (SELECT id FROM release)`), table)
 	}
-	require.Zero(t, CountRows(t, db, `release_row WHERE id / 4294967296 NOT IN (SELECT id FROM release)`), "rows of products")
+	for _, table := range []string{"release_row", "release_block"} {
+		require.Zero(t, CountRows(t, db, table+` WHERE id / 4294967296 NOT IN (SELECT id FROM release)`), table)
+	}
 	used := map[string]bool{}
 	for _, query := range []string{`SELECT documents FROM release_product`, `SELECT CAST(crumbs AS TEXT) FROM release_product`, `SELECT CAST(document_id AS TEXT) FROM release_file`} {
 		rows, err := db.Query(query)

@@ -76,7 +76,7 @@ type databaseCollector struct {
 
 // The metrics of databaseCollector.
 var (
-	poolInUse       = newDesc("portico_database_connections_in_use", "Database connections in use, by pool: read, write, long (publications and exports) or house (background jobs).", "pool")
+	poolInUse       = newDesc("portico_database_connections_in_use", "Database connections in use, by pool: read, write, long (publications and exports), house (background jobs) or standby.", "pool")
 	poolIdle        = newDesc("portico_database_connections_idle", "Idle database connections, by pool.", "pool")
 	poolMax         = newDesc("portico_database_connections_max", "Maximum number of database connections, by pool.", "pool")
 	poolWaits       = newDesc("portico_database_connection_waits_total", "Waits for a database connection, by pool.", "pool")

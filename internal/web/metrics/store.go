@@ -10,6 +10,10 @@ import (
 // RegisterStore adds the metrics of a store: its database and pools, and its caches.
 func (m *Metrics) RegisterStore(log *slog.Logger, s *shop.Store) {
 	m.RegisterDatabase(log, func(ctx context.Context) (DatabaseStats, error) { return databaseStats(ctx, s) })
+	m.RegisterStandby(func() (lost bool, reads map[string]int64) {
+		stats := s.StandbyStats()
+		return stats.Lost, stats.Reads
+	})
 	m.RegisterReleaseCache(s.CacheStats)
 	m.RegisterStockCache(func() (held, bytes, age, loads, full float64) {
 		stats := s.StockCacheStats()

@@ -52,7 +52,7 @@ func ChunksOf[T db.Sized](ctx context.Context, r *Reader, lists []KeptList, sort
 	for release, names := range missing {
 		if err := store.Chunked(store.Unique(names), 512, func(names []string) error {
 			places, args := db.InList([]any{release, string(sort), low, high}, names)
-			read, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (c chunk, err error) {
+			read, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (c chunk, err error) {
 				return c, rows.Scan(&c.list, &c.number, &c.body)
 			}, `
 				SELECT list, chunk, body FROM release_chunk

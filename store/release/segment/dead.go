@@ -20,7 +20,7 @@ func (r *Reader) Dead(ctx context.Context) (index.Ordinals, error) {
 	if kept, ok := db.Cached[index.Ordinals](r.Cache, key); ok {
 		return kept, nil
 	}
-	body, found, err := db.One(ctx, r.db.Reader, db.Scalar[[]byte], `
+	body, found, err := db.One(ctx, r.session(), db.Scalar[[]byte], `
 		SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = '' AND chunk = 0`, r.Release.ID, ListDead)
 	if err != nil {
 		return nil, err

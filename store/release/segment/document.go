@@ -36,21 +36,21 @@ func parseTranslations(documents, base string) (list translationList, err error)
 	return list, nil
 }
 
-// BestTranslation returns a product's document in the best language that it
-// has.
-func (r *Reader) BestTranslation(row ProductRow) (Translation, error) {
+// bestTranslation returns a product's document in the best language that it
+// has. translated is false for the base document.
+func (r *Reader) bestTranslation(row ProductRow) (best Translation, translated bool, err error) {
 	list, err := parseTranslations(row.documents, r.Release.Locale)
 	if err != nil || len(list) == 0 {
-		return Translation{}, err
+		return best, false, err
 	}
 	for _, want := range r.languages {
 		for _, t := range list[1:] {
 			if t.Language == want {
-				return t, nil
+				return t, true, nil
 			}
 		}
 	}
-	return list[0], nil
+	return list[0], false, nil
 }
 
 // TranslationsAt returns the documents of the products at some ordinals.
@@ -68,7 +68,7 @@ func (r *Reader) TranslationsAt(ctx context.Context, places []uint32) (map[uint3
 	}
 	err := store.Chunked(missing, 512, func(places []uint32) error {
 		list, args := db.InList(r.Layers(), places)
-		_, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
+		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (none struct{}, err error) {
 			var place uint32
 			var text string
 			if err := rows.Scan(&place, &text); err != nil {
@@ -86,31 +86,32 @@ func (r *Reader) TranslationsAt(ctx context.Context, places []uint32) (map[uint3
 	return found, err
 }
 
-// DocumentsAndCrumbs reads documents, and breadcrumbs, which it caches by
-// themselves because many products share them. A missing document is left out.
-func (r *Reader) DocumentsAndCrumbs(ctx context.Context, documents, crumbs []int64) (bodies, shared map[int64]string, err error) {
-	key, shared := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedCrumbs}, make(map[int64]string, len(crumbs))
-	missing := documents
-	for _, id := range crumbs {
+// Crumbs reads breadcrumbs by the ids of their documents, and caches them, because
+// many products share them.
+func (r *Reader) Crumbs(ctx context.Context, ids []int64) (map[int64]string, error) {
+	key, found := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedCrumbs}, make(map[int64]string, len(ids))
+	var missing []int64
+	for _, id := range ids {
 		key.Number = int(id)
 		if kept, ok := db.Cached[storedText](r.Cache, key); ok {
-			shared[id] = string(kept)
+			found[id] = string(kept)
 		} else {
 			missing = append(missing, id)
 		}
 	}
-	if bodies, err = r.Documents(ctx, missing); err != nil {
-		return nil, nil, err
+	bodies, err := r.Documents(ctx, missing)
+	if err != nil {
+		return nil, err
 	}
-	for _, id := range missing[len(documents):] {
-		body, found := bodies[id]
-		if !found {
-			return nil, nil, ErrGone
+	for _, id := range missing {
+		body, exists := bodies[id]
+		if !exists {
+			return nil, ErrGone
 		}
-		key.Number, shared[id] = int(id), body
+		key.Number, found[id] = int(id), body
 		r.Cache.Set(key, storedText(body))
 	}
-	return bodies, shared, nil
+	return found, nil
 }
 
 // Documents reads documents by their ids, and charges the context's Allowance
@@ -123,7 +124,7 @@ func (r *Reader) Documents(ctx context.Context, ids []int64) (map[int64]string, 
 	bodies := make(map[int64]string, len(ids))
 	err := store.Chunked(ids, 1024, func(ids []int64) error {
 		list, args := db.InList(nil, ids)
-		documents, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (d document, err error) {
+		documents, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (d document, err error) {
 			if err := rows.Scan(&d.id, &d.body); err != nil {
 				return d, err
 			}

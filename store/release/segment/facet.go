@@ -64,13 +64,13 @@ func (r *Reader) facet(ctx context.Context, attribute string) (*Facet, error) {
 		return kept, nil
 	}
 	f := &Facet{first: uint32(r.Release.FirstOrdinal)}
-	chunks, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (number int, err error) {
+	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
 		var body []byte
 		if err := rows.Scan(&number, &body); err != nil {
 			return 0, err
 		}
 		if number == DirectoryChunk {
-			f.values = unpackTexts(body)
+			*f = Facet{first: f.first, values: unpackTexts(body)} // the first row, also of a second attempt
 		} else {
 			f.unpack(body)
 		}

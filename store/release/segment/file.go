@@ -19,12 +19,13 @@ const (
 )
 
 // FilesByID returns several files of the release. It leaves out unknown ids. It
-// caches them by the release that holds them.
-func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
+// caches them by the release that holds them. stored are the files by id that
+// were stored with some products (StoredProduct.Files), which are not read again.
+func (r *Reader) FilesByID(ctx context.Context, ids []string, stored map[string]*catalog.File) (map[string]*catalog.File, error) {
 	r.Reads.AddNames(fileKind, store.ValidIDs(ids))
 	base := r.base()
 	if base == nil {
-		return r.ownFiles(ctx, ids)
+		return r.ownFiles(ctx, ids, stored)
 	}
 	own, err := r.ownFileIDs(ctx)
 	if err != nil {
@@ -38,11 +39,11 @@ func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catal
 			below = append(below, id)
 		}
 	}
-	files, err := base.ownFiles(ctx, below)
+	files, err := base.ownFiles(ctx, below, stored)
 	if err != nil || len(above) == 0 {
 		return files, err
 	}
-	changed, err := r.ownFiles(ctx, above)
+	changed, err := r.ownFiles(ctx, above, nil)
 	maps.Copy(files, changed)
 	return files, err
 }
@@ -53,7 +54,7 @@ func (r *Reader) ownFileIDs(ctx context.Context) (storedTexts, error) {
 	if cached, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return cached, nil
 	}
-	ids, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1 ORDER BY file_id`, r.Release.ID)
+	ids, err := db.Collect(ctx, r.session(), db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id = $1 ORDER BY file_id`, r.Release.ID)
 	if err == nil {
 		r.Cache.Set(key, storedTexts(ids))
 	}
@@ -61,12 +62,24 @@ func (r *Reader) ownFileIDs(ctx context.Context) (storedTexts, error) {
 }
 
 // ownFiles returns several files of the upper layer.
-func (r *Reader) ownFiles(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
+func (r *Reader) ownFiles(ctx context.Context, ids []string, stored map[string]*catalog.File) (map[string]*catalog.File, error) {
+	found := make(map[string]*catalog.File, len(ids))
+	var others []string
+	for _, id := range ids {
+		if f := stored[id]; f != nil {
+			found[id] = f
+		} else {
+			others = append(others, id)
+		}
+	}
+	if len(others) == 0 {
+		return found, nil
+	}
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedFile}
-	return db.Fetch(r.Cache, key, store.ValidIDs(ids), func(ids []string) (map[string]*catalog.File, error) {
+	read, err := db.Fetch(r.Cache, key, store.ValidIDs(others), func(ids []string) (map[string]*catalog.File, error) {
 		files := make(map[string]*catalog.File, len(ids))
 		list, args := db.InList([]any{r.Release.ID}, ids)
-		read, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (*catalog.File, error) {
+		read, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (*catalog.File, error) {
 			var document []byte
 			if err := rows.Scan(&document); err != nil {
 				return nil, err
@@ -80,11 +93,13 @@ func (r *Reader) ownFiles(ctx context.Context, ids []string) (map[string]*catalo
 		}
 		return files, err
 	})
+	maps.Copy(found, read)
+	return found, err
 }
 
 // FilesShown is FilesByID for the files that products of the release show.
 func (r *Reader) FilesShown(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
-	files, err := r.FilesByID(ctx, ids)
+	files, err := r.FilesByID(ctx, ids, nil)
 	if err != nil || r.Release.Format < FormatOfPresence {
 		return files, err
 	}
@@ -110,7 +125,7 @@ func (r *Reader) FileIDs(ctx context.Context, all bool) ([]string, error) {
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
 	}
-	ids, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `
+	ids, err := db.Collect(ctx, r.session(), db.Scalar[string], `
 		SELECT DISTINCT file_id FROM release_file WHERE release_id IN ($1, $2) ORDER BY file_id`, r.Layers()...)
 	if err != nil {
 		return nil, err

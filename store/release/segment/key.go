@@ -120,7 +120,7 @@ func (r *Reader) readIDRank(ctx context.Context, operator, id string) (int64, er
 		if err := store.Charge(ctx, statementWork); err != nil {
 			return 0, err
 		}
-		next, found, err := db.One(ctx, r.db.Reader, func(rows *sql.Rows) (p place, err error) {
+		next, found, err := db.One(ctx, r.session(), func(rows *sql.Rows) (p place, err error) {
 			return p, rows.Scan(&p.id, &p.ordinal)
 		}, `
 			SELECT product_id, ordinal FROM release_place

@@ -93,7 +93,7 @@ func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	for i := range p.base {
 		p.base[i] = Unpriced
 	}
-	chunks, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (number int, err error) {
+	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
 		var body []byte
 		err = rows.Scan(&number, &body)
 		copy(p.base[min(len(p.base), number*ChunkSize):], index.UnpackKeys(body))
@@ -126,7 +126,7 @@ func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 }
 
 func (r *Reader) saleOffers(ctx context.Context, currency string, base []int64) ([]saleOffer, error) {
-	return db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (s saleOffer, err error) {
+	return db.Collect(ctx, r.session(), func(rows *sql.Rows) (s saleOffer, err error) {
 		var text []byte
 		if err := rows.Scan(&s.ordinal, &text); err != nil {
 			return s, err
@@ -149,13 +149,13 @@ func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
 	if kept, ok := db.Cached[storedTexts](r.Cache, key); ok {
 		return kept, nil
 	}
-	sorts, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `
+	sorts, err := db.Collect(ctx, r.session(), db.Scalar[string], `
 		SELECT DISTINCT sort FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort > $4 AND sort < $5`,
 		append(r.Layers(), ListKeys, string(SortOfPrices("")), string(SortOfPrices("~")))...)
 	if err != nil {
 		return nil, err
 	}
-	codes, err := db.Collect(ctx, r.db.Reader, db.Scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN ($1, $2)`, r.Layers()...)
+	codes, err := db.Collect(ctx, r.session(), db.Scalar[string], `SELECT DISTINCT currency FROM release_sale WHERE release_id IN ($1, $2)`, r.Layers()...)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (r *Reader) ProductRows(ctx context.Context, places []uint32) (map[uint32]P
 	}
 	found := make(map[uint32]ProductRow, len(places))
 	list, args := db.InList(nil, ids)
-	_, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
+	_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (none struct{}, err error) {
 		var id int64
 		var text string
 		if err := rows.Scan(&id, &text); err != nil {

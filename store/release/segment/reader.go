@@ -21,6 +21,7 @@ type Reader struct {
 	Release   *Release
 	Cache     *db.Cache            // nil caches nothing
 	Reads     *dependency.Recorder // collects what is read; nil for nothing
+	Primary   bool                 // never read from a standby: for publications, whose releases are not published yet
 	db        *db.DB
 	languages []string // that texts are searched in, besides the base language
 }
@@ -28,6 +29,15 @@ type Reader struct {
 // NewReader returns a reader of a release in a database.
 func NewReader(d *db.DB, release *Release, languages []string) Reader {
 	return Reader{Release: release, Cache: d.Cache, db: d, languages: languages}
+}
+
+// session returns where the parts of the release are read. Whether the release
+// is kept is read from the primary.
+func (r *Reader) session() db.Session {
+	if r.Primary {
+		return r.db.Reader
+	}
+	return r.db.ReleaseReader(r.Release.CacheIdentity())
 }
 
 // base reads the release that a delta rests on; nil for a whole release.

@@ -129,7 +129,7 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 	if kept, ok := db.Cached[*Tree](r.Cache, key); ok {
 		return kept, nil
 	}
-	nodes, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (*CatalogNode, error) {
+	nodes, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (*CatalogNode, error) {
 		n := &CatalogNode{PublishedAt: r.Release.PublishedAt, Language: r.Release.Locale}
 		var updated, published int64
 		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated, &published)

@@ -106,7 +106,7 @@ func (r *Reader) wordDirectory(ctx context.Context) (wordDirectory, error) {
 	if kept, ok := db.Cached[wordDirectory](r.Cache, key); ok {
 		return kept, nil
 	}
-	bodies, err := db.Collect(ctx, r.db.Reader, db.Scalar[[]byte],
+	bodies, err := db.Collect(ctx, r.session(), db.Scalar[[]byte],
 		`SELECT body FROM release_word WHERE release_id = $1 AND chunk < 0 ORDER BY chunk`, r.Release.ID)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (r *Reader) wordChunks(ctx context.Context, numbers []int) (map[int]wordChu
 	}
 	err := store.Chunked(missing, 1024, func(numbers []int) error {
 		list, args := db.InList([]any{r.Release.ID}, numbers)
-		_, err := db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (body wordChunk, err error) {
+		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (body wordChunk, err error) {
 			err = rows.Scan(&key.Number, (*[]byte)(&body))
 			found[key.Number] = body
 			r.Cache.Set(key, body)

@@ -1,0 +1,50 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+)
+
+// collectOnStandby is Collect on the standby. done is false if the primary must be read.
+func collectOnStandby[T any](ctx context.Context, s Session, phase int64, scan func(*sql.Rows) (T, error), query string, args []any) (list []T, done bool, err error) {
+	b := s.standby
+	if b == nil || usesBackgroundPool(ctx) {
+		return nil, false, nil
+	}
+	if !b.usable.Load() {
+		b.reads[standbyLost].Add(1)
+		return nil, false, nil
+	}
+	reading, cancel := context.WithTimeout(ctx, standbyTimeout)
+	defer cancel()
+	reading = context.WithValue(reading, replayedKey{}, wantedRelease{s.release, s.identityGuard.known(), phase})
+	unread := false // whether scan failed
+	read := func(ctx context.Context) ([]T, error) {
+		return readRows(ctx, Session{conn: b.db}, func(rows *sql.Rows) (T, error) {
+			item, err := scan(rows)
+			unread = err != nil
+			return item, err
+		}, query, args)
+	}
+	list, err = read(reading)
+	if err != nil && !unread && reading.Err() == nil && b.lostConnection(err) {
+		list, err = read(withPing(reading)) // the URL may name another standby
+	}
+	result, kind := standbyFailed, b.classify(err)
+	switch {
+	case err == nil:
+		result, done = standbyRead, true
+	case unread || ctx.Err() != nil:
+		return nil, true, err // the primary would not change it
+	case errors.Is(err, errNotReplayed):
+		result = standbyBehind
+	case reading.Err() != nil || kind == kindTimeout: // a slow query, or a standby that hangs
+		b.suspect()
+	case kind == kindRetry: // replay removed rows that the query needs
+	default:
+		b.lose(err)
+	}
+	b.reads[result].Add(1)
+	return list, done, nil
+}
