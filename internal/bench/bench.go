@@ -112,8 +112,11 @@ func (b *bench) hasFlag(flag string) bool {
 	return err == nil && bytes.Contains(help, []byte(flag))
 }
 
-// command runs a command of portico on the core of the servers, and returns its output and duration.
-func (b *bench) command(input string, args ...string) (output string, took time.Duration, err error) {
+// commandTime is the time of a command: on the clock, and of the processor in user and system mode.
+type commandTime struct{ elapsed, cpu time.Duration }
+
+// command runs a command of portico on the core of the servers, and returns its output and time.
+func (b *bench) command(input string, args ...string) (output string, took commandTime, err error) {
 	var stdout, stderr bytes.Buffer
 	command := b.program(b.ctx, args...)
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(input), &stdout, &stderr
@@ -124,5 +127,9 @@ func (b *bench) command(input string, args ...string) (output string, took time.
 	if err != nil {
 		err = fmt.Errorf("portico %s: %w: %s", strings.Join(args, " "), err, stderr.String())
 	}
-	return stdout.String(), time.Since(begin), err
+	took.elapsed = time.Since(begin)
+	if state := command.ProcessState; state != nil {
+		took.cpu = state.UserTime() + state.SystemTime()
+	}
+	return stdout.String(), took, err
 }

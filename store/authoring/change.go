@@ -37,6 +37,13 @@ func (w *Writer) storeChanges(ctx context.Context) error {
 	if err != nil || len(w.touched) == 0 {
 		return err
 	}
+	needed, err := w.changesNeeded(ctx)
+	if err != nil {
+		return err
+	}
+	if !needed {
+		return w.dropChanges(ctx, revision)
+	}
 	changes := store.Unique(w.touched)
 	kept, _, err := db.One(ctx, w.Session, db.Scalar[int64], `UPDATE counter SET value = value + $1 WHERE name = 'tracked' RETURNING value`, len(changes))
 	if err != nil {
@@ -53,6 +60,14 @@ func (w *Writer) storeChanges(ctx context.Context) error {
 		rows[i] = []any{revision, c.table, c.id}
 	}
 	return w.InsertRows(ctx, "authored_change", []string{"revision", "kind", "id"}, rows)
+}
+
+// changesNeeded reports whether a release can be the base of a delta: one is being built, or is not
+// older than the first stored change. An import of a new shop stores no changes.
+func (w *Writer) changesNeeded(ctx context.Context) (bool, error) {
+	_, found, err := db.One(ctx, w.Session, db.Scalar[int64], `
+		SELECT id FROM release WHERE revision < 0 OR revision >= (SELECT value FROM counter WHERE name = 'tracked_from') LIMIT 1`)
+	return found, err
 }
 
 // dropChanges deletes the changes of all revisions up to this one.

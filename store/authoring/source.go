@@ -132,7 +132,10 @@ func (f *Validator) Time(member string, text *string) {
 		f.Add(member, "must be a time such as 2012-05-30T00:00:00.000Z, got %q", store.Abbreviate(*text))
 		return
 	}
-	*text = store.FormatTime(t)
+	var canonical [len("2012-05-30T00:00:00.000Z")]byte
+	if store.AppendTime(canonical[:0], t); *text != string(canonical[:]) {
+		*text = string(canonical[:])
+	}
 }
 
 // Currency requires the form of an ISO 4217 code.

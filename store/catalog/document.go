@@ -98,6 +98,9 @@ func (p *ProductSource) appendAttributes(dst []byte, name, description string, l
 
 // liveComponents drops options that are not live, and components without options.
 func (a *ProductAttributes) liveComponents(live map[string]bool) map[string]Component {
+	if len(a.Components) == 0 {
+		return nil
+	}
 	left := map[string]Component{}
 	for key, component := range a.Components {
 		options := make([]ComponentOption, 0, len(component.Options))
@@ -193,7 +196,7 @@ func (p *ProductSource) appendMeta(dst []byte, language string, l Links) []byte 
 	dst = store.AppendStrings(dst, "product_types", p.Attributes.ProductTypes)
 	dst = append(store.AppendName(dst, "component_products"), "{}"...)
 	dst = append(store.AppendName(dst, "bundle_configuration"), `{"selected_options":`...)
-	dst = append(append(dst, store.Encode(p.Attributes.selectedOptions(l.Components))...), '}')
+	dst = append(appendObjectOf(dst, p.Attributes.selectedOptions(l.Components)), '}')
 	return l.Variants.appendJSON(dst)
 }
 
@@ -211,6 +214,22 @@ func (a *ProductAttributes) selectedOptions(live map[string]bool) map[string]map
 		}
 	}
 	return selected
+}
+
+// appendObjectOf appends a map as an object. Most documents have only empty ones.
+func appendObjectOf[V any](dst []byte, members map[string]V) []byte {
+	if len(members) == 0 {
+		return append(dst, "{}"...)
+	}
+	return append(dst, store.Encode(members)...)
+}
+
+// appendArrayOf appends a list as an array.
+func appendArrayOf[V any](dst []byte, items []V) []byte {
+	if len(items) == 0 {
+		return append(dst, "[]"...)
+	}
+	return append(dst, store.Encode(items)...)
 }
 
 func FormatBool(b bool) string {

@@ -128,10 +128,15 @@ func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave,
 	for ids := range slices.Chunk(goes, attachBatch) {
 		later(func(ctx context.Context, w *authoring.Writer) error { return detach(ctx, w, nodeID, ids) })
 	}
+	end := place + int64(len(fresh))
 	for ids := range slices.Chunk(fresh, attachBatch) {
 		at := place
 		later(func(ctx context.Context, w *authoring.Writer) error {
-			if err := detach(ctx, w, nodeID, ids); err != nil {
+			_, meanwhile, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT 1 FROM node_product WHERE node_id = $1 AND attached >= $2 LIMIT 1`, nodeID, end)
+			if err == nil && (meanwhile || len(leave) > 0) {
+				err = detach(ctx, w, nodeID, ids)
+			}
+			if err != nil {
 				return err
 			}
 			return attachAt(ctx, w, nodeID, at, ids)

@@ -2,9 +2,12 @@ package catalog
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
+
+	"portico/store"
 )
 
 // Offer is a product's price in one price book and currency: a base price, and sales that
@@ -162,6 +165,28 @@ func (p *PriceSource) offers() map[string]*Offer {
 		sortSales(o.Sales)
 	}
 	return found
+}
+
+// AppendOffers appends offers by currency as store.Encode writes them. Plain prices, which most are,
+// need no encoder.
+func AppendOffers(dst []byte, offers map[string]*Offer) []byte {
+	plain := offers != nil
+	for _, o := range offers {
+		plain = plain && o.Base != nil && len(o.Base.Tiers) == 0 && o.Sales == nil
+	}
+	if !plain {
+		return append(dst, store.Encode(offers)...)
+	}
+	dst = append(dst, '{')
+	for _, code := range slices.Sorted(maps.Keys(offers)) {
+		o := offers[code]
+		dst = append(store.AppendName(dst, code), '{')
+		dst = store.AppendMember(dst, "PricebookID", o.PricebookID)
+		dst = strconv.AppendInt(append(dst, `,"Base":{"amount":`...), o.Base.Minor, 10)
+		dst = strconv.AppendBool(append(dst, `,"includes_tax":`...), o.Base.IncludesTax)
+		dst = append(dst, `},"Sales":null}`...)
+	}
+	return append(dst, '}')
 }
 
 func (a AmountPrice) tiered() TieredPrice {

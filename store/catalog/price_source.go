@@ -91,6 +91,44 @@ func (p *PriceSource) Check(f *authoring.Validator) {
 	f.Refers("relationships.pricebook.data.id", "pricebook", &p.Relationships.Pricebook.Data.ID)
 }
 
+// DecodePrice decodes a stored price.
+func DecodePrice(body []byte) (*PriceSource, error) {
+	if p, ok := scanPrice(body); ok {
+		return p, nil
+	}
+	p := &PriceSource{}
+	return p, store.Decode(body, p)
+}
+
+// scanPrice decodes a price without tiers and sales, which most are; ok is false for others.
+func scanPrice(body []byte) (p *PriceSource, ok bool) {
+	s, p := &DocumentScanner{Input: body}, &PriceSource{}
+	p.Type = s.Member(`{"type":`)
+	p.ID = s.Member(`,"id":`)
+	p.Attributes.SKU = s.Member(`,"attributes":{"sku":`)
+	p.Attributes.Currencies = map[string]AmountPrice{}
+	s.Skip(`,"currencies":{`)
+	for more := !s.TrySkip(`}`); more && !s.Failed; {
+		code := s.Member(``)
+		var price AmountPrice
+		s.Skip(`:{"amount":`)
+		price.Amount = int64(s.number())
+		s.Skip(`,"includes_tax":`)
+		price.IncludesTax = s.Boolean()
+		s.Skip(`}`)
+		p.Attributes.Currencies[code] = price
+		if more = s.TrySkip(`,`); !more {
+			s.Skip(`}`)
+		}
+	}
+	book := &authoring.RefSource{}
+	p.Relationships.Pricebook = &authoring.LinkSource{Data: book}
+	book.Type = s.Member(`},"relationships":{"pricebook":{"data":{"type":`)
+	book.ID = s.Member(`,"id":`)
+	s.Skip(`}}}}`)
+	return p, !s.Failed && len(s.Input) == 0
+}
+
 func (m *ModifierSource) Key() string { return m.ID }
 
 func (m *ModifierSource) Check(f *authoring.Validator) {
@@ -102,12 +140,16 @@ func (m *ModifierSource) Check(f *authoring.Validator) {
 
 func checkAmounts(f *authoring.Validator, member string, amounts map[string]AmountPrice) {
 	for code, price := range amounts {
-		f.Currency(member+"."+code, code)
-		f.Between(member+"."+code+".amount", int(price.Amount), 0, store.MaxAmount)
+		at := member + "." + code
+		f.Currency(at, code)
+		f.Between(at+".amount", int(price.Amount), 0, store.MaxAmount)
+		if len(price.Tiers) == 0 {
+			continue
+		}
 		quantities := map[int]string{}
 		for _, name := range slices.Sorted(maps.Keys(price.Tiers)) {
 			t := price.Tiers[name]
-			tier := member + "." + code + ".tiers." + name
+			tier := at + ".tiers." + name
 			f.Between(tier+".minimum_quantity", t.MinimumQuantity, 1, store.MaxStock)
 			f.Between(tier+".amount", int(t.Amount), 0, store.MaxAmount)
 			if twin, twice := quantities[t.MinimumQuantity]; twice {

@@ -122,15 +122,9 @@ func (v *Variants) optionIDs() [][]string {
 
 // appendJSON appends the members of meta.
 func (v *Variants) appendJSON(dst []byte) []byte {
-	list := func(variations []Variation) []byte {
-		if variations == nil {
-			variations = []Variation{}
-		}
-		return store.Encode(variations)
-	}
-	dst = append(store.AppendName(dst, "variations"), list(v.Variations)...)
-	dst = append(store.AppendName(dst, "child_variations"), list(v.Chosen)...)
-	dst = append(store.AppendName(dst, "variation_matrix"), store.Encode(v.matrix())...)
-	dst = append(store.AppendName(dst, "child_option_ids"), store.Encode(v.optionIDs())...)
+	dst = appendArrayOf(store.AppendName(dst, "variations"), v.Variations)
+	dst = appendArrayOf(store.AppendName(dst, "child_variations"), v.Chosen)
+	dst = appendObjectOf(store.AppendName(dst, "variation_matrix"), v.matrix())
+	dst = appendArrayOf(store.AppendName(dst, "child_option_ids"), v.optionIDs())
 	return appendModifiers(store.AppendName(dst, "price_modifiers"), v.Modifiers)
 }

@@ -66,21 +66,51 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 		late := func(name string) bool { return kindByName(name).After != "" }
 		passes = []func(string) bool{func(name string) bool { return !late(name) }, late}
 	}
+	most, err := s.linesAtOnce(ctx, options)
+	if err != nil {
+		return nil, err
+	}
 	for _, wanted := range passes {
-		err := eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
-			batch = slices.DeleteFunc(batch, func(d decodedLine) bool { return d.source == nil || !wanted(d.kind) })
-			changed, left, err := s.importBatch(ctx, actor, batch, kept)
+		var waiting []decodedLine
+		write := func() error {
+			changed, left, err := s.importBatch(ctx, actor, waiting, kept)
+			waiting = nil
 			report.Changed += changed
 			for kind, n := range left {
 				report.Skipped[kind] += n
 			}
 			return err
+		}
+		err := eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
+			for _, d := range batch {
+				if d.source != nil && wanted(d.kind) {
+					waiting = append(waiting, d)
+				}
+			}
+			if len(waiting) < most {
+				return nil
+			}
+			return write()
 		})
+		if err == nil {
+			err = write()
+		}
 		if err != nil {
 			return report, err
 		}
 	}
 	return report, nil
+}
+
+// linesAtOnce returns the least number of lines in a transaction. Ids come in any order, so each row
+// of a transaction changes a page of each index, and larger transactions write fewer pages. Nobody
+// waits for them before the first publication.
+func (s *ExchangeService) linesAtOnce(ctx context.Context, options ImportOptions) (int, error) {
+	_, published, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT id FROM release LIMIT 1`)
+	if err != nil || published || options.Batch > 0 {
+		return 1, err
+	}
+	return firstBatches * defaultBatch, nil
 }
 
 // checkImport runs the first pass.

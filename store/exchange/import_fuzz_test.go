@@ -3,14 +3,19 @@ package exchange
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"portico/internal/datagen"
 	"portico/store"
 )
 
-// FuzzDecodeLine: any line is rejected with errors, or its source round-trips.
+// FuzzDecodeLine: any line is rejected with errors, or its source round-trips. The fast decoder
+// reads the same as the strict one.
 //
 //	go test ./store/exchange -run - -fuzz FuzzDecodeLine
 func FuzzDecodeLine(f *testing.F) {
@@ -25,6 +30,7 @@ func FuzzDecodeLine(f *testing.F) {
 		f.Add([]byte(seed), true)
 	}
 	f.Fuzz(func(t *testing.T, line []byte, lenient bool) {
+		requireSameDecoders(t, line)
 		d := newLineDecoder(lenient).decode(line)
 		for _, fault := range append(d.errs, d.ignored...) {
 			require.NotEmpty(t, fault.Error())
@@ -41,5 +47,52 @@ func FuzzDecodeLine(f *testing.F) {
 		twice, err := json.Marshal(again.source)
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(text, twice), "%q, then %q", text, twice)
+	})
+}
+
+// requireSameDecoders fails if the fast decoder accepts a line that the strict one rejects or reads
+// otherwise.
+func requireSameDecoders(t require.TestingT, line []byte) (fast bool) {
+	decoder := newLineDecoder(false)
+	if store.CheckImportLine(line) != nil {
+		return false
+	}
+	read := decoder.decodeFast(line)
+	if read.source == nil {
+		return false
+	}
+	read.check()
+	require.Equal(t, decoder.decodeStrictly(line), read, "%q", line)
+	return true
+}
+
+// TestFastDecoderReadsTheSame changes lines of a shop at random. Unchanged lines must not need the
+// strict decoder.
+func TestFastDecoderReadsTheSame(t *testing.T) {
+	t.Parallel()
+	var shop bytes.Buffer
+	require.NoError(t, datagen.WriteShop(&shop, 60, 1))
+	lines := bytes.Split(bytes.TrimSpace(shop.Bytes()), []byte("\n"))
+	for _, line := range lines {
+		require.True(t, requireSameDecoders(t, line), "%q", line)
+	}
+	tokens := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|[0-9.]+|true|false|null|[{}\[\]:,]`)
+	pieces := []string{`null`, `true`, `1`, `2.0`, `1e2`, `-1`, `99999999999999999999`, `""`, `"x"`, `"\u00e9"`, `"id"`, `"ID"`, `"Name"`, `"unknown"`, `{}`, `[]`, `[null]`, `{"a":1,"a":2}`, ` `, `,`, `}`, `]`}
+	rapid.Check(t, func(t *rapid.T) {
+		line := rapid.SampledFrom(lines).Draw(t, "line")
+		places := tokens.FindAllIndex(line, -1)
+		for range rapid.IntRange(1, 2).Draw(t, "changes") {
+			at := rapid.SampledFrom(places).Draw(t, "at")
+			by := []byte(rapid.SampledFrom(pieces).Draw(t, "by"))
+			if rapid.Bool().Draw(t, "token of the line") {
+				other := rapid.SampledFrom(places).Draw(t, "other")
+				by = bytes.Clone(line[other[0]:other[1]])
+			}
+			line = slices.Concat(line[:at[0]], by, line[min(at[1], len(line)):])
+			if places = tokens.FindAllIndex(line, -1); len(places) == 0 {
+				break
+			}
+		}
+		requireSameDecoders(t, line)
 	})
 }

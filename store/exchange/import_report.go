@@ -16,8 +16,8 @@ type ImportOptions struct {
 	// written in any case.
 	Stock, Settings bool
 
-	// Batch is the number of lines in a transaction; 0 means 4,000. Larger batches are
-	// faster but block other writers longer.
+	// Batch is the number of lines in a transaction; 0 means 4,000, or about 16,000 before the
+	// first publication. Larger batches are faster but block other writers longer.
 	Batch int
 
 	// LineBytes is the longest line; 0 means 64 MiB.
@@ -78,5 +78,6 @@ func (f *ImportErrors) Error() string {
 
 const (
 	defaultBatch     = 4000     // default lines in one transaction
+	firstBatches     = 4        // batches in one transaction before the first publication
 	defaultLineBytes = 64 << 20 // default limit of a line
 )

@@ -20,10 +20,11 @@ type unchangedLines struct {
 	stock     bitset // balances, the same only if no ledger entry is new
 	ledger    bool   // a ledger entry is new
 	differing bloomFilter
+	empty     map[string]bool // tables that were empty at the first line of their type
 }
 
 func newUnchangedLines() *unchangedLines {
-	return &unchangedLines{differing: bloomFilter{seed: maphash.MakeSeed(), bits: make(bitset, 1<<17)}}
+	return &unchangedLines{differing: bloomFilter{seed: maphash.MakeSeed(), bits: make(bitset, 1<<17)}, empty: map[string]bool{}}
 }
 
 // has reports whether a line can be skipped.
@@ -64,6 +65,9 @@ func (l *unchangedLines) mark(lines *bitset, d decodedLine, same bool) {
 }
 
 func (l *unchangedLines) noteBodies(ctx context.Context, w *authoring.Writer, table authoring.Table, list []decodedLine) error {
+	if empty, err := l.isEmpty(ctx, w, table.Name, list); empty || err != nil {
+		return err
+	}
 	return store.Chunked(list, 512, func(list []decodedLine) error {
 		rows, err := db.CollectIn(ctx, w.Session, db.ScanPair[string, []byte], keysOf(list), `SELECT id, body FROM `+table.Name+` WHERE id IN ($in)`)
 		if err != nil {
@@ -78,7 +82,23 @@ func (l *unchangedLines) noteBodies(ctx context.Context, w *authoring.Writer, ta
 	})
 }
 
+// isEmpty reports whether a table had no rows at the first line of its type. Then no line is
+// unchanged, also if rows are added meanwhile: writing an equal row changes nothing.
+func (l *unchangedLines) isEmpty(ctx context.Context, w *authoring.Writer, table string, list []decodedLine) (bool, error) {
+	empty, known := l.empty[table]
+	if known || len(list) == 0 {
+		return empty, nil
+	}
+	_, found, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT 1 FROM `+table+` LIMIT 1`)
+	l.empty[table] = !found
+	return !found, err
+}
+
 func (l *unchangedLines) noteLedger(ctx context.Context, w *authoring.Writer, list []decodedLine) error {
+	if empty, err := l.isEmpty(ctx, w, "stock_transaction", list); empty || err != nil {
+		l.ledger = l.ledger || len(list) > 0
+		return err
+	}
 	known, err := w.Existing(ctx, "stock_transaction", keysOf(list))
 	for _, d := range list {
 		l.ledger = l.ledger || !known[d.source.Key()]
@@ -88,6 +108,9 @@ func (l *unchangedLines) noteLedger(ctx context.Context, w *authoring.Writer, li
 }
 
 func (l *unchangedLines) noteStocks(ctx context.Context, w *authoring.Writer, list []decodedLine) error {
+	if empty, err := l.isEmpty(ctx, w, "stock", list); empty || err != nil {
+		return err
+	}
 	before, err := stock.StocksByID(ctx, w, keysOf(list))
 	for _, d := range list {
 		had := before[d.source.Key()]

@@ -49,6 +49,10 @@ func truncateToken(text string) string {
 func splitWords(text string) func(yield func(textWord) bool) {
 	return func(yield func(textWord) bool) {
 		folded := Fold(text)
+		if isASCII(folded) {
+			splitASCII(folded, yield)
+			return
+		}
 		start, unspaced := -1, false
 		for i, r := range folded {
 			part := isWordPart(r)
@@ -68,6 +72,20 @@ func splitWords(text string) func(yield func(textWord) bool) {
 		if start >= 0 {
 			yield(textWord{folded[start:], unspaced})
 		}
+	}
+}
+
+// splitASCII is splitWords for a folded text of ASCII.
+func splitASCII(folded string, yield func(textWord) bool) {
+	for start := 0; start < len(folded); start++ {
+		end := start
+		for end < len(folded) && isWordPart(rune(folded[end])) {
+			end++
+		}
+		if end > start && !yield(textWord{text: folded[start:end]}) {
+			return
+		}
+		start = end
 	}
 }
 
@@ -95,6 +113,7 @@ type ProductTokens struct {
 // NewProductTokens returns the tokens of a product's texts in one language.
 func NewProductTokens(language, description string, names ...string) ProductTokens {
 	tokens := func(texts ...string) (list []string) {
+		list = make([]string, 0, 32)
 		for _, text := range texts {
 			for w := range splitWords(text) {
 				w.eachToken(func(token string) bool {

@@ -3,7 +3,6 @@ package publish
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
@@ -40,7 +39,8 @@ type builtProduct struct {
 	offers    map[string]*catalog.Offer // by currency
 	words     []index.ProductTokens
 	nameKey   []byte   // collates the base name
-	missing   []string // ids of files that do not exist
+	fileIDs   []string // of its files that exist
+	missing   []string // and of those that do not
 	node      int32    // by blockNode
 	files     []byte   // by packFiles
 	row       string   // by segment.ProductRowText, once written
@@ -85,10 +85,16 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 			l.Children = append(l.Children, p.ids.At(child))
 		}
 		l.Files, l.Variants = files, p.variants(handle, children, sources)
-		nodes := p.nodes(handle)
+		nodes, fileIDs := p.nodes(handle), source.FileIDs()
 		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: segment.Breadcrumbs(nodes), offers: p.offers(handle, sources, prices),
-			node: p.blockNode(nodes), files: packFiles(source.FileIDs(), texts)}
-		b.missing = slices.DeleteFunc(source.FileIDs(), l.HasFile)
+			node: p.blockNode(nodes), files: packFiles(fileIDs, texts)}
+		for _, id := range fileIDs {
+			if l.HasFile(id) {
+				b.fileIDs = append(b.fileIDs, id)
+			} else {
+				b.missing = append(b.missing, id)
+			}
+		}
 		b.words, b.nameKey = source.Words(), p.collation.Key(source.Attributes.Name)
 		b.documents = append(b.documents, builtDocument{"", source.Document("", made.Locale, l)})
 		for _, language := range source.DocumentLanguages() {
@@ -151,7 +157,7 @@ func (p *publicationPlan) sources(ctx context.Context, handles []uint32) (map[ui
 		parsed := make([]*catalog.ProductSource, len(bodies))
 		if err := parallel(len(bodies), func(i int) error {
 			parsed[i] = &catalog.ProductSource{}
-			return json.Unmarshal(bodies[i], parsed[i])
+			return store.Decode(bodies[i], parsed[i])
 		}); err != nil {
 			return err
 		}
@@ -207,13 +213,14 @@ func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalo
 	bySKU := make(map[string]map[string]*catalog.PriceSource, len(skus))
 	err := store.Chunked(slices.Compact(skus), 2*publishBatch, func(skus []string) error {
 		list, args := db.InList(nil, skus)
-		_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (price catalog.PriceSource, err error) {
-			var body []byte
+		_, err := db.Collect(ctx, p.in, func(rows *sql.Rows) (none struct{}, err error) {
+			var body sql.RawBytes
 			if err := rows.Scan(&body); err != nil {
-				return price, err
+				return none, err
 			}
-			if err := json.Unmarshal(body, &price); err != nil {
-				return price, err
+			price, err := catalog.DecodePrice(body)
+			if err != nil {
+				return none, err
 			}
 			ofBook, book := bySKU[price.Attributes.SKU], price.Relationships.Pricebook.ID()
 			if ofBook == nil {
@@ -221,9 +228,9 @@ func (p *publicationPlan) prices(ctx context.Context, sources map[uint32]*catalo
 				bySKU[price.Attributes.SKU] = ofBook
 			}
 			if ofBook[book] == nil {
-				ofBook[book] = &price
+				ofBook[book] = price
 			}
-			return price, nil
+			return none, nil
 		}, `SELECT body FROM price WHERE sku IN (`+list+`) ORDER BY sku, pricebook_id, id`, args...)
 		return err
 	})

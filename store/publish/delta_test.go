@@ -29,6 +29,7 @@ func TestDeltas(t *testing.T) {
 		t.Run("a delta writes little more than the changes", deltaSmall(backend))
 		t.Run("a delta of long lists equals a complete release", deltaOfLongLists(backend))
 		t.Run("the reads of a delta do not depend on the shop's size", deltaReads(backend))
+		t.Run("changes are stored from the first release on", deltaOfFirst(backend))
 		t.Run("many changes make a complete release", deltaTooLarge(backend))
 		t.Run("sweeps delete deltas, and their base after the last of them", deltaSwept(backend))
 	})
@@ -448,6 +449,22 @@ func deltaTooLarge(backend storetest.Backend) func(*testing.T) {
 		anew := change(600)
 		require.Zero(t, anew.BaseID)
 		require.Equal(t, anew.ID, change(10).BaseID)
+	}
+}
+
+// deltaOfFirst checks that an import of a new shop stores no changes, and that changes of the first
+// release are known from then on.
+func deltaOfFirst(backend storetest.Backend) func(*testing.T) {
+	return func(t *testing.T) {
+		s, db := backend.Open(t), backend.SQL(t)
+		storetest.Import(t, s, storetest.ShopFile)
+		require.Zero(t, storetest.CountRows(t, db, "authored_change"))
+		storetest.Publish(t, s, "main")
+		first := storetest.View(t, s, release.ShopperContext{}).Release
+		storetest.RenameProducts(t, s, "x")
+		require.NotZero(t, storetest.CountRows(t, db, "authored_change"))
+		storetest.Publish(t, s, "main")
+		require.Equal(t, first.ID, storetest.View(t, s, release.ShopperContext{}).Release.BaseID)
 	}
 }
 

@@ -42,6 +42,14 @@ func (w *releaseWriter) storeDocuments(ctx context.Context, t *db.Tx, bodies [][
 	return ids, nil
 }
 
+// readStored notes whether there are no documents yet, so that none is looked up. Those of another
+// publication that runs meanwhile are not shared.
+func (w *releaseWriter) readStored(ctx context.Context) error {
+	_, found, err := db.One(ctx, w.service.db.Reader, db.Scalar[int], `SELECT 1 FROM document_hash LIMIT 1`)
+	w.first = !found
+	return err
+}
+
 func (w *releaseWriter) findDocuments(ctx context.Context, t *db.Tx, hashes [][16]byte) (map[[16]byte]int64, error) {
 	type document struct {
 		id   int64
@@ -55,6 +63,9 @@ func (w *releaseWriter) findDocuments(ctx context.Context, t *db.Tx, hashes [][1
 		} else {
 			others = append(others, hash)
 		}
+	}
+	if w.first {
+		return known, nil
 	}
 	err := store.Chunked(others, 512, func(hashes [][16]byte) error {
 		values := make([]any, len(hashes))

@@ -39,10 +39,11 @@ func (r *runs) at(i int) []byte { return r.pending[i*r.width : (i+1)*r.width] }
 func (r *runs) Less(i, j int) bool { return bytes.Compare(r.at(i), r.at(j)) < 0 }
 
 func (r *runs) Swap(i, j int) {
+	var held [hashRecord]byte // the longest record
 	a, b := r.at(i), r.at(j)
-	for k := range a {
-		a[k], b[k] = b[k], a[k]
-	}
+	copy(held[:], a)
+	copy(a, b)
+	copy(b, held[:])
 }
 
 // spill writes the records in memory as a run.

@@ -53,7 +53,7 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 		}
 	}
 	add(missingFile, product.missing...)
-	add(segment.ShownFile, slices.DeleteFunc(product.source.FileIDs(), func(id string) bool { return slices.Contains(product.missing, id) })...)
+	add(segment.ShownFile, product.fileIDs...)
 	for _, attribute := range release.Filterable {
 		if attribute.Values == nil {
 			continue

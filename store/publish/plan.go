@@ -186,7 +186,7 @@ func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.
 		if err := rows.Scan(&body, &updated); err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal(body, &source); err != nil {
+		if err := store.Decode(body, &source); err != nil {
 			return nil, err
 		}
 		node := &segment.CatalogNode{ID: source.ID, Kind: segment.NodeKind(source.Type), Name: source.Attributes.Name, Slug: source.Attributes.Slug,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"portico/store"
@@ -22,7 +23,7 @@ func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p 
 	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
 		added: &runs{name: "hash", width: hashRecord}, index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
-		w.readServed, w.files,
+		w.readServed, w.readStored, w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
 		w.blocksEnd, w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.writeDocumentHashes, w.compare, w.findChanges,
 	} {
@@ -226,7 +227,10 @@ func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*
 
 // versionOf returns a hash of what a release shows of a product.
 func versionOf(documents string, crumbs int64, offers map[string]*catalog.Offer) int64 {
-	sum := catalog.DocumentHash(fmt.Appendf(nil, "%s %d %s", documents, crumbs, store.Encode(offers)))
+	text := make([]byte, 0, 256)
+	text = append(append(text, documents...), ' ')
+	text = append(strconv.AppendInt(text, crumbs, 10), ' ')
+	sum := catalog.DocumentHash(catalog.AppendOffers(text, offers))
 	return int64(binary.LittleEndian.Uint64(sum[:]))
 }
 

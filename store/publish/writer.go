@@ -31,6 +31,7 @@ type releaseWriter struct {
 	added     *runs              // new documents
 	fresh     []addedDocument    // new documents of the current batch
 	shared    map[[16]byte]int64 // breadcrumbs, the only documents that distant products share
+	first     bool               // no document was stored when the publication began
 	index     map[string]*runs   // by attribute
 	versions  []int64            // of the products, by ordinal
 	before    []servedVersion    // of the products, by handle
