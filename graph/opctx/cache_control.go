@@ -35,8 +35,8 @@ func (p *CachePolicy) SetTags(to http.Header, view *release.View) {
 	if p.TagHeader == "" {
 		return
 	}
-	tags := httpcache.NewTags(view.Release.CatalogID, view.Release.UUID())
-	to[p.TagHeader] = []string{httpcache.JoinTags(p.TagHeader, tags.List())}
+	tags := httpcache.Tags(view.Release.CatalogID, view.Release.UUID())
+	to[p.TagHeader] = []string{httpcache.JoinTags(p.TagHeader, tags)}
 }
 
 // SetCaching sets Cache-Control and Vary of a response that depends on a release alone. The last value of

@@ -1,6 +1,6 @@
 // Package httpcache makes the headers by which HTTP caches and CDNs store responses: CacheControl is
-// the configured Cache-Control, which it limits to the time that a response holds, and Tags builds the
-// header of cache tags. It must not import the store or the APIs.
+// the configured Cache-Control, which it limits to the time that a response holds, and Tags
+// are those of a response. It must not import the store or the APIs.
 package httpcache
 
 import (
