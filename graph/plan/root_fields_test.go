@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 	"pgregory.net/rapid"
 
 	"portico/graph/plan"
@@ -92,7 +93,7 @@ type result struct {
 }
 
 func (x *rootFixture) run(t require.TestingT, query string, holes bool) (got result) {
-	document, err := gqlparser.LoadQuery(rootSchema, query)
+	document, err := gqlparser.LoadQueryWithRules(rootSchema, query, rules.NewDefaultRules())
 	require.Nil(t, err)
 	operation := document.Operations[0]
 	ctx := graphql.WithOperationContext(context.Background(), &graphql.OperationContext{Doc: document, Operation: operation,

@@ -95,9 +95,17 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	}
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return pools{read: read, write: write, snapshots: read, maintenance: write, closer: closers{read, write}, fileGuard: where, reset: func() {},
+	// A publication also reads outside of its snapshot, so snapshots must not take the readers.
+	snapshots, err := openFile(where, sqliteDSN(config, "query_only(1)", "cache_size(-16384)"))
+	if err != nil {
+		return pools{}, errors.Join(err, read.Close(), write.Close())
+	}
+	snapshots.SetMaxOpenConns(maxSnapshots)
+	snapshots.SetMaxIdleConns(1)
+	snapshots.SetConnMaxIdleTime(time.Minute)
+	return pools{read: read, write: write, snapshots: snapshots, maintenance: write, closer: closers{read, write, snapshots}, fileGuard: where, reset: func() {},
 		identity: func() string { return `'one file'` }, // home watches the file
-		stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("write", write)}}, nil
+		stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("long", snapshots), sqlPoolStats("write", write)}}, nil
 }
 
 func (sqliteDialect) openStandby(context.Context, Config, func() string) (standbyPool, error) {
