@@ -244,7 +244,7 @@ func networkSilent(backend storetest.Backend) func(*testing.T) {
 		storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: "a", CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
 		network, address := storetest.NewProxy(t, backend)
 		s := backend.Open(t, withShortTimeouts(func(p *store.Timeouts) {
-			p.Connection, p.Read, p.Write = time.Second, 200*time.Millisecond, 400*time.Millisecond
+			p.Connection, p.Read, p.Write = time.Second, 600*time.Millisecond, 800*time.Millisecond
 		}), func(config *shop.Config) { config.URL = address })
 		require.NoError(t, storetest.Increment(t.Context(), s, "a"))
 		for range 2 {
