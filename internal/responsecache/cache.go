@@ -1,8 +1,9 @@
 // Package responsecache caches finished responses (Response) in a Cache.
 //
 // The key of a response covers all that it depends on except the Moment: the catalog, the language, the currency and the
-// operation. A Response carries the time during which it is valid, and what it was made from. So nothing needs invalidation, entries are evicted only for memory, and no entry holds data of a
-// user: callers check access and choose the catalog before there is a key. It must not import the store or the APIs.
+// operation. A Response carries the time during which it is valid, and what it was made from. So nothing needs
+// invalidation, entries are evicted only for memory, and no entry holds data of a user: callers check access and choose
+// the catalog before there is a key. It must not import the store or the APIs.
 package responsecache
 
 import (
