@@ -141,7 +141,7 @@ func longShop(products, bytes int) string {
 func TestLongResponseStopsEarly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "shop.ndjson")
 	require.NoError(t, os.WriteFile(path, []byte(longShop(100, 20_000)), 0o600))
-	t.Setenv("PORTICO_BENCH_SHOP", path)
+	t.Setenv("PORTICO_TEST_BENCH_SHOP", path)
 	const most = 64 << 20
 	aliases := repeatNumbered(440, "a%d:description ")
 	for name, flags := range map[string][]string{"plans": nil, "plans without a cache": {"--answer-cache-bytes", "0"},

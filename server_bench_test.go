@@ -20,19 +20,19 @@ import (
 //
 //	go test -run - -bench 'Whole|Cold' .
 //
-// PORTICO_BENCH_PRODUCTS is the number of products; the default is 1000.
+// PORTICO_TEST_BENCH_PRODUCTS is the number of products; the default is 1000.
 
 // newGeneratedServer returns a server with a generated shop.
 func newGeneratedServer(b *testing.B, flags ...string) *testServer {
 	b.Helper()
-	products, err := strconv.Atoi(cmp.Or(os.Getenv("PORTICO_BENCH_PRODUCTS"), "1000"))
+	products, err := strconv.Atoi(cmp.Or(os.Getenv("PORTICO_TEST_BENCH_PRODUCTS"), "1000"))
 	require.NoError(b, err)
 	path := filepath.Join(b.TempDir(), "shop.ndjson")
 	file, err := os.Create(path)
 	require.NoError(b, err)
 	require.NoError(b, datagen.WriteShop(file, products, 1))
 	require.NoError(b, file.Close())
-	b.Setenv("PORTICO_BENCH_SHOP", path)
+	b.Setenv("PORTICO_TEST_BENCH_SHOP", path)
 	return newDemoServer(b, flags...)
 }
 

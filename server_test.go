@@ -34,7 +34,7 @@ import (
 //
 //	go test -run - -bench Cached .
 //
-// PORTICO_BENCH_SHOP is an import file to use in place of the demo shop.
+// PORTICO_TEST_BENCH_SHOP is an import file to use in place of the demo shop.
 
 // testServer is a server without listeners.
 type testServer struct {
@@ -44,12 +44,12 @@ type testServer struct {
 	node    string // id of the node with the most products
 }
 
-// newDemoServer returns a server with the demo shop, or with the file of PORTICO_BENCH_SHOP.
+// newDemoServer returns a server with the demo shop, or with the file of PORTICO_TEST_BENCH_SHOP.
 func newDemoServer(t testing.TB, flags ...string) *testServer {
 	t.Helper()
 	h := newEmptyServer(t, flags...)
 	a := h.app
-	if path := os.Getenv("PORTICO_BENCH_SHOP"); path != "" {
+	if path := os.Getenv("PORTICO_TEST_BENCH_SHOP"); path != "" {
 		h.importShop(t, path)
 	} else {
 		require.NoError(t, demo.Fill(t.Context(), a.store))

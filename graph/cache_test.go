@@ -292,7 +292,7 @@ const family = `
 // Any two paths to an object show the same value of a field, for one shopper at one time.
 func TestOneIDHasOneValuePerField(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t, "PORTICO_CACHE_SEED")
+	seed := storetest.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop()+family)
 		seedJob(t, e, "job-1")
@@ -309,7 +309,7 @@ func TestOneIDHasOneValuePerField(t *testing.T) {
 				}
 				var data map[string]any
 				require.NoError(t, json.Unmarshal(answer.Data, &data), query)
-				require.NoError(t, cache.keep(document.Operations[0].SelectionSet, data, "Query", ""), "query %d of PORTICO_CACHE_SEED=%d:\n%s", n, seed, query)
+				require.NoError(t, cache.keep(document.Operations[0].SelectionSet, data, "Query", ""), "query %d of PORTICO_TEST_SEED=%d:\n%s", n, seed, query)
 			}
 			for _, kind := range a.schema.GetPossibleTypes(a.schema.Types["Node"]) {
 				require.True(t, cache.has(kind.Name), "no %s was read", kind.Name)

@@ -28,19 +28,19 @@ import (
 //
 //	go test -run - -bench . ./rest
 //
-// PORTICO_BENCH_PRODUCTS is the number of products; the default is 1000.
-// PORTICO_BENCH_DATABASE is a file that keeps the shop for later runs.
+// PORTICO_TEST_BENCH_PRODUCTS is the number of products; the default is 1000.
+// PORTICO_TEST_BENCH_DATABASE is a file that keeps the shop for later runs.
 
 // benchShop opens the shop. It imports the shop if the database is new.
 func benchShop(b *testing.B) *testServer {
 	b.Helper()
 	products := 1000
-	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
+	if text := os.Getenv("PORTICO_TEST_BENCH_PRODUCTS"); text != "" {
 		n, err := strconv.Atoi(text)
 		require.NoError(b, err)
 		products = n
 	}
-	path := os.Getenv("PORTICO_BENCH_DATABASE")
+	path := os.Getenv("PORTICO_TEST_BENCH_DATABASE")
 	if path == "" {
 		path = b.TempDir() + "/bench.db"
 	}

@@ -38,7 +38,7 @@ type testServer struct {
 // openShop imports and publishes a shop and serves both APIs.
 func openShop(t testing.TB, e storetest.Backend, lines string, options ...func(*shop.Config)) *testServer {
 	t.Helper()
-	if os.Getenv("PORTICO_STOCK") != "off" { // the full tests also run without it
+	if os.Getenv("PORTICO_TEST_STOCK") != "off" { // the full tests also run without it
 		e = e.WithStockCache()
 	}
 	s := e.Open(t, options...)
@@ -91,10 +91,10 @@ func newTokens(t testing.TB, s *shop.Store) *auth.Service {
 	return tokens
 }
 
-// responseCacheBytes is the size of the response cache. PORTICO_ANSWERS=off, which the full
+// responseCacheBytes is the size of the response cache. PORTICO_TEST_ANSWERS=off, which the full
 // tests also run with, turns the cache off.
 func responseCacheBytes() uint64 {
-	if os.Getenv("PORTICO_ANSWERS") == "off" {
+	if os.Getenv("PORTICO_TEST_ANSWERS") == "off" {
 		return 0
 	}
 	return 16 << 20

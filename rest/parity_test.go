@@ -121,7 +121,7 @@ const parityRounds = 6
 
 func TestParityOfRESTAndGraphQL(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t, "PORTICO_PARITY_SEED")
+	seed := storetest.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		for _, run := range []struct {
 			name, shop string
@@ -143,7 +143,7 @@ func TestParityOfRESTAndGraphQL(t *testing.T) {
 					}
 					q := drawn.draw(d)
 					q.recordHint = func(operation string) { d.hints[operation]++ }
-					statuses[requireSame(t, s, q, fmt.Sprintf("request %d of PORTICO_PARITY_SEED=%d", n, seed))]++
+					statuses[requireSame(t, s, q, fmt.Sprintf("request %d of PORTICO_TEST_SEED=%d", n, seed))]++
 				}
 				t.Logf("responses by status: %v", statuses)
 				if run.name == "handmade" && !storetest.RaceDetector { // enough requests for the rarest operation

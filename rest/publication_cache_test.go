@@ -154,7 +154,7 @@ func TestCachesShowEveryPublication(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		steps := storetest.QuickOrFull(12, 80)
-		if text := os.Getenv("PORTICO_CACHE_STEPS"); text != "" {
+		if text := os.Getenv("PORTICO_TEST_CACHE_STEPS"); text != "" {
 			steps, _ = strconv.Atoi(text)
 		}
 		clock := storetest.NewClock(noon)

@@ -46,7 +46,7 @@ func (c *Cache) hasRequest(sent string) bool { return c.Request([]byte(sent)) !=
 // parent was evicted.
 func TestCacheEvictsLeastRecentlyUsedEntries(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t, "PORTICO_DOCUMENT_CACHE_SEED")
+	seed := storetest.Seed(t)
 	random := rand.New(rand.NewPCG(seed, 1))
 	const budget = 20_000
 	cache := NewCache(budget)

@@ -31,7 +31,7 @@ const storefrontPage = `query Page($node: ID!, $offset: Int) { catalogNode(id: $
 	breadcrumbs { node { uuid name slug } ancestors { uuid name slug } }
 	stock { available allocated total updatedAt } } } } }`
 
-// BenchmarkExecutors calls the handler without a network. PORTICO_BENCH_PRODUCTS is the size of
+// BenchmarkExecutors calls the handler without a network. PORTICO_TEST_BENCH_PRODUCTS is the size of
 // the shop; default: 1000.
 func BenchmarkExecutors(b *testing.B) {
 	s := benchShop(b)
@@ -80,7 +80,7 @@ func (d *discardingResponse) Write(body []byte) (int, error) {
 func benchShop(b *testing.B) *shop.Store {
 	b.Helper()
 	products := 1000
-	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
+	if text := os.Getenv("PORTICO_TEST_BENCH_PRODUCTS"); text != "" {
 		n, err := strconv.Atoi(text)
 		require.NoError(b, err)
 		products = n

@@ -161,7 +161,7 @@ func workers(t *testing.T, e storetest.Backend) []*worker {
 // The test draws operations and compares their cost, estimated and charged, with their work in
 // bytes allocated and statements. It must not run in parallel with others.
 func TestWorkStaysWithinFourTimesTheCost(t *testing.T) {
-	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
+	seed := storetest.Seed(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		for i, w := range workers(t, e) {
 			d := newDrawing(t, w.Service, seed+uint64(i))
@@ -441,7 +441,7 @@ var shapes = map[string]func(n int) (string, graphtest.Variables){
 // keeps each accepted change that causes more work. None may exceed the limits.
 func TestMostExpensiveRequestIsBounded(t *testing.T) {
 	storetest.FullTestsOnly(t, "it measures hundreds of requests; TestWorkStaysWithinFourTimesTheCost draws some")
-	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
+	seed := storetest.Seed(t)
 	storetest.EachBackendSerial(t, func(t *testing.T, e storetest.Backend) {
 		var worst, slowest work
 		var of, slow string

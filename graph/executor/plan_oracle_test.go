@@ -90,7 +90,7 @@ func (x *executors) same(t testing.TB, query string, values graphtest.Variables,
 // Plans return what gqlgen's executor returns.
 func TestPlansMatchGqlgen(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t, "PORTICO_ORACLE_SEED")
+	seed := storetest.Seed(t)
 	shops := map[string]string{"handmade": graphtest.Shop(), "generated": graphtest.GeneratedShop(t, 300)}
 	if file, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.FullTests() { // it lies beside the repository, or not
 		shops["AdventureWorks"] = string(file)

@@ -42,7 +42,7 @@ func TestPanicFailsOnlyItsField(t *testing.T) {
 // Each combination of Booleans has a plan of its own, for any number of Booleans.
 func TestEachChoiceOfBooleansHasAPlan(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t, "PORTICO_CONDITIONS_SEED")
+	seed := storetest.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		x := newExecutors(t, graphtest.Open(t, e, graphtest.Shop()))

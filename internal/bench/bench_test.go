@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 // TestRows runs every row that needs neither much time nor PostgreSQL, too briefly for figures that mean
 // something.
 func TestRows(t *testing.T) {
-	if long := os.Getenv("PORTICO_LONG"); long == "" || long == "0" {
-		t.Skip("full tests only (PORTICO_LONG=1): it builds the server and loads it")
+	if long := os.Getenv("PORTICO_TEST_LONG"); long == "" || long == "0" {
+		t.Skip("full tests only (PORTICO_TEST_LONG=1): it builds the server and loads it")
 	}
 	if runtime.NumCPU() < 2 {
 		t.Skip("needs two cores")

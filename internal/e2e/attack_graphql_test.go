@@ -205,7 +205,7 @@ func drawQuery(r *rand.Rand) string {
 // as openapi.yaml documents.
 func TestMalformedQueryStrings(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t, "PORTICO_ABUSE_SEED")
+	seed := storetest.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t)

@@ -103,11 +103,11 @@ func openTab(t *testing.T, within context.Context, homes ...string) *browser {
 	return b
 }
 
-// picture saves screenshots, wide and narrow, light and dark, in the folder PORTICO_SCREENSHOTS if
+// picture saves screenshots, wide and narrow, light and dark, in the folder PORTICO_TEST_SCREENSHOTS if
 // set. It requires that a narrow page does not scroll sideways.
 func (b *browser) picture(t *testing.T, name string) {
 	t.Helper()
-	folder := os.Getenv("PORTICO_SCREENSHOTS")
+	folder := os.Getenv("PORTICO_TEST_SCREENSHOTS")
 	for _, size := range [][2]int64{{390, 844}, {1280, 800}} {
 		b.do(t, chromedp.EmulateViewport(size[0], size[1]))
 		b.until(t, fmt.Sprintf("document.documentElement.scrollWidth <= %d", size[0]))

@@ -72,7 +72,7 @@ func TestBinaryRunsInEmptyRoot(t *testing.T) {
 		storetest.SkipMissing(t, "root", "only root on Linux can give a process another root")
 	}
 	if !storetest.FullTests() && !isStatic(t, program) {
-		t.Skip("it builds the program without cgo; PORTICO_LONG=1 does")
+		t.Skip("it builds the program without cgo; PORTICO_TEST_LONG=1 does")
 	}
 	var traced atomic.Int64
 	collector := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { traced.Add(1) }))

@@ -67,10 +67,10 @@ func (l *failoverLoad) acknowledged() int {
 // standby must be answered, and the killed node must join again. With synchronous replication no
 // acknowledged write may be lost; with asynchronous replication the test logs how many are:
 //
-//	PORTICO_PATRONI=1 go test ./internal/e2e -run FailoverOfPatroni -v
+//	PORTICO_TEST_PATRONI=1 go test ./internal/e2e -run FailoverOfPatroni -v
 func TestFailoverOfPatroni(t *testing.T) {
-	if os.Getenv("PORTICO_PATRONI") == "" {
-		t.Skip("PORTICO_PATRONI=1 runs it: it waits 90 s for Patroni's times. TestPostgreSQLPage has a failover by hand")
+	if os.Getenv("PORTICO_TEST_PATRONI") == "" {
+		t.Skip("PORTICO_TEST_PATRONI=1 runs it: it waits 90 s for Patroni's times. TestPostgreSQLPage has a failover by hand")
 	}
 	for _, mode := range []string{"synchronous", "asynchronous"} {
 		t.Run(mode, func(t *testing.T) {

@@ -19,12 +19,12 @@ import (
 	"portico/store/storetest"
 )
 
-// killRounds returns the number of rounds: PORTICO_ROUNDS, or a few.
+// killRounds returns the number of rounds: PORTICO_TEST_ROUNDS, or a few.
 func killRounds(t *testing.T) int {
 	t.Helper()
-	if rounds := os.Getenv("PORTICO_ROUNDS"); rounds != "" {
+	if rounds := os.Getenv("PORTICO_TEST_ROUNDS"); rounds != "" {
 		n, err := strconv.Atoi(rounds)
-		require.NoError(t, err, "PORTICO_ROUNDS must be a number")
+		require.NoError(t, err, "PORTICO_TEST_ROUNDS must be a number")
 		return n
 	}
 	return storetest.QuickOrFull(1, 5)
@@ -123,10 +123,10 @@ func graphQL(query string) string {
 // TestAcknowledgedWritesSurviveKills repeatedly kills a server and a command at random moments. All
 // acknowledged writes must be stored, none partially, and the command must complete when run again.
 //
-//	PORTICO_ROUNDS=100 go test -timeout 30m ./internal/e2e -run AcknowledgedWritesSurvive -v
+//	PORTICO_TEST_ROUNDS=100 go test -timeout 30m ./internal/e2e -run AcknowledgedWritesSurvive -v
 func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 	t.Parallel()
-	seed := storetest.Seed(t, "PORTICO_KILL_SEED")
+	seed := storetest.Seed(t)
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		o := openDemo(t, e.URL(t))
 		o.importLines(t, springPromotion+"\n"+`{"type":"promotion_code","id":"big","promotion_id":"spring","code":"BIG"}`)

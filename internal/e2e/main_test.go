@@ -116,12 +116,7 @@ func command(args ...string) *exec.Cmd {
 // environment returns the environment without the variables of the tests, which the program would
 // reject as unknown.
 func environment() []string {
-	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		name, is := strings.CutPrefix(variable, "PORTICO_")
-		return is && slices.ContainsFunc([]string{"LONG", "REQUIRE", "ROUNDS", "OVERLOAD", "STOPPED", "YEAR_", "SCREENSHOTS", "ANSWERS",
-			"BENCH_", "STOCK=", "TEST_", "ORACLE_", "PARITY_", "CACHE_SEED="},
-			func(begins string) bool { return strings.HasPrefix(name, begins) })
-	})
+	return slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "PORTICO_TEST_") })
 }
 
 // portico runs a command to its end.

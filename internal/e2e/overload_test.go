@@ -55,10 +55,10 @@ func (l *latencies) log(t testing.TB) {
 // TestOverloadAnswersOrRefuses requires that an overloaded server answers each request or refuses it
 // with Retry-After. To measure the capacity with default flags, and then send twice as much:
 //
-//	PORTICO_OVERLOAD=20s go test ./internal/e2e -run OverloadAnswersOrRefuses -v
+//	PORTICO_TEST_OVERLOAD=20s go test ./internal/e2e -run OverloadAnswersOrRefuses -v
 func TestOverloadAnswersOrRefuses(t *testing.T) {
 	t.Parallel()
-	measures, flags := durationFromEnv(t, "PORTICO_OVERLOAD"), []string(nil)
+	measures, flags := durationFromEnv(t, "PORTICO_TEST_OVERLOAD"), []string(nil)
 	if measures == 0 {
 		flags = []string{"--requests", "1", "--requests-waiting", "5", "--request-wait", "20ms"}
 	}

@@ -17,7 +17,7 @@ import (
 // answer all requests, also for the same products, and all acknowledged writes must be stored. To
 // choose the time, use default flags and log the latencies:
 //
-//	PORTICO_STOPPED=60s go test ./internal/e2e -run StoppedServer -v
+//	PORTICO_TEST_STOPPED=60s go test ./internal/e2e -run StoppedServer -v
 func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -27,7 +27,7 @@ func TestStoppedServerDoesNotBlockOthers(t *testing.T) {
 		o := openDemo(t, e.URL(t))
 		_, token := o.issue(t)
 		flags := []string{"--idle-write-time", "300ms", "--lock-time", "20s", "--write-time", "40s", "--database-wait", "30s"}
-		lasts := durationFromEnv(t, "PORTICO_STOPPED")
+		lasts := durationFromEnv(t, "PORTICO_TEST_STOPPED")
 		if lasts > 0 {
 			flags = nil
 		}

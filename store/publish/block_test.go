@@ -21,7 +21,7 @@ func TestBlocksEqualRows(t *testing.T) {
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		s := backend.Open(t, func(c *shop.Config) { c.NoCache = true })
 		storetest.Import(t, s, storetest.ShopFile)
-		c := newRandomShop(t, s, storetest.Seed(t, "PORTICO_BLOCK_SEED"))
+		c := newRandomShop(t, s, storetest.Seed(t))
 		storetest.Publish(t, s, "main")
 		deltas, blocks := 0, 0
 		for range storetest.QuickOrFull(6, 40) {

@@ -46,7 +46,7 @@ func withRetention(change func(*store.Retention)) func(*shop.Config) {
 
 func ledgerSummed(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		seed := storetest.Seed(t, "PORTICO_LEDGER_SEED")
+		seed := storetest.Seed(t)
 		draw := rand.New(rand.NewPCG(seed, 1))
 		products := []string{"a", "b", "c", "d", "e"}
 		clock := storetest.NewClock(storetest.Noon)

@@ -20,13 +20,13 @@ import (
 // BenchmarkImport tells resources a second: of a file with all that a shop
 // has, then of the same file again, of which nothing is new.
 //
-//	PORTICO_BENCH_PRODUCTS=30000 go test -run - -bench Import -benchtime 1x ./store
+//	PORTICO_TEST_BENCH_PRODUCTS=30000 go test -run - -bench Import -benchtime 1x ./store
 //
-// PORTICO_BENCH_PRODUCTS is the size of the shop, 1000 unless set; 30000 make
+// PORTICO_TEST_BENCH_PRODUCTS is the size of the shop, 1000 unless set; 30000 make
 // 200,000 resources.
 func BenchmarkImport(b *testing.B) {
 	products := 1000
-	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
+	if text := os.Getenv("PORTICO_TEST_BENCH_PRODUCTS"); text != "" {
 		n, err := strconv.Atoi(text)
 		require.NoError(b, err)
 		products = n

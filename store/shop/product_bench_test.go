@@ -20,10 +20,10 @@ import (
 // The benchmarks read lists of a generated shop, and publish it. Warm is what
 // was asked before; cold is a store that keeps nothing between operations.
 //
-//	PORTICO_BENCH_PRODUCTS=100000 go test -run - -bench Products ./store
+//	PORTICO_TEST_BENCH_PRODUCTS=100000 go test -run - -bench Products ./store
 //
-// PORTICO_BENCH_PRODUCTS is the size of the shop, 1000 unless set.
-// PORTICO_BENCH_DATABASE keeps the shop in a file, so that a large one is
+// PORTICO_TEST_BENCH_PRODUCTS is the size of the shop, 1000 unless set.
+// PORTICO_TEST_BENCH_DATABASE keeps the shop in a file, so that a large one is
 // imported once.
 
 // benchShop opens the shop and imports it if the database is new.
@@ -33,7 +33,7 @@ func benchShop(b *testing.B, noCache bool) *shop.Store {
 
 func openShop(b *testing.B, config shop.Config) *shop.Store {
 	b.Helper()
-	path := os.Getenv("PORTICO_BENCH_DATABASE")
+	path := os.Getenv("PORTICO_TEST_BENCH_DATABASE")
 	if path == "" {
 		path = b.TempDir() + "/bench.db"
 	}
@@ -52,7 +52,7 @@ func openShop(b *testing.B, config shop.Config) *shop.Store {
 func importShop(b *testing.B, s *shop.Store) {
 	b.Helper()
 	products := 1000
-	if text := os.Getenv("PORTICO_BENCH_PRODUCTS"); text != "" {
+	if text := os.Getenv("PORTICO_TEST_BENCH_PRODUCTS"); text != "" {
 		n, err := strconv.Atoi(text)
 		require.NoError(b, err)
 		products = n

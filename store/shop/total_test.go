@@ -84,7 +84,7 @@ func totalsFiltered(backend storetest.Backend) func(*testing.T) {
 // reader checks the totals.
 func totalsConcurrent(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		seed := storetest.Seed(t, "PORTICO_TOTALS_SEED")
+		seed := storetest.Seed(t)
 		clock := storetest.NewClock(storetest.Noon)
 		var reported strings.Builder
 		log := slog.New(slog.NewTextHandler(&reported, nil))

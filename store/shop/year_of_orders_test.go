@@ -35,14 +35,14 @@ var growingTables = []string{
 func TestYearOfOrders(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
-		y := &yearTest{clock: storetest.NewClock(storetest.Noon), draw: rand.New(rand.NewPCG(storetest.Seed(t, "PORTICO_YEAR_SEED"), 1)),
+		y := &yearTest{clock: storetest.NewClock(storetest.Noon), draw: rand.New(rand.NewPCG(storetest.Seed(t), 1)),
 			products: storetest.QuickOrFull(30, 150), orders: storetest.QuickOrFull(3, 15), every: storetest.QuickOrFull(10, 3), months: storetest.QuickOrFull(4, 12)}
 		storetest.FullTestsOnlyOnPostgres(t, backend)
 		if backend.Name == "postgres" {
 			y.orders, y.every, y.months = 4, 6, 6
 		}
 		for knob, value := range map[string]*int{"PRODUCTS": &y.products, "ORDERS": &y.orders, "EVERY": &y.every, "MONTHS": &y.months} {
-			if text := os.Getenv("PORTICO_YEAR_" + knob); text != "" {
+			if text := os.Getenv("PORTICO_TEST_YEAR_" + knob); text != "" {
 				n, err := strconv.Atoi(text)
 				require.NoError(t, err)
 				*value = n

@@ -107,13 +107,13 @@ func FullTestsOnlyOnPostgres(t testing.TB, backend Backend) {
 }
 
 // SkipMissing skips a test that needs something this machine lacks. It fails the test if
-// PORTICO_REQUIRE, a comma-separated list, contains name: "postgres", "chromium", "node",
+// PORTICO_TEST_REQUIRE, a comma-separated list, contains name: "postgres", "chromium", "node",
 // "graphiql", "genqlient", "modules", "patroni", "varnish" or "root".
 func SkipMissing(t testing.TB, name, reason string) {
 	t.Helper()
-	for required := range strings.SplitSeq(os.Getenv("PORTICO_REQUIRE"), ",") {
+	for required := range strings.SplitSeq(os.Getenv("PORTICO_TEST_REQUIRE"), ",") {
 		if strings.TrimSpace(required) == name {
-			t.Fatalf("PORTICO_REQUIRE contains %s, which this machine lacks: %s", name, reason)
+			t.Fatalf("PORTICO_TEST_REQUIRE contains %s, which this machine lacks: %s", name, reason)
 		}
 	}
 	t.Skipf("skipped without %s: %s", name, reason)

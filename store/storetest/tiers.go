@@ -13,9 +13,9 @@ import (
 )
 
 // FullTests reports whether the full tests run, with more draws, requests and kills:
-// PORTICO_LONG is set and not 0. The quick tests cover the same rules.
+// PORTICO_TEST_LONG is set and not 0. The quick tests cover the same rules.
 func FullTests() bool {
-	long := os.Getenv("PORTICO_LONG")
+	long := os.Getenv("PORTICO_TEST_LONG")
 	return long != "" && long != "0"
 }
 
@@ -32,21 +32,21 @@ func QuickOrFull(short, long int) int {
 func FullTestsOnly(t testing.TB, reason string) {
 	t.Helper()
 	if !FullTests() {
-		t.Skip("full tests only (PORTICO_LONG=1): " + reason)
+		t.Skip("full tests only (PORTICO_TEST_LONG=1): " + reason)
 	}
 }
 
-// Seed returns the seed of a test's random numbers: the value of an environment variable, else
-// the time. It logs the seed.
-func Seed(t testing.TB, variable string) uint64 {
+// Seed returns the seed of a test's random numbers: PORTICO_TEST_SEED if it is set, else the
+// time. It logs the seed.
+func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := uint64(time.Now().UnixNano())
-	if text := os.Getenv(variable); text != "" {
+	if text := os.Getenv("PORTICO_TEST_SEED"); text != "" {
 		var err error
 		seed, err = strconv.ParseUint(text, 10, 64)
-		require.NoError(t, err, variable)
+		require.NoError(t, err, "PORTICO_TEST_SEED must be a number")
 	}
-	t.Logf("%s=%d repeats this run", variable, seed)
+	t.Logf("PORTICO_TEST_SEED=%d repeats this run", seed)
 	return seed
 }
 
