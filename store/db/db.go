@@ -36,6 +36,7 @@ type DB struct {
 	Cache    *Cache      // nil if disabled
 
 	queue                chan *queuedWrite
+	checkpointer         checkpointer
 	closing              chan struct{}
 	closeOnce            sync.Once
 	writerDone, pollDone chan struct{} // closed when the writer and the poll loop have ended

@@ -105,6 +105,7 @@ type pools struct {
 	write       *sql.DB // writes; on SQLite a single connection
 	snapshots   *sql.DB // snapshots, whose queries have no timeout
 	background  *sql.DB // background jobs (Aside); nil on SQLite
+	checkpoints *sql.DB // copies of SQLite's write-ahead log; nil on PostgreSQL
 	maintenance *sql.DB // migrations and other long writes
 	closer      io.Closer
 	fileGuard   *fileGuard // nil on PostgreSQL

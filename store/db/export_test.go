@@ -37,3 +37,6 @@ type deafListener struct{}
 
 func (deafListener) Wait(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
 func (deafListener) Close()                                   {}
+
+// CheckpointPages exports checkpointPages.
+const CheckpointPages = checkpointPages

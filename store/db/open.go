@@ -54,6 +54,8 @@ func Open(ctx context.Context, config Config) (*DB, error) {
 		return nil, newOpenError(engine.describe(config), err)
 	}
 	if engine.singleWriter() {
+		s.checkpointer.log, s.checkpointer.written = Session{conn: s.checkpoints, classify: s.readError}, make(chan struct{}, 1)
+		s.Go(s.checkpoint)
 		go s.writer()
 	} else {
 		close(s.writerDone)

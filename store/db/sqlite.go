@@ -69,9 +69,7 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 		return pools{}, err
 	}
 	where := newFileGuard(path)
-	// A log of 16 MiB instead of 4 copies frequently written pages to the file a
-	// quarter as often. It grows while a publication reads, and shrinks afterwards.
-	write, err := openFile(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint(4000)", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
+	write, err := openFile(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint("+strconv.Itoa(maxLogPages)+")", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
 	if err != nil {
 		return pools{}, err
 	}
@@ -103,7 +101,12 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	snapshots.SetMaxOpenConns(maxSnapshots)
 	snapshots.SetMaxIdleConns(1)
 	snapshots.SetConnMaxIdleTime(time.Minute)
-	return pools{read: read, write: write, snapshots: snapshots, maintenance: write, closer: closers{read, write, snapshots}, fileGuard: where, reset: func() {},
+	checkpoints, err := openFile(where, sqliteDSN(config, "query_only(1)"))
+	if err != nil {
+		return pools{}, errors.Join(err, snapshots.Close(), read.Close(), write.Close())
+	}
+	checkpoints.SetMaxOpenConns(1)
+	return pools{read: read, write: write, snapshots: snapshots, checkpoints: checkpoints, maintenance: write, closer: closers{checkpoints, read, write, snapshots}, fileGuard: where, reset: func() {},
 		identity: func() string { return `'one file'` }, // home watches the file
 		stats:    []func() PoolStats{sqlPoolStats("read", read), sqlPoolStats("long", snapshots), sqlPoolStats("write", write)}}, nil
 }

@@ -47,6 +47,8 @@ func (s *DB) writer() {
 			}
 		}
 		w.run(group)
+		w.db.checkpointer.notify()
+		w.finishCheckpoint()
 	}
 }
 

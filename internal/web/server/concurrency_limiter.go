@@ -25,6 +25,7 @@ type ConcurrencyLimiter struct{ reads, writes, expensive, events semaphore }
 
 const (
 	requestsPerCore  = 16
+	writesPerCore    = 32 // more than reads, because most wait for the commit that they share
 	expensivePerCore = 2
 	maxExpensive     = 8
 
@@ -36,16 +37,16 @@ const (
 // NewConcurrencyLimiter returns a limiter by Limits.Requests, RequestsWaiting, RequestWait and
 // RequestsExpensive.
 func NewConcurrencyLimiter(l Limits) *ConcurrencyLimiter {
-	requests := l.Requests
+	requests, writes := l.Requests, l.Requests
 	if requests == 0 {
-		requests = requestsPerCore * runtime.GOMAXPROCS(0)
+		requests, writes = requestsPerCore*runtime.GOMAXPROCS(0), writesPerCore*runtime.GOMAXPROCS(0)
 	}
 	expensive := l.RequestsExpensive
 	if expensive == 0 {
 		expensive = min(requests, maxExpensive, expensivePerCore*runtime.GOMAXPROCS(0))
 	}
 	sized := func(limit int) semaphore { return newSemaphore(limit, l.RequestsWaiting, l.RequestWait) }
-	return &ConcurrencyLimiter{reads: sized(requests), writes: sized(requests), expensive: sized(expensive), events: sized(max(1, expensive/2))}
+	return &ConcurrencyLimiter{reads: sized(requests), writes: sized(writes), expensive: sized(expensive), events: sized(max(1, expensive/2))}
 }
 
 // AcquireRead waits for a slot to read. Only the first call of release gives it back.

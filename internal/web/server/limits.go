@@ -21,7 +21,7 @@ type Limits struct {
 
 	AnswerMemory int `placeholder:"MIB" default:"256" help:"Memory for responses (answers) that wait for slow clients, in MiB. Above it, the server closes the slowest connections. This does not limit one response; see --document-answer-bytes. 0 means no limit."`
 
-	Requests          int           `placeholder:"N" default:"0" help:"Maximum number of reads that run at once, and of writes that run at once. Further requests queue. 0 means 16 per CPU core."`
+	Requests          int           `placeholder:"N" default:"0" help:"Maximum number of reads that run at once, and of writes that run at once. Further requests queue. 0 means 16 reads and 32 writes per CPU core."`
 	RequestsWaiting   int           `placeholder:"N" default:"1000" help:"Maximum number of reads in the queue, and of writes. Further requests get 503."`
 	RequestWait       time.Duration `placeholder:"DURATION" default:"300ms" help:"How long a request may wait in the queue. Then it gets 503."`
 	RequestsExpensive int           `placeholder:"N" default:"0" help:"Maximum number of expensive requests that run at once: those with a response above 1 MiB, or a cost above a tenth of --document-cost. Events of subscriptions may use half as many again. 0 means 2 per CPU core, at most 8."`

@@ -1,0 +1,100 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"sync/atomic"
+	"time"
+)
+
+// checkpointer copies SQLite's write-ahead log into the database file on a connection of its own, so
+// that commits do not wait for it. The log starts again from its beginning only when all of it was
+// copied, so the writer copies the last pages between two commits.
+type checkpointer struct {
+	log     Session
+	written chan struct{} // receives when a group was committed
+	finish  atomic.Bool   // the writer has to copy the last pages
+}
+
+const (
+	checkpointPages = 4000  // size of a log to copy: 16 MiB. Pages that were written often are copied once
+	maxLogPages     = 16000 // size of a log that each commit copies, in case the checkpointer cannot
+	lastPages       = 256   // pages that the writer may copy
+	checkpointTurns = 4     // copies in a row until the writer copies the rest
+	checkpointEvery = 20 * time.Millisecond
+	blockedPause    = time.Second // after a copy that a reader of older pages ended early
+)
+
+// notify tells the checkpointer of a commit. It never waits.
+func (c *checkpointer) notify() {
+	select {
+	case c.written <- struct{}{}:
+	default: // it knows
+	}
+}
+
+// checkpoint copies the log whenever it is long, until ctx ends or the file is replaced.
+func (s *DB) checkpoint(ctx context.Context) {
+	c := &s.checkpointer
+	for {
+		select {
+		case <-c.written:
+		case <-s.fileGuard.whenReplaced():
+			return
+		case <-ctx.Done():
+			return
+		}
+		pause := checkpointEvery
+		if copied, err := c.run(ctx); err != nil || !copied {
+			pause = blockedPause
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// run copies the log if it is long. copied is false if a reader of older pages ended the copy early.
+func (c *checkpointer) run(ctx context.Context) (copied bool, err error) {
+	log, err := c.pages(ctx, "NOOP")
+	if err != nil || log.pages < checkpointPages {
+		return err == nil, err
+	}
+	for range checkpointTurns {
+		before := log.copied
+		if _, err = c.pages(ctx, "PASSIVE"); err == nil {
+			log, err = c.pages(ctx, "NOOP") // with the pages of commits meanwhile
+		}
+		if err != nil || log.copied == before && log.pages-log.copied >= lastPages {
+			return false, err
+		}
+		if log.pages-log.copied < lastPages {
+			break
+		}
+	}
+	c.finish.Store(true)
+	return true, nil
+}
+
+// logState is the state of the write-ahead log.
+type logState struct{ pages, copied int }
+
+func (c *checkpointer) pages(ctx context.Context, mode string) (log logState, err error) {
+	log, _, err = One(ctx, c.log, func(rows *sql.Rows) (l logState, err error) {
+		var busy int
+		return l, rows.Scan(&busy, &l.pages, &l.copied)
+	}, `PRAGMA wal_checkpoint(`+mode+`)`)
+	return log, err
+}
+
+// finishCheckpoint copies the last pages of the log, so that the next commit starts it again.
+func (w *writerConn) finishCheckpoint() {
+	if w.conn == nil || !w.db.checkpointer.finish.CompareAndSwap(true, false) {
+		return
+	}
+	if _, err := w.Exec(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
+		_ = w.db.databaseError(err) // logs it; the checkpointer tries again
+	}
+}
