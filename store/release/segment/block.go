@@ -250,6 +250,7 @@ func (r *Reader) Translations(ctx context.Context, places []uint32) ([][]Transla
 	}
 	defer texts.Release()
 	return found, r.readBlocks(ctx, places, texts, func(n int, block *productBlock, position int) error {
+		found[n] = nil // the statement may run again
 		for at, section := range block.sections[1:] {
 			document, err := block.document(1+at, position)
 			if err != nil {
