@@ -102,7 +102,8 @@ func valuesAt[V uint32 | int64, L interface {
 		}
 	}
 	if err := store.Chunked(missing, 512, func(numbers []int) error {
-		list, args := db.InList(append(r.Layers(), ListKeys, string(sort)), numbers)
+		// With the bounds, PostgreSQL reads only the chunks, whatever its statistics say.
+		list, args := db.InList(append(r.Layers(), ListKeys, string(sort), slices.Min(numbers), slices.Max(numbers)), numbers)
 		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
 			var body sql.RawBytes
 			err = rows.Scan(&number, &body)
@@ -111,7 +112,7 @@ func valuesAt[V uint32 | int64, L interface {
 			return number, err
 		}, `
 			SELECT chunk, body FROM release_chunk
-			WHERE release_id IN ($1, $2) AND list = $3 AND sort = $4 AND chunk IN (`+list+`)`, args...)
+			WHERE release_id IN ($1, $2) AND list = $3 AND sort = $4 AND chunk BETWEEN $5 AND $6 AND chunk IN (`+list+`)`, args...)
 		return err
 	}); err != nil {
 		return nil, err
