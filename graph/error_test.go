@@ -12,6 +12,7 @@ import (
 
 	"portico/graph/graphtest"
 	"portico/store"
+	"portico/store/release"
 	"portico/store/storetest"
 )
 
@@ -39,7 +40,7 @@ func TestDamagedDatabaseIsAnInternalError(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		s := graphtest.Open(t, e, graphtest.Shop())
-		for table, column := range map[string]string{"release_list": "total", "release_file": "document_id", "stock_transaction": "action", "stock": "available", "document": "body"} {
+		for table, column := range map[string]string{"release_list": "total", "release_file": "body", "stock_transaction": "action", "stock": "available", "release_block": "body"} {
 			_, err := e.SQL(t).Exec("ALTER TABLE " + table + " RENAME COLUMN " + column + " TO damaged")
 			require.NoError(t, err)
 		}
@@ -81,6 +82,8 @@ func TestPanicIsAnInternalError(t *testing.T) {
 		} {
 			t.Run(query, func(t *testing.T) {
 				s := graphtest.Open(t, e, graphtest.Shop())
+				v := storetest.View(t, e.Open(t), release.ShopperContext{})
+				storetest.WriteEarlierRows(t, e.SQL(t), v, storetest.ProductIDs(t, v, release.ProductQuery{Unlisted: true}))
 				_, err := e.SQL(t).Exec("UPDATE document SET body = $1", "{damaged\n,")
 				require.NoError(t, err)
 				_, err = e.SQL(t).Exec("UPDATE release SET format = 5") // has documents, and no blocks

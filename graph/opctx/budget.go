@@ -14,6 +14,7 @@ import (
 // It is safe for concurrent use.
 type Budget struct {
 	allowance limits.Allowance
+	max       atomic.Int64 // units that the operation may cost; less while a trial runs
 	spent     atomic.Int64 // units of cost
 	bytes     atomic.Int64 // in addition to them
 	refusals  atomic.Int64 // errors that it returned
@@ -22,6 +23,7 @@ type Budget struct {
 // NewBudget returns the budget of one run.
 func NewBudget(allowance limits.Allowance) *Budget {
 	b := &Budget{allowance: allowance}
+	b.max.Store(allowance.Max)
 	b.spent.Store(allowance.Estimated)
 	return b
 }
@@ -39,7 +41,7 @@ func (b *Budget) ChargeField() error {
 
 // Charge charges bytes that were read. The error is UNPROCESSABLE.
 func (b *Budget) Charge(bytes int) error {
-	if b.spent.Load()+b.bytes.Add(int64(bytes))/limits.BytesPerUnit <= b.allowance.Max {
+	if b.spent.Load()+b.bytes.Add(int64(bytes))/limits.BytesPerUnit <= b.max.Load() {
 		return nil
 	}
 	b.refusals.Add(1)
@@ -48,16 +50,32 @@ func (b *Budget) Charge(bytes int) error {
 		limits.FormatCount(float64(b.allowance.Max)), limits.FormatCount(float64(b.allowance.Estimated)))}
 }
 
-// Checkpoint remembers what the operation of a context has spent. refused reports whether its budget
-// refused something since then, and restore takes back what was spent since then.
-func Checkpoint(ctx context.Context) (refused func() bool, restore func()) {
+// trialPart: a trial may cost 1/trialPart of what the operation may cost.
+const trialPart = 8
+
+// BeginTrial begins a trial of an operation, a run that may be repeated and so may cost a part of what
+// the operation may cost only. end ends it: it reports whether the trial was refused something, and then,
+// or without keep, takes back what it spent. ok is false for an operation that costs more already.
+func BeginTrial(ctx context.Context) (end func(keep bool) (refused bool), ok bool) {
 	op := From(ctx)
 	if op == nil || op.Budget == nil {
-		return func() bool { return false }, func() {}
+		return func(bool) bool { return false }, true
 	}
 	b := op.Budget
+	if b.Cost() > b.allowance.Max/trialPart {
+		return nil, false
+	}
 	spent, bytes, refusals := b.spent.Load(), b.bytes.Load(), b.refusals.Load()
-	return func() bool { return b.refusals.Load() != refusals }, func() { b.spent.Store(spent); b.bytes.Store(bytes) }
+	b.max.Store(b.allowance.Max / trialPart)
+	return func(keep bool) bool {
+		b.max.Store(b.allowance.Max)
+		refused := b.refusals.Load() != refusals
+		if refused || !keep {
+			b.spent.Store(spent)
+			b.bytes.Store(bytes)
+		}
+		return refused
+	}, true
 }
 
 // Charge implements store.Allowance. Operations of REST may cost what one of GraphQL may by default.
@@ -84,7 +102,7 @@ func CheckRows(ctx context.Context, field string, rows, parents int) error {
 	}
 	b := op.Budget
 	extra := max(0, rows-limits.EstimatedRows*parents)
-	if b.Cost()+int64(float64(extra)*b.allowance.RowCosts[field]) <= b.allowance.Max {
+	if b.Cost()+int64(float64(extra)*b.allowance.RowCosts[field]) <= b.max.Load() {
 		return nil
 	}
 	return b.rowsError(field, rows)
@@ -98,7 +116,7 @@ func SpendRows(ctx context.Context, field string, rows int) error {
 	}
 	b := op.Budget
 	b.spent.Add(int64(float64(rows-limits.EstimatedRows) * b.allowance.RowCosts[field]))
-	if b.Cost() > b.allowance.Max {
+	if b.Cost() > b.max.Load() {
 		return b.rowsError(field, rows)
 	}
 	return nil
@@ -120,7 +138,7 @@ func SpendNodes(ctx context.Context, rows int) error {
 	}
 	b := op.Budget
 	b.spent.Add(int64(float64(rows) * b.allowance.MeteredRowCost))
-	if b.Cost() <= b.allowance.Max {
+	if b.Cost() <= b.max.Load() {
 		return nil
 	}
 	b.refusals.Add(1)

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -43,8 +42,11 @@ func (r *Run) extend(bytes int) {
 	if limit.Bytes > 0 && all > limit.Bytes+smallLeaf { // not all of the requested room is used
 		Stop(ErrTooLarge)
 	}
+	if all > limit.Large && r.group != nil {
+		Stop(ErrTooLarge) // for a run side by side
+	}
 	if all > limit.Large && limit.Reserve != nil && !r.reserved {
-		if err := r.group.reserve(r.ctx, limit.Reserve); err != nil {
+		if err := limit.Reserve(r.ctx); err != nil {
 			Stop(err)
 		}
 		r.reserved = true
@@ -58,7 +60,7 @@ func (r *Run) extend(bytes int) {
 		r.out = slices.Grow(r.out, size-len(r.out))
 	}
 	r.capacity = min(cap(r.out), limit.max())
-	if limit.Reserve != nil && !r.reserved {
+	if limit.Reserve != nil && !r.reserved || r.group != nil {
 		r.capacity = min(r.capacity, limit.Large)
 	}
 }
@@ -73,21 +75,6 @@ func (g *rootGroup) claim(r *Run, bytes int) int {
 	g.bytes += bytes - r.claimed
 	r.claimed = bytes
 	return g.bytes
-}
-
-// reserve calls Limit.Reserve once for all runs.
-func (g *rootGroup) reserve(ctx context.Context, reserve func(context.Context) error) error {
-	if g == nil {
-		return reserve(ctx)
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.reserved {
-		return nil
-	}
-	err := reserve(ctx)
-	g.reserved = err == nil
-	return err
 }
 
 // max is the largest size of a response, including the room for a scalar.

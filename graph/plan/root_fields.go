@@ -10,9 +10,9 @@ import (
 
 // RootFields writes the query type. It resolves up to Limit.Parallel root fields at once, so that
 // they wait for the database together. Bytes, errors and their order, and what is charged are the same
-// as one after the other: each field has a run of its own, and the runs are joined in order. If an
-// operation is refused for its size or cost, where it fails depends on the order: then it is run
-// again, one field after the other.
+// as one after the other: each field has a run of its own, and the runs are joined in order. Fields that
+// run side by side may use a part of what the operation may cost, and Limit.Large bytes. Beyond that they
+// are run again, one after the other: where an operation is refused depends on the order.
 func (r *Run) RootFields(ctx context.Context, fields *Fields, typename string, write WriteRootField) bool {
 	resolved := 0
 	for i := range fields.List {
@@ -24,18 +24,21 @@ func (r *Run) RootFields(ctx context.Context, fields *Fields, typename string, w
 	if resolved < 2 || limit.Parallel < 2 {
 		return r.rootsInOrder(ctx, fields, typename, write, nil)
 	}
-	refused, restore := func() bool { return false }, func() {}
-	if limit.Checkpoint != nil {
-		refused, restore = limit.Checkpoint(ctx)
+	end := func(bool) bool { return false }
+	if limit.Trial != nil {
+		var small bool
+		if end, small = limit.Trial(ctx); !small {
+			return r.rootsInOrder(ctx, fields, typename, write, nil)
+		}
 	}
 	mark, errorCount := r.Mark(), r.errorCount
 	group := &rootGroup{fields: fields.List, roots: make([]rootField, len(fields.List)), write: write}
 	valid := group.run(ctx, r, typename, min(limit.Parallel, resolved))
+	refused := end(!group.stopped.Load())
 	if group.reason != nil {
 		panic(group.reason)
 	}
-	if group.stopped.Load() || refused() {
-		restore()
+	if refused || group.stopped.Load() {
 		r.out, r.path, r.errorCount = r.out[:mark], r.path[:0], errorCount
 		if r.holes != nil {
 			*r.holes = Holes{}
@@ -91,7 +94,7 @@ func (r *Run) root(ctx context.Context, f *Field, write WriteRootField) bool {
 // run writes the fields with a number of goroutines. This one writes to the response: fields that no
 // other has begun, and the results of the others.
 func (g *rootGroup) run(ctx context.Context, r *Run, typename string, goroutines int) (valid bool) {
-	r.group, r.claimed = g, 0
+	r.group, r.claimed, r.capacity = g, 0, 0
 	defer func() { r.group = nil }()
 	for i := range g.roots {
 		g.roots[i].done = make(chan struct{})

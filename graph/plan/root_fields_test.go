@@ -36,11 +36,14 @@ type rootBehavior struct {
 type rootFixture struct {
 	runner    *plan.Runner
 	behaviors map[string]rootBehavior
-	limit     int64 // of charges
+	limit     int64 // of charges; a trial has a part of it
+	trial     atomic.Bool
 
 	spent, refused, counted atomic.Int64
 	wait                    func() // in each field; may be nil
 }
+
+const trialPart = 8
 
 func newRootFixture(parallel, bytes int) *rootFixture {
 	x := &rootFixture{behaviors: map[string]rootBehavior{}, limit: 1 << 30}
@@ -49,9 +52,17 @@ func newRootFixture(parallel, bytes int) *rootFixture {
 	x.runner = plan.NewRunner(object, func(ctx context.Context, r *plan.Run, fields *plan.Fields) bool {
 		return r.RootFields(ctx, fields, "Query", x.write)
 	}, func(_ context.Context, r *plan.Run, _ *plan.Field, row any) bool { return r.String(row.(string)) })
-	x.runner.SetLimit(plan.Limit{Bytes: bytes, Large: 1 << 20, Parallel: parallel, Checkpoint: func(context.Context) (func() bool, func()) {
+	x.runner.SetLimit(plan.Limit{Bytes: bytes, Large: 1 << 20, Parallel: parallel, Trial: func(context.Context) (func(bool) bool, bool) {
 		spent, refused := x.spent.Load(), x.refused.Load()
-		return func() bool { return x.refused.Load() != refused }, func() { x.spent.Store(spent) }
+		x.trial.Store(true)
+		return func(keep bool) bool {
+			x.trial.Store(false)
+			refused := x.refused.Load() != refused
+			if refused || !keep {
+				x.spent.Store(spent)
+			}
+			return refused
+		}, spent <= x.limit/trialPart
 	}})
 	return x
 }
@@ -64,7 +75,11 @@ func (x *rootFixture) write(ctx context.Context, r *plan.Run, f *plan.Field) boo
 	does := x.behaviors[name]
 	for _, charge := range does.charges {
 		runtime.Gosched()
-		if x.spent.Add(int64(charge)) > x.limit {
+		most := x.limit
+		if x.trial.Load() {
+			most /= trialPart
+		}
+		if x.spent.Add(int64(charge)) > most {
 			x.refused.Add(1)
 			return r.Fail(ctx, errors.New(name+" costs too much"))
 		}
@@ -189,6 +204,23 @@ func TestRootFieldsWaitTogether(t *testing.T) {
 	require.NoError(t, got.err)
 	require.Equal(t, 3, rounds)
 	require.Equal(t, 10, strings.Count(got.data, `""`))
+}
+
+// A response larger than Limit.Large is written in order, once, and leaves no trace of the first run.
+func TestLargeRootFields(t *testing.T) {
+	t.Parallel()
+	var got [2]result
+	for i, parallel := range []int{1, 4} {
+		x := newRootFixture(parallel, 8<<20)
+		for _, name := range []string{"a", "b", "c"} {
+			x.behaviors[name] = rootBehavior{bytes: 600 << 10, charges: []int{5}}
+		}
+		x.behaviors["d"] = rootBehavior{fails: 1, charges: []int{5}}
+		got[i] = x.run(t, "{ a: value b: value c: value d: value }", false)
+		require.NoError(t, got[i].err)
+	}
+	require.Equal(t, got[0], got[1])
+	require.Greater(t, len(got[0].data), 3*600<<10)
 }
 
 // A panic of a field that runs beside others reaches the caller, as the error of the run.

@@ -104,10 +104,9 @@ type rootGroup struct {
 	write   WriteRootField
 	stopped atomic.Bool // a run was stopped: the fields run again in order
 
-	mu       sync.Mutex
-	bytes    int  // of the responses of all runs
-	reserved bool // Limit.Reserve was called
-	reason   any  // of a panic
+	mu     sync.Mutex
+	bytes  int // of the responses of all runs
+	reason any // of a panic
 }
 
 // rootField is the state of one root field.
@@ -159,10 +158,10 @@ type Limit struct {
 
 	Parallel int // root fields that are resolved at once; below 2, one after the other
 
-	// Checkpoint is called before root fields run side by side. refused reports whether the operation
-	// was refused something because of its cost since then, and restore takes back what was charged
-	// since then. It may be nil.
-	Checkpoint func(context.Context) (refused func() bool, restore func())
+	// Trial is called before root fields run side by side. end is called after them: it reports whether
+	// the operation was refused something because of its cost, and then, or without keep, takes back what
+	// they cost. If ok is false, the fields run one after the other. It may be nil.
+	Trial func(context.Context) (end func(keep bool) (refused bool), ok bool)
 }
 
 // Holes are the dynamic fields of a cached response, which are written each time the

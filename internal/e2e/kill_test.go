@@ -35,8 +35,8 @@ type stage struct{ name, count string }
 var publishStages = []stage{
 	{"as it starts", ""},
 	{"with a release begun", `SELECT COUNT(*) FROM release`},
-	{"with some of its documents", `SELECT COUNT(*) FROM document`},
-	{"with some of its products", `SELECT COUNT(*) FROM release_product`},
+	{"with some of its files", `SELECT COUNT(*) FROM release_file`},
+	{"with some of its products", `SELECT COUNT(*) FROM release_block`},
 	{"with its lists", `SELECT COUNT(*) FROM release_list`},
 	{"when it is published", `SELECT COUNT(*) FROM release WHERE state = 'published'`},
 }

@@ -19,70 +19,71 @@ const (
 	blockFileBytes = 16 << 10
 )
 
-// blockBuilder packs the products of a whole release into blocks. Products come in the order of their
+// blockBuilder packs the products of a release into blocks. Products come in the order of their
 // ordinals, and wait until their node has enough for a block.
 type blockBuilder struct {
-	open  map[int32]*openBlock // by node
-	size  int                  // bytes of the open blocks
-	slots []uint32             // of the products, by ordinal
-	count int                  // blocks so far
-	ready [][]any              // rows to write
-	bytes int                  // of ready
+	release int64
+	open    map[int32]*openBlock // by node
+	size    int                  // bytes of the open blocks
+	slots   []uint32             // of the products, in the order in which they came
+	count   int                  // blocks so far
+	ready   [][]any              // rows to write
+	bytes   int                  // of ready
 }
 
 // openBlock is a block that is not full.
 type openBlock struct {
 	products []*segment.BlockProduct
-	ordinals []int
+	members  []int // indexes of slots
 	size     int
 }
 
 // add adds a product of a node; -1 is none.
-func (b *blockBuilder) add(release int64, ordinal int, node int32, product *segment.BlockProduct) {
+func (b *blockBuilder) add(node int32, product *segment.BlockProduct) {
 	if b.open == nil {
 		b.open = map[int32]*openBlock{}
 	}
 	b.slots = append(b.slots, 0)
 	block, size := b.open[node], product.Size()
 	if block != nil && block.size+size > blockBytes {
-		b.pack(release, node)
+		b.pack(node)
 		block = nil
 	}
 	if block == nil {
 		block = &openBlock{}
 		b.open[node] = block
 	}
-	block.products, block.ordinals = append(block.products, product), append(block.ordinals, ordinal)
+	block.products, block.members = append(block.products, product), append(block.members, len(b.slots)-1)
 	block.size += size
 	b.size += size
 	if len(block.products) == segment.BlockProducts {
-		b.pack(release, node)
+		b.pack(node)
 	}
 }
 
 // pack closes the block of a node.
-func (b *blockBuilder) pack(release int64, node int32) {
+func (b *blockBuilder) pack(node int32) {
 	block := b.open[node]
 	delete(b.open, node)
 	b.size -= block.size
-	for position, ordinal := range block.ordinals {
-		b.slots[ordinal] = uint32(b.count*segment.BlockProducts + position)
+	for position, member := range block.members {
+		b.slots[member] = uint32(b.count*segment.BlockProducts + position)
 	}
 	body := segment.PackBlock(block.products)
-	b.ready = append(b.ready, []any{segment.RowID(release, b.count), body})
+	b.ready = append(b.ready, []any{segment.RowID(b.release, b.count), body})
 	b.bytes += len(body)
 	b.count++
 }
 
 // packAll closes all blocks.
-func (b *blockBuilder) packAll(release int64) {
+func (b *blockBuilder) packAll() {
 	nodes := make([]int32, 0, len(b.open))
 	for node := range b.open {
 		nodes = append(nodes, node)
 	}
 	slices.Sort(nodes)
 	for _, node := range nodes {
-		b.pack(release, node)
+		b.pack(node)
 	}
 }
 
@@ -103,11 +104,8 @@ func (p *publicationPlan) blockNode(nodes []*segment.CatalogNode) int32 {
 	return place
 }
 
-// readFileTexts reads the files that products of a whole release show, by id.
+// readFileTexts reads the files that products show, by id.
 func (p *publicationPlan) readFileTexts(ctx context.Context, handles []uint32, sources map[uint32]*catalog.ProductSource) (map[string][]byte, error) {
-	if p.delta != nil {
-		return nil, nil
-	}
 	var ids []string
 	for _, handle := range handles {
 		if source := sources[handle]; source != nil {

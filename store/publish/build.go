@@ -30,25 +30,16 @@ func (p *publicationPlan) links(handle uint32) catalog.Links {
 
 // builtProduct is a product ready to be written.
 type builtProduct struct {
-	ordinal   int
-	source    *catalog.ProductSource
-	documents []builtDocument // the base one first
-	crumbs    []byte
-	crumbsID  int64                     // their document, once written
-	version   int64                     // by versionOf, once written
-	offers    map[string]*catalog.Offer // by currency
-	words     []index.ProductTokens
-	nameKey   []byte   // collates the base name
-	fileIDs   []string // of its files that exist
-	missing   []string // and of those that do not
-	node      int32    // by blockNode
-	files     []byte   // by packFiles
-	row       string   // by segment.ProductRowText, once written
-}
-
-type builtDocument struct {
-	language string
-	body     []byte
+	ordinal int
+	source  *catalog.ProductSource
+	stored  *segment.BlockProduct
+	version int64                     // by BlockProduct.Version
+	offers  map[string]*catalog.Offer // by currency
+	words   []index.ProductTokens
+	nameKey []byte   // collates the base name
+	fileIDs []string // of its files that exist
+	missing []string // and of those that do not
+	node    int32    // by blockNode
 }
 
 // build builds the products from start until just before end of the order, on all
@@ -86,8 +77,10 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 		}
 		l.Files, l.Variants = files, p.variants(handle, children, sources)
 		nodes, fileIDs := p.nodes(handle), source.FileIDs()
-		b := &builtProduct{ordinal: p.first + start + i, source: source, crumbs: segment.Breadcrumbs(nodes), offers: p.offers(handle, sources, prices),
-			node: p.blockNode(nodes), files: packFiles(fileIDs, texts)}
+		offers := p.offers(handle, sources, prices)
+		b := &builtProduct{ordinal: p.first + start + i, source: source, offers: offers, node: p.blockNode(nodes), stored: &segment.BlockProduct{
+			ID: source.ID, Crumbs: segment.Breadcrumbs(nodes), Files: packFiles(fileIDs, texts),
+			Documents: map[string][]byte{"": source.Document("", made.Locale, l)}}}
 		for _, id := range fileIDs {
 			if l.HasFile(id) {
 				b.fileIDs = append(b.fileIDs, id)
@@ -96,10 +89,11 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 			}
 		}
 		b.words, b.nameKey = source.Words(), p.collation.Key(source.Attributes.Name)
-		b.documents = append(b.documents, builtDocument{"", source.Document("", made.Locale, l)})
 		for _, language := range source.DocumentLanguages() {
-			b.documents = append(b.documents, builtDocument{language, source.Document(language, made.Locale, l)})
+			b.stored.Documents[language] = source.Document(language, made.Locale, l)
 		}
+		b.stored.SetOffers(offers)
+		b.version = b.stored.Version()
 		built[i] = b
 		return nil
 	})

@@ -100,15 +100,11 @@ func (w *releaseWriter) compareLists(ctx context.Context) (*listComparison, erro
 		}
 		return c, err
 	}
-	places, err := w.servedPlaces(ctx)
-	if err != nil {
-		return nil, err
-	}
 	handles := make([]uint32, w.served.Release.Ordinals)
 	for i := range handles {
 		handles[i] = math.MaxUint32 // gone
 	}
-	for handle, place := range places {
+	for handle, place := range w.places {
 		if w.before[handle].published != 0 {
 			handles[place] = uint32(handle)
 		}
@@ -237,7 +233,7 @@ func (w *releaseWriter) canonicalIDs(ctx context.Context, v *release.View, known
 		}
 		products, err := db.Collect(ctx, w.service.db.Reader, func(rows *sql.Rows) (p product, err error) {
 			return p, rows.Scan(&p.id, &p.ordinal)
-		}, `SELECT product_id, ordinal FROM release_product WHERE release_id = $1`, v.Release.ID)
+		}, `SELECT product_id, ordinal FROM release_place WHERE release_id = $1`, v.Release.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -272,32 +268,4 @@ func (w *releaseWriter) canonicalIDs(ctx context.Context, v *release.View, known
 		}
 		return named
 	}, nil
-}
-
-// servedPlaces returns the ordinals of the products in the served release, by
-// handle.
-func (w *releaseWriter) servedPlaces(ctx context.Context) ([]uint32, error) {
-	dead, err := w.served.Dead(ctx)
-	if err != nil {
-		return nil, err
-	}
-	places := make([]uint32, w.plan.ids.Len())
-	scan := func(rows *sql.Rows) ([]any, uint32, error) {
-		var id string
-		var ordinal uint32
-		err := rows.Scan(&id, &ordinal)
-		if handle, live := w.plan.ids.Find(id); live {
-			if _, isDead := slices.BinarySearch(dead, ordinal); !isDead {
-				places[handle] = ordinal
-			}
-		}
-		return []any{id}, ordinal, err
-	}
-	for _, layer := range store.Unique(w.served.Layers()) {
-		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer}}}
-		if err := db.EachPageWhere(ctx, w.plan.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, func([]uint32) error { return nil }); err != nil {
-			return nil, err
-		}
-	}
-	return places, nil
 }

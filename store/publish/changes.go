@@ -135,7 +135,7 @@ func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err e
 		bases[0], bases[1] = bases[1], bases[0]
 		found, err := db.Collect(ctx, in, db.Scalar[string], `
 			SELECT f.file_id FROM release_file f LEFT JOIN release_file o ON o.release_id = $2 AND o.file_id = f.file_id
-			WHERE f.release_id = $1 AND (o.document_id IS NULL OR o.document_id <> f.document_id) LIMIT $3`, bases[0], bases[1], dependency.MaxChanges+1)
+			WHERE f.release_id = $1 AND (o.body IS NULL OR o.body <> f.body) LIMIT $3`, bases[0], bases[1], dependency.MaxChanges+1)
 		if err != nil {
 			return nil, err
 		}
@@ -148,22 +148,21 @@ func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err e
 	return store.Unique(ids), nil
 }
 
-// filesIn returns the documents of files in some layers, the upper one first.
-func (w *releaseWriter) filesIn(ctx context.Context, layers []any, ids []string) (map[string]int64, error) {
+// filesIn returns the texts of files in some layers, the upper one first.
+func (w *releaseWriter) filesIn(ctx context.Context, layers []any, ids []string) (map[string]string, error) {
 	type file struct {
 		release  int64
-		id       string
-		document int64
+		id, body string
 	}
 	list, args := db.InList(layers, ids)
 	files, err := db.Collect(ctx, w.service.db.Reader, func(rows *sql.Rows) (f file, err error) {
-		return f, rows.Scan(&f.release, &f.id, &f.document)
-	}, `SELECT release_id, file_id, document_id FROM release_file WHERE release_id IN ($1, $2) AND file_id IN (`+list+`)`, args...)
-	documents := make(map[string]int64, len(files))
+		return f, rows.Scan(&f.release, &f.id, &f.body)
+	}, `SELECT release_id, file_id, body FROM release_file WHERE release_id IN ($1, $2) AND file_id IN (`+list+`)`, args...)
+	texts := make(map[string]string, len(files))
 	for _, f := range files {
-		if _, known := documents[f.id]; !known || any(f.release) == layers[0] {
-			documents[f.id] = f.document
+		if _, known := texts[f.id]; !known || any(f.release) == layers[0] {
+			texts[f.id] = f.body
 		}
 	}
-	return documents, err
+	return texts, err
 }

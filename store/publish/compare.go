@@ -37,7 +37,7 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 		ids[i] = w.plan.ids.At(handle)
 	}
 	return store.Chunked(ids, 512, func(ids []string) error {
-		found, err := versions(ctx, w.plan.in, w.served, ids)
+		found, err := versions(ctx, w.served, ids)
 		for id, version := range found {
 			if handle, live := w.plan.ids.Find(id); live {
 				w.before[handle] = version
@@ -47,20 +47,32 @@ func (w *releaseWriter) readServed(ctx context.Context) error {
 	})
 }
 
+// readAllServed also notes the ordinals in the served release. Products of a release of an earlier format
+// count as changed: it has other versions.
 func (w *releaseWriter) readAllServed(ctx context.Context) error {
-	dead, err := w.served.Dead(ctx)
+	served := w.servedView()
+	dead, err := served.Dead(ctx)
 	if err != nil {
 		return err
 	}
+	var hashes, published segment.Keys
+	if served.Release.Format == segment.ReleaseFormat {
+		if hashes, err = served.AllKeys(ctx, segment.SortVersion); err != nil {
+			return err
+		}
+		if published, err = served.AllKeys(ctx, segment.SortPublished); err != nil {
+			return err
+		}
+	}
+	w.places = make([]uint32, w.plan.ids.Len())
 	type product struct {
 		id      string
 		ordinal uint32
-		servedVersion
 	}
 	scan := func(rows *sql.Rows) ([]any, product, error) {
 		var p product
-		err := rows.Scan(&p.id, &p.ordinal, &p.version, &p.published)
-		return []any{p.ordinal}, p, err
+		err := rows.Scan(&p.id, &p.ordinal)
+		return []any{p.id}, p, err
 	}
 	note := func(products []product) error {
 		for _, p := range products {
@@ -73,13 +85,17 @@ func (w *releaseWriter) readAllServed(ctx context.Context) error {
 				w.differ(p.id)
 				continue
 			}
-			w.before[handle] = servedVersion{p.version, cmp.Or(p.published, w.served.Release.HolderIdentity(int(p.ordinal)).Published)}
+			was := servedVersion{published: served.Release.HolderIdentity(int(p.ordinal)).Published}
+			if hashes != nil {
+				was = servedVersion{hashes.At(p.ordinal), cmp.Or(published.At(p.ordinal), was.published)}
+			}
+			w.before[handle], w.places[handle] = was, p.ordinal
 		}
 		return nil
 	}
-	for _, layer := range store.Unique(w.served.Layers()) { // one by one, so that each is read in the order of its key
+	for _, layer := range store.Unique(served.Layers()) { // one by one, so that each is read in the order of its key
 		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer}}}
-		if err := db.EachPageWhere(ctx, w.plan.in, "release_product", of, "product_id, ordinal, version, published_at", []string{"ordinal"}, scan, note); err != nil {
+		if err := db.EachPageWhere(ctx, w.plan.in, "release_place", of, "product_id, ordinal", []string{"product_id"}, scan, note); err != nil {
 			return err
 		}
 	}
@@ -146,11 +162,11 @@ func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) 
 	slices.Sort(all)
 	r := w.release
 	return store.Chunked(all, 512, func(ids []string) error {
-		before, err := versions(ctx, w.service.db.Reader, served, ids)
+		before, err := versions(ctx, served, ids)
 		if err != nil {
 			return err
 		}
-		now, err := versions(ctx, w.service.db.Reader, own, ids)
+		now, err := versions(ctx, own, ids)
 		if err != nil {
 			return err
 		}
@@ -183,7 +199,7 @@ func differing(ctx context.Context, in db.Session, v *release.View, ids map[stri
 	if err != nil {
 		return err
 	}
-	own, err := db.Collect(ctx, in, db.Scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1`, v.Release.ID)
+	own, err := db.Collect(ctx, in, db.Scalar[string], `SELECT product_id FROM release_place WHERE release_id = $1`, v.Release.ID)
 	if err != nil {
 		return err
 	}
@@ -191,9 +207,7 @@ func differing(ctx context.Context, in db.Session, v *release.View, ids map[stri
 		ids[id] = true
 	}
 	return store.Chunked(dead, 512, func(places []uint32) error {
-		list, args := db.InList([]any{v.Release.BaseID}, places)
-		below, err := db.Collect(ctx, in, db.Scalar[string],
-			`SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
+		below, err := v.ProductIDs(ctx, places)
 		for _, id := range below {
 			ids[id] = true
 		}
@@ -202,20 +216,24 @@ func differing(ctx context.Context, in db.Session, v *release.View, ids map[stri
 }
 
 // versions returns the versions of several products. It leaves out unknown ids.
-func versions(ctx context.Context, in db.Session, v *release.View, ids []string) (map[string]servedVersion, error) {
-	places, err := v.PlacesByID(ctx, ids)
-	if err != nil || len(places) == 0 {
+func versions(ctx context.Context, v *release.View, ids []string) (map[string]servedVersion, error) {
+	found, err := v.PlacesByID(ctx, ids)
+	if err != nil {
 		return nil, err
 	}
-	byID := make(map[string]servedVersion, len(places))
-	list, args := db.InList(v.Layers(), segment.Ordered(places))
-	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (version servedVersion, err error) {
-		var id string
-		var ordinal int
-		err = rows.Scan(&id, &ordinal, &version.version, &version.published)
-		version.published = cmp.Or(version.published, v.Release.HolderIdentity(ordinal).Published)
-		byID[id] = version
-		return version, err
-	}, `SELECT product_id, ordinal, version, published_at FROM release_product WHERE release_id IN ($1, $2) AND ordinal IN (`+list+`)`, args...)
-	return byID, err
+	places := segment.Ordered(found)
+	hashes, err := v.KeysAt(ctx, segment.SortVersion, places)
+	if err != nil {
+		return nil, err
+	}
+	published, err := v.KeysAt(ctx, segment.SortPublished, places)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]servedVersion, len(found))
+	for id, place := range found {
+		at, _ := slices.BinarySearch(places, uint32(place))
+		byID[id] = servedVersion{hashes[at], cmp.Or(published[at], v.Release.HolderIdentity(int(place)).Published)}
+	}
+	return byID, nil
 }

@@ -123,8 +123,7 @@ func (p *publicationPlan) findSeeds(ctx context.Context) error {
 // addSeeds adds the products at some ordinals of the base.
 func (p *publicationPlan) addSeeds(ctx context.Context, places index.Ordinals) error {
 	return store.Chunked(places, 512, func(places []uint32) error {
-		list, args := db.InList([]any{p.delta.base.ID}, places)
-		ids, err := db.Collect(ctx, p.in, db.Scalar[string], `SELECT product_id FROM release_product WHERE release_id = $1 AND ordinal IN (`+list+`)`, args...)
+		ids, err := p.delta.view.ProductIDs(ctx, places)
 		for _, id := range ids {
 			p.delta.seeds[id] = true
 		}

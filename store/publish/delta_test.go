@@ -353,7 +353,7 @@ func deltaSmall(backend storetest.Backend) func(*testing.T) {
 			require.NotZero(t, release.BaseID)
 			require.Equal(t, []int{0, 1, 0}, []int{release.Added, release.Changed, release.Removed})
 			written := 0
-			for _, table := range []string{"release_product", "release_place", "release_sale", "release_file", "release_index", "release_word"} {
+			for _, table := range []string{"release_place", "release_sale", "release_file", "release_index", "release_word"} {
 				written += storetest.CountRows(t, db, fmt.Sprintf("%s WHERE release_id = %d", table, release.ID))
 			}
 			if first == 0 {

@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"portico/store/db"
+	"portico/store/index"
 )
 
 // runs sorts records of one length that do not fit in memory at once. It writes
@@ -39,7 +40,7 @@ func (r *runs) at(i int) []byte { return r.pending[i*r.width : (i+1)*r.width] }
 func (r *runs) Less(i, j int) bool { return bytes.Compare(r.at(i), r.at(j)) < 0 }
 
 func (r *runs) Swap(i, j int) {
-	var held [hashRecord]byte // the longest record
+	var held [index.EntrySize]byte // the longest record
 	a, b := r.at(i), r.at(j)
 	copy(held[:], a)
 	copy(a, b)

@@ -195,41 +195,45 @@ func (w *releaseWriter) wordsEnd(ctx context.Context) error {
 	})
 }
 
-// addToBlock adds a product to its block. A delta has none.
+// addToBlock adds a product to its block.
 func (w *releaseWriter) addToBlock(product *builtProduct) {
-	if w.plan.delta != nil {
-		return
+	if was := w.before[w.plan.order[product.ordinal-w.plan.first]]; was.version == product.version {
+		product.stored.PublishedAt = was.published
 	}
-	stored := &segment.BlockProduct{Row: product.row, Files: product.files, Documents: make(map[string][]byte, len(product.documents))}
-	for _, document := range product.documents {
-		stored.Documents[document.language] = document.body
-	}
-	w.blocks.add(w.release.ID, product.ordinal, product.node, stored)
+	w.versions, w.published = append(w.versions, product.version), append(w.published, product.stored.PublishedAt)
+	w.blocks.add(product.node, product.stored)
 	if w.blocks.size > w.budget()/4 {
-		w.blocks.packAll(w.release.ID)
+		w.blocks.packAll()
 	}
 }
 
-// writeBlocks writes the blocks that are full, once there are enough for a transaction, or all.
+// writeBlocks writes the blocks that are full and the sales, once there are enough for a transaction,
+// or all.
 func (w *releaseWriter) writeBlocks(ctx context.Context, all bool) error {
-	if w.blocks.bytes < listBytes && !all || len(w.blocks.ready) == 0 {
+	if w.blocks.bytes < listBytes && len(w.sales) < sortedBatch && !all {
 		return nil
 	}
-	rows := w.blocks.ready
-	w.blocks.ready, w.blocks.bytes = nil, 0
+	blocks, sales := w.blocks.ready, w.sales
+	if len(blocks)+len(sales) == 0 {
+		return nil
+	}
+	w.blocks.ready, w.blocks.bytes, w.sales = nil, 0, nil
 	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		return t.InsertRows(ctx, "release_block", []string{"id", "body"}, rows)
+		if err := t.InsertRows(ctx, "release_block", []string{"id", "body"}, blocks); err != nil {
+			return err
+		}
+		return t.InsertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
 	})
 }
 
 // blocksEnd writes the other blocks, and the slots.
 func (w *releaseWriter) blocksEnd(ctx context.Context) error {
-	if w.plan.delta != nil {
-		return nil
-	}
-	w.blocks.packAll(w.release.ID)
+	w.blocks.packAll()
 	if err := w.writeBlocks(ctx, true); err != nil {
 		return err
 	}
-	return w.writeChunks(ctx, chunkRows(w.release.ID, segment.ListKeys, segment.SortSlot, 0, w.blocks.slots, index.PackOrdinals))
+	first := w.plan.first / segment.ChunkSize
+	rows := chunkRows(w.release.ID, segment.ListKeys, segment.SortSlot, first, w.blocks.slots, index.PackOrdinals)
+	rows = append(rows, chunkRows(w.release.ID, segment.ListKeys, segment.SortVersion, first, w.versions, index.PackKeys)...)
+	return w.writeChunks(ctx, append(rows, chunkRows(w.release.ID, segment.ListKeys, segment.SortPublished, first, w.published, index.PackKeys)...))
 }

@@ -132,7 +132,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 // new release. With old ones the planner would assume that the release has few
 // rows, and read all of it for a page.
 func (s *PublishService) analyzeReleases(ctx context.Context) error {
-	tables := []string{"document", "document_hash"}
+	var tables []string
 	for _, table := range segment.Tables {
 		tables = append(tables, table.Name)
 	}

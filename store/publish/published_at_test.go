@@ -94,7 +94,7 @@ func TestProductsStayCached(t *testing.T) {
 			ctx, counter := store.CountStatements(t.Context())
 			require.NoError(t, read(ctx))
 			for _, statement := range counter.Queries() {
-				require.False(t, strings.Contains(statement, "release_row") || strings.Contains(statement, "document"), statement)
+				require.False(t, strings.Contains(statement, "release_block"), statement)
 			}
 		}
 	})

@@ -38,7 +38,6 @@ func TestReleases(t *testing.T) {
 		t.Run("roll back during a sweep", releaseSweptAndServed(backend))
 		t.Run("a view outlives a publication", releaseViewed(backend))
 		t.Run("another server serves the new release soon", releaseOtherServer(backend))
-		t.Run("releases share unchanged documents", releaseShared(backend))
 		t.Run("an interrupted publication stays invisible and is swept", releaseInterrupted(backend))
 		t.Run("two catalogs published concurrently", releaseTwoCatalogs(backend))
 		t.Run("one catalog published twice concurrently", releaseSameCatalog(backend))
@@ -182,24 +181,6 @@ func releaseOtherServer(backend storetest.Backend) func(*testing.T) {
 	}
 }
 
-func releaseShared(backend storetest.Backend) func(*testing.T) {
-	return func(t *testing.T) {
-		clock := storetest.NewClock(storetest.Noon)
-		s, db := storetest.OpenPublished(t, backend, storetest.WithClock(clock)), backend.SQL(t)
-		before := storetest.CountRows(t, db, "document")
-		storetest.Publish(t, s, "main", "outlet", "main")
-		require.Equal(t, before, storetest.CountRows(t, db, "document"), "no change")
-		storetest.Import(t, s, storetest.JoinLines(storetest.ChangedShopLine("product", "brush", `"For paint."`, `"For painting."`)))
-		storetest.Publish(t, s, "main")
-		require.Equal(t, before+2, storetest.CountRows(t, db, "document"), "the texts with that description: the default and pt-BR")
-		clock.Advance(3 * time.Hour)
-		storetest.Publish(t, s, "main", "outlet")
-		require.NoError(t, s.Sweep(t.Context()))
-		storetest.RequireNoOrphans(t, db)
-		require.Equal(t, "For painting.", storetest.FindProduct(t, storetest.View(t, s, release.ShopperContext{}), "brush").Description())
-	}
-}
-
 func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
 		storetest.FullTestsOnlyOnPostgres(t, backend)
@@ -214,7 +195,7 @@ func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, err)
 		v := storetest.View(t, s, release.ShopperContext{})
 		require.Equal(t, newest.ID, v.Release.ID)
-		want, documents := storetest.ProductIDs(t, v, release.ProductQuery{}), storetest.CountRows(t, db, "document")
+		want := storetest.ProductIDs(t, v, release.ProductQuery{})
 
 		interrupt := func() {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -225,7 +206,7 @@ func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, strings.ReplaceAll(storetest.GenerateShop(t, 1300, 6), "warranty of", "guarantee of"))
 		interrupt()
 		require.Equal(t, 2, storetest.CountRows(t, db, "release"))
-		require.Greater(t, storetest.CountRows(t, db, `release_product WHERE release_id <> `+strconv.FormatInt(newest.ID, 10)), 0)
+		require.Greater(t, storetest.CountRows(t, db, `release_file WHERE release_id <> `+strconv.FormatInt(newest.ID, 10)), 0)
 		again := storetest.View(t, backend.Open(t, storetest.WithClock(clock)), release.ShopperContext{})
 		require.Equal(t, newest.ID, again.Release.ID)
 		require.Equal(t, want, storetest.ProductIDs(t, again, release.ProductQuery{}))
@@ -238,7 +219,6 @@ func releaseInterrupted(backend storetest.Backend) func(*testing.T) {
 		require.NoError(t, s.Sweep(t.Context()))
 		require.Equal(t, 1, storetest.CountRows(t, db, "release"))
 		storetest.RequireNoOrphans(t, db)
-		require.Equal(t, documents, storetest.CountRows(t, db, "document"))
 		require.Equal(t, want, storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{}))
 		storetest.Publish(t, s, big)
 		require.Equal(t, want, storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{}))
@@ -287,7 +267,6 @@ func releaseTwoCatalogs(backend storetest.Backend) func(*testing.T) {
 		storetest.RequireNoOrphans(t, db)
 		require.Equal(t, 0, storetest.CountRows(t, db, `release WHERE state <> 'published'`))
 		require.Equal(t, 2, storetest.CountRows(t, db, `catalog WHERE release_id IS NOT NULL`))
-		require.Equal(t, "1", storetest.QueryText(t, db, `SELECT COUNT(DISTINCT documents) FROM release_product WHERE ordinal = 0 AND release_id IN (SELECT release_id FROM catalog)`))
 		require.NotEmpty(t, storetest.ProductIDs(t, storetest.View(t, s, release.ShopperContext{}), release.ProductQuery{}))
 	}
 }
@@ -302,8 +281,6 @@ func releaseSameCatalog(backend storetest.Backend) func(*testing.T) {
 			storetest.RenameProducts(t, stores[0], strconv.Itoa(i))
 			publishAll(t, stores, []string{"main", "main"})
 		}
-		_, err := db.Exec(`UPDATE counter SET value = 0 WHERE name = 'documents_due'`)
-		require.NoError(t, err)
 		require.NoError(t, stores[0].Sweep(t.Context()))
 		require.Equal(t, 3, storetest.CountRows(t, db, "release WHERE base_id <> 0"))
 		require.Equal(t, 1, storetest.CountRows(t, db, "release WHERE superseded_at = 0"), "one current release")

@@ -61,5 +61,5 @@ func (s *PublishService) giveUp(ctx context.Context, actor store.Actor, release 
 	}); err != nil || !dropped {
 		return false, err
 	}
-	return true, s.dropRelease(ctx, actor, deadRelease{id: release.ID, delta: release.BaseID != 0})
+	return true, s.dropRelease(ctx, actor, deadRelease{id: release.ID})
 }

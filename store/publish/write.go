@@ -4,15 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/release/segment"
 )
@@ -20,12 +16,12 @@ import (
 // writeRelease writes the files, products, nodes, lists and indexes of a plan. same
 // is whether the release shows the same as the served one.
 func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p *publicationPlan, release *segment.Release, progress PublishProgress) (same bool, err error) {
-	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, shared: map[[16]byte]int64{},
-		added: &runs{name: "hash", width: hashRecord}, index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
+	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, blocks: blockBuilder{release: release.ID},
+		index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
 	for _, step := range []func(context.Context) error{
-		w.readServed, w.readStored, w.files,
+		w.readServed, w.files,
 		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.blocksEnd, w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.places, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.writeDocumentHashes, w.compare, w.findChanges,
+		w.blocksEnd, w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.compare, w.findChanges,
 	} {
 		if err := step(ctx); err != nil {
 			return false, fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
@@ -37,9 +33,9 @@ func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p 
 // budget is the memory for words, and again for all other indexes, in bytes.
 func (w *releaseWriter) budget() int { return cmp.Or(w.service.wordBytes, defaultWordBytes) }
 
-// spill writes index entries and hashes to runs once they exceed the budget.
+// spill writes index entries to runs once they exceed the budget.
 func (w *releaseWriter) spill(ctx context.Context) error {
-	all := append(slices.Collect(maps.Values(w.index)), w.added)
+	all := slices.Collect(maps.Values(w.index))
 	size := 0
 	for _, r := range all {
 		size += len(r.pending)
@@ -85,24 +81,16 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 	if len(files) == 0 {
 		return nil
 	}
+	rows := make([][]any, len(files))
+	for i, f := range files {
+		rows[i] = []any{w.release.ID, f.id, string(f.body)}
+	}
 	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		bodies := make([][]byte, len(files))
-		for i, f := range files {
-			bodies[i] = f.body
-		}
-		ids, err := w.storeDocuments(ctx, t, bodies)
-		if err != nil {
-			return err
-		}
-		rows := make([][]any, len(files))
-		for i, f := range files {
-			rows[i] = []any{w.release.ID, f.id, ids[i]}
-		}
-		return t.InsertRows(ctx, "release_file", []string{"release_id", "file_id", "document_id"}, rows)
+		return t.InsertRows(ctx, "release_file", []string{"release_id", "file_id", "body"}, rows)
 	})
 }
 
-// products writes documents, rows and prices while the next batch is built.
+// products writes blocks, sales and prices while the next batch is built.
 func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) error {
 	total := len(w.plan.order)
 	type batch struct {
@@ -136,15 +124,11 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		if b.err != nil {
 			return b.err
 		}
-		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error { return w.productBatch(ctx, t, b.products) }); err != nil {
-			return err
-		}
 		for _, product := range b.products {
-			for _, document := range product.documents[1:] {
-				locales[document.language] = true
+			for language := range product.stored.Documents {
+				locales[language] = true
 			}
-			w.shared[catalog.DocumentHash(product.crumbs)] = product.crumbsID
-			w.versions = append(w.versions, product.version)
+			w.addSales(product)
 			w.indexProduct(product)
 			w.addToBlock(product)
 		}
@@ -173,70 +157,23 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			locales[language] = true
 		}
 	}
+	delete(locales, "") // the base language
 	w.release.Locales = slices.Sorted(maps.Keys(locales))
 	return nil
 }
 
-func (w *releaseWriter) productBatch(ctx context.Context, t *db.Tx, products []*builtProduct) error {
-	var bodies [][]byte
-	for _, product := range products {
-		for _, document := range product.documents {
-			bodies = append(bodies, document.body)
-		}
-		bodies = append(bodies, product.crumbs)
-	}
-	ids, err := w.storeDocuments(ctx, t, bodies)
-	if err != nil {
-		return err
-	}
-	rows := make([][]any, len(products))
-	shown := make([][]any, len(products))
-	var sales [][]any
-	for i, product := range products {
-		var documents strings.Builder
-		fmt.Fprint(&documents, ids[0])
-		for n, document := range product.documents[1:] {
-			fmt.Fprintf(&documents, " %s=%d", document.language, ids[n+1])
-		}
-		crumbs := ids[len(product.documents)]
-		ids = ids[len(product.documents)+1:]
-		product.crumbsID = crumbs
-		product.version = versionOf(documents.String(), crumbs, product.offers)
-		published := int64(0)
-		if was := w.before[w.plan.order[product.ordinal-w.plan.first]]; was.version == product.version {
-			published = was.published
-		}
-		rows[i] = []any{w.release.ID, product.ordinal, product.source.ID, documents.String(), crumbs, product.version, published}
-		product.row = segment.ProductRowText(product.source.ID, documents.String(), crumbs, published, product.offers)
-		shown[i] = []any{segment.RowID(w.release.ID, product.ordinal), product.row}
-		for _, code := range slices.Sorted(maps.Keys(product.offers)) {
-			o := product.offers[code]
-			if len(o.Sales) > 0 {
-				sales = append(sales, []any{w.release.ID, code, product.ordinal, o.PricebookID, string(store.Encode(o.Sales))})
-			}
+// addSales collects the rows of a product's sales.
+func (w *releaseWriter) addSales(product *builtProduct) {
+	for _, code := range slices.Sorted(maps.Keys(product.offers)) {
+		if o := product.offers[code]; len(o.Sales) > 0 {
+			w.sales = append(w.sales, []any{w.release.ID, code, product.ordinal, o.PricebookID, string(store.Encode(o.Sales))})
 		}
 	}
-	if err := t.InsertRows(ctx, "release_product", []string{"release_id", "ordinal", "product_id", "documents", "crumbs", "version", "published_at"}, rows); err != nil {
-		return err
-	}
-	if err := t.InsertRows(ctx, "release_row", []string{"id", "body"}, shown); err != nil {
-		return err
-	}
-	return t.InsertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
 }
 
-// versionOf returns a hash of what a release shows of a product.
-func versionOf(documents string, crumbs int64, offers map[string]*catalog.Offer) int64 {
-	text := make([]byte, 0, 256)
-	text = append(append(text, documents...), ' ')
-	text = append(strconv.AppendInt(text, crumbs, 10), ' ')
-	sum := catalog.DocumentHash(catalog.AppendOffers(text, offers))
-	return int64(binary.LittleEndian.Uint64(sum[:]))
-}
-
-// places writes the ordinal of each product, in the order of the ids. Written with
+// writePlaces writes the ordinal of each product, in the order of the ids. Written with
 // the products, in another order, each row would touch another page.
-func (w *releaseWriter) places(ctx context.Context) error {
+func (w *releaseWriter) writePlaces(ctx context.Context) error {
 	var rows [][]any
 	flush := func() error {
 		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {

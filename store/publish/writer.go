@@ -2,7 +2,6 @@ package publish
 
 import (
 	"context"
-	"encoding/binary"
 
 	"portico/internal/dependency"
 	"portico/store"
@@ -17,7 +16,6 @@ const (
 	sortedBatch = 5000    // rows of one transaction, when they come in the order of their key
 	listBytes   = 2 << 20 // of lists in one transaction, about; a row has up to 32 kB
 	listRun     = "run"   // the list that holds runs until they are merged
-	hashRecord  = 16 + 8  // bytes of an addedDocument as a record of runs
 )
 
 // releaseWriter writes one release, in transactions of its own.
@@ -27,14 +25,12 @@ type releaseWriter struct {
 	plan      *publicationPlan
 	release   *segment.Release
 	served    *release.View      // the release to compare with; nil for the first of a catalog
-	documents int64              // numbered so far
-	added     *runs              // new documents
-	fresh     []addedDocument    // new documents of the current batch
-	shared    map[[16]byte]int64 // breadcrumbs, the only documents that distant products share
-	first     bool               // no document was stored when the publication began
 	index     map[string]*runs   // by attribute
-	versions  []int64            // of the products, by ordinal
+	versions  []int64            // of the products, by ordinal from plan.first
+	published []int64            // since when these versions are published; 0 is with the release
+	sales     [][]any            // rows to write
 	before    []servedVersion    // of the products, by handle
+	places    []uint32           // in the served release, by handle; for a whole release
 	differing []string           // ids of products that differ from the served release
 	changes   dependency.Changes // of the release, compared with the served one
 	words     wordIndex
@@ -46,19 +42,9 @@ type releaseWriter struct {
 	idKeys    []int64 // likewise
 }
 
-// addedDocument is a document that is new with this release.
-type addedDocument struct {
-	hash [16]byte
-	id   int64
-}
-
-func (d addedDocument) record() []byte { return binary.BigEndian.AppendUint64(d.hash[:], uint64(d.id)) }
-
 // batch writes in one transaction, and marks the build as alive.
 func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *db.Tx) error) error {
-	numbered := w.documents
 	err := w.service.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
-		w.documents, w.fresh = numbered, w.fresh[:0]
 		if err := t.PrepareBulk(ctx); err != nil {
 			return err
 		}
@@ -72,10 +58,6 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 		return write(ctx, t)
 	})
 	if err == nil {
-		for _, d := range w.fresh {
-			w.added.add(d.record())
-		}
-		w.fresh = w.fresh[:0]
 		db.Throttle(ctx)
 	}
 	return err

@@ -7,5 +7,5 @@ const (
 	cachedFilter     = 'q' // ordinals of a filtered list, in order
 	cachedProduct    = 'p' // *storedProduct, by languages, locale and currency, and ordinal
 	cachedCounts     = 'n' // facetCounts of a filtered list, by attribute and list
-	cachedTranslated = 'z' // *translatedTexts, by the id of their document
+	cachedTranslated = 'z' // translations, by ordinal
 )

@@ -102,10 +102,10 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 	return byID, nil
 }
 
-// ProductsAt returns the products at some ordinals of the release, in at most
-// five statements for each 512 of them, and in one or two if their slots and
-// breadcrumbs are cached. It caches them by the release that
-// holds them, so that those of a base stay cached when a delta is published.
+// ProductsAt returns the products at some ordinals of the release, in one
+// statement for each 512 of them, or two if their slots are not cached. It caches
+// them by the release that holds them, so that those of a base stay cached when a
+// delta is published.
 func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduct, error) {
 	found := make([]*storedProduct, len(places))
 	key := db.CacheKey{Kind: cachedProduct, Name: v.name}
@@ -136,9 +136,6 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduc
 			continue
 		}
 		product := read[place]
-		if product == nil {
-			return nil, segment.ErrGone
-		}
 		found[i], key.Release, key.Number = product, v.Release.HolderIdentity(int(place)), int(place)
 		v.Reads.Add(segment.ProductKey(product.id))
 		v.valid.narrow(product.quote.From, product.quote.Until)
@@ -147,28 +144,24 @@ func (v *View) ProductsAt(ctx context.Context, places []uint32) ([]*storedProduc
 	return found, nil
 }
 
-// readProducts reads products, then the breadcrumbs that are not cached.
+// readProducts reads products.
 func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint32]*storedProduct) error {
 	stored, err := v.ProductsStored(ctx, places)
 	if err != nil {
 		return err
 	}
 	defer stored.Release()
-	ids := make([]int64, 0, len(stored.ByPlace))
-	for _, p := range stored.ByPlace {
-		ids = append(ids, p.Crumbs)
-	}
-	crumbs, err := v.Crumbs(ctx, store.Unique(ids))
-	if err != nil {
-		return err
-	}
-	for place, p := range stored.ByPlace {
+	for i, place := range places {
+		p := &stored.Products[i]
+		if p.ID == "" {
+			return segment.ErrGone
+		}
 		offer, err := price.OfferIn(p.Offers, v.Currency)
 		if err != nil {
 			return err
 		}
 		quote := price.QuoteAt(offer, store.Micros(v.now), v.formatter())
-		if into[place], err = newStoredProduct(v, p, place, crumbs[p.Crumbs], quote); err != nil {
+		if into[place], err = newStoredProduct(v, p, place, quote); err != nil {
 			return err
 		}
 	}

@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 6
-	formatSum   = "b6bd17316522574a17e8199e39508049785a2d5bf690936d0d691a1a1df042b8"
+	formatOfSum = 7
+	formatSum   = "bf7ee5fd962294172668ec717f3f64016d98c9d4f2f4cbb49c9e06742486123e"
 )
 
 func TestFormatOfReleases(t *testing.T) {
@@ -51,7 +51,6 @@ func TestFormatOfReleases(t *testing.T) {
 			}
 			addRows(t, sum, db, fmt.Sprintf("SELECT * FROM %s ORDER BY %s", table.Name, order))
 		}
-		addRows(t, sum, db, "SELECT * FROM document ORDER BY id")
 		require.Equal(t, [2]any{formatOfSum, formatSum}, [2]any{segment.ReleaseFormat, hex.EncodeToString(sum.Sum(nil))},
 			"the layout of a release changed: raise ReleaseFormat and update both here. Update the sum alone if only the test shop changed.")
 	})

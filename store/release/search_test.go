@@ -222,12 +222,13 @@ func searchUnindexed(backend storetest.Backend) func(*testing.T) {
 // searchOutdated reads a release whose index splits scripts without spaces differently.
 func searchOutdated(backend storetest.Backend) func(*testing.T) {
 	return func(t *testing.T) {
-		storetest.OpenPublished(t, backend)
-		db := backend.SQL(t)
+		s, db := storetest.OpenPublished(t, backend), backend.SQL(t)
+		v := storetest.View(t, s, release.ShopperContext{})
+		storetest.WriteEarlierRows(t, db, v, storetest.ProductIDs(t, v, release.ProductQuery{}))
 		_, err := db.Exec(`UPDATE release SET format = 1`)
 		require.NoError(t, err)
 		otherServer := backend.Open(t, func(config *shop.Config) { config.NoCache = true })
-		v := storetest.View(t, otherServer, release.ShopperContext{Locale: "zh-Hant"})
+		v = storetest.View(t, otherServer, release.ShopperContext{Locale: "zh-Hant"})
 		require.Equal(t, []string{"anvil"}, storetest.ProductIDs(t, v, release.ProductQuery{Filter: searchFilter(t, "anvil")}), "scripts with spaces are still found")
 		_, err = v.Products(t.Context(), release.ProductQuery{Filter: searchFilter(t, "筆刷")})
 		storetest.RequireError(t, err, store.Unprocessable, "", "older version", "Publish it again")

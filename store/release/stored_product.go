@@ -45,7 +45,7 @@ func (p *storedProduct) Size() int { return 3*len(p.body) + 2*len(p.fileTexts) +
 
 // newStoredProduct joins a document with the members that depend on the
 // release, the currency and the nodes.
-func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, crumbs string, quote *price.Quote) (*storedProduct, error) {
+func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, quote *price.Quote) (*storedProduct, error) {
 	attributes, rest, ok := strings.Cut(stored.Document, "\n")
 	if !ok {
 		return nil, fmt.Errorf("the document of product %s is damaged", stored.ID)
@@ -55,7 +55,7 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, cr
 	}
 	p := &storedProduct{id: stored.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, language: stored.Language,
 		quote: quote, fileTexts: strings.Clone(stored.Files)}
-	dst := make([]byte, 0, len(stored.Document)+len(crumbs)+1024) // room for the members below, about 850 bytes with prices
+	dst := make([]byte, 0, len(stored.Document)+len(stored.Crumbs)+1024) // room for the members below, about 850 bytes with prices
 	dst = append(dst, attributes...)
 	p.published = len(dst)
 	dst = store.AppendMember(dst, "published_at", store.FormatTimeBare(store.FromMicros(p.since)))
@@ -63,7 +63,7 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, cr
 	dst = append(quote.AppendAttributes(dst), '}')
 	p.relations = len(dst)
 	dst = append(dst, rest...)
-	dst = append(append(dst, ','), crumbs...)
+	dst = append(append(dst, ','), stored.Crumbs...)
 	dst = store.AppendMember(dst, "catalog_id", v.Release.CatalogID)
 	p.body = append(quote.AppendMeta(dst), "}}"...)
 	return p, nil

@@ -19,10 +19,16 @@ type ProductTranslation struct {
 	Description string
 }
 
-// translatedTexts are the texts of one document.
-type translatedTexts struct{ name, description string }
+// translations are the texts of one product.
+type translations []*ProductTranslation
 
-func (t *translatedTexts) Size() int { return 64 + len(t.name) + len(t.description) }
+func (t translations) Size() int {
+	n := 24
+	for _, texts := range t {
+		n += 72 + len(texts.Language) + len(texts.Name) + len(texts.Description)
+	}
+	return n
+}
 
 // TranslationsByID returns the texts of several products in all their languages:
 // the base text first, then by tag. It leaves out unknown ids. It takes three
@@ -32,70 +38,52 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
-	kept, err := v.TranslationsAt(ctx, segment.Ordered(places))
-	if err != nil {
-		return nil, err
-	}
-	var documents []int64
-	for _, list := range kept {
-		for _, k := range list {
-			documents = append(documents, k.Document)
+	key, found := db.CacheKey{Kind: cachedTranslated}, make(map[uint32]translations, len(places))
+	var missing []uint32
+	for _, place := range segment.Ordered(places) {
+		key.Release, key.Number = v.Release.HolderIdentity(int(place)), int(place)
+		if cached, ok := db.Cached[translations](v.Cache, key); ok {
+			found[place] = cached
+		} else {
+			missing = append(missing, place)
 		}
 	}
-	texts, err := v.translatedTexts(ctx, store.Unique(documents))
-	if err != nil {
+	if err := store.Chunked(missing, 512, func(places []uint32) error {
+		documents, err := v.Translations(ctx, places)
+		if err != nil {
+			return err
+		}
+		for i, place := range places {
+			if len(documents[i]) == 0 {
+				return segment.ErrGone
+			}
+			texts := make(translations, len(documents[i]))
+			for n, d := range documents[i] {
+				if texts[n], err = textsOf(d); err != nil {
+					return err
+				}
+			}
+			key.Release, key.Number, found[place] = v.Release.HolderIdentity(int(place)), int(place), texts
+			v.Cache.Set(key, texts)
+		}
+		return nil
+	}); err != nil {
 		return nil, err
 	}
 	byID := make(map[string][]*ProductTranslation, len(places))
 	for id, place := range places {
-		list := kept[uint32(place)]
-		translations := make([]ProductTranslation, len(list))
-		for i, k := range list {
-			translations[i] = ProductTranslation{k.Language, texts[k.Document].name, texts[k.Document].description}
-			byID[id] = append(byID[id], &translations[i])
-		}
+		byID[id] = found[uint32(place)]
 	}
 	return byID, nil
 }
 
-// translatedTexts returns the texts of documents, by their ids.
-func (v *View) translatedTexts(ctx context.Context, documents []int64) (map[int64]*translatedTexts, error) {
-	key := db.CacheKey{Release: v.Release.CacheIdentity(), Kind: cachedTranslated}
-	texts := make(map[int64]*translatedTexts, len(documents))
-	var missing []int64
-	for _, document := range documents {
-		key.Number = int(document)
-		if cached, ok := db.Cached[*translatedTexts](v.Cache, key); ok {
-			texts[document] = cached
-		} else {
-			missing = append(missing, document)
-		}
-	}
-	bodies, err := v.Documents(ctx, missing)
-	if err != nil {
-		return nil, err
-	}
-	for _, document := range missing {
-		body, there := bodies[document]
-		if !there {
-			return nil, segment.ErrGone
-		}
-		if texts[document], err = textsOf(body); err != nil {
-			return nil, err
-		}
-		key.Number = int(document)
-		v.Cache.Set(key, texts[document])
-	}
-	return texts, nil
-}
-
 // textsOf decodes the texts of a document, which are before its line break.
-func textsOf(document string) (*translatedTexts, error) {
-	attributes, _, _ := strings.Cut(document, "\n")
+func textsOf(d segment.Translation) (*ProductTranslation, error) {
+	attributes, _, _ := strings.Cut(d.Document, "\n")
 	s := catalog.DocumentScanner{Input: []byte(attributes)}
 	s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
-	texts := &translatedTexts{s.Member(`{"name":`), s.Member(`,"description":`)}
+	texts := &ProductTranslation{d.Language, s.Member(`{"name":`), s.Member(`,"description":`)}
 	if !s.Failed {
 		return texts, nil
 	}
@@ -103,5 +91,5 @@ func textsOf(document string) (*translatedTexts, error) {
 		Attributes struct{ Name, Description string } `json:"attributes"`
 	}
 	err := json.Unmarshal([]byte(attributes+"}}"), &read)
-	return &translatedTexts{read.Attributes.Name, read.Attributes.Description}, err
+	return &ProductTranslation{d.Language, read.Attributes.Name, read.Attributes.Description}, err
 }

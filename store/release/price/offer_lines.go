@@ -49,7 +49,7 @@ func OfferIn(lines, currency string) (*catalog.Offer, error) {
 			continue
 		}
 		pricebook, terms, _ := strings.Cut(rest, " ")
-		o.PricebookID = pricebook
+		o.PricebookID = strings.Clone(pricebook) // outlives lines
 		if name[:1] == salesLine {
 			if err := json.Unmarshal([]byte(terms), &o.Sales); err != nil {
 				return nil, err

@@ -2,11 +2,14 @@ package segment
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unsafe"
@@ -17,33 +20,83 @@ import (
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
+	"portico/store/release/price"
 )
 
-// Blocks hold all that pages show of a whole release's products, a few products of one node side by
-// side: a page of a node reads few rows instead of several for each product. A product's slot is the
-// number of its block times BlockProducts, plus its position there. Rows and documents are stored
-// beside the blocks, for deltas and for servers of the version before.
+// Blocks hold all that pages show of a release's products, a few products of one node side by side:
+// a page of a node reads few rows instead of several for each product. A product's slot is the number
+// of its block times BlockProducts, plus its position there. A delta has blocks of its own products.
 //
 // A block is texts by AppendText: the compressed common section, then for each language its tag ("" is
-// the base language) and its compressed section. A section holds a text for each product, the common
-// one two: the row, and its files as texts.
+// the base language) and its compressed section. The common section holds three texts for each product:
+// its row, its breadcrumbs, and its files as texts. A section of a language holds the documents, "" for
+// a product that is not translated. The row is the id, "@" and PublishedAt if it is not the release's,
+// and what the product costs (price.OfferLines), each on lines of its own.
 
 // BlockProducts is the number of products that a block holds at most.
 const BlockProducts = 4
 
-// SortSlot is the name of the chunks of ListKeys that hold the slots of products, by ordinal.
-const SortSlot store.SortBy = "slot"
+// The names of the chunks of ListKeys that hold, by ordinal, the slots of products, the hashes of what
+// the release shows of them, and the times at which these versions were first published, in
+// microseconds; 0 is with the release.
+const (
+	SortSlot      store.SortBy = "slot"
+	SortVersion   store.SortBy = "version"
+	SortPublished store.SortBy = "published"
+)
+
+// BlockIDBits is the number of bits that number the rows of one release in tables whose keys begin with
+// the release's number.
+const BlockIDBits = 32
+
+// RowID returns the key of a row of a release in such a table.
+func RowID(release int64, number int) int64 { return release<<BlockIDBits | int64(number) }
 
 // BlockProduct is a product to be stored in a block.
 type BlockProduct struct {
-	Row       string            // by ProductRowText
-	Files     []byte            // the JSON of its files, by AppendText
-	Documents map[string][]byte // by language
+	ID          string
+	PublishedAt int64  // 0 is with the release
+	Offers      string // by SetOffers
+	Crumbs      []byte
+	Files       []byte            // the JSON of its files, by AppendText
+	Documents   map[string][]byte // by language
 }
 
-// Size is the number of bytes of the product before compression.
+// SetOffers sets what the product costs, by currency.
+func (p *BlockProduct) SetOffers(offers map[string]*catalog.Offer) {
+	p.Offers = price.OfferLines(offers)
+}
+
+// Version returns a hash of what the release shows of the product, never 0.
+func (p *BlockProduct) Version() int64 {
+	hash := sha256.New()
+	add := func(text []byte) {
+		hash.Write(binary.AppendUvarint(nil, uint64(len(text))))
+		hash.Write(text)
+	}
+	add([]byte(p.Offers))
+	add(p.Crumbs)
+	for _, language := range slices.Sorted(maps.Keys(p.Documents)) {
+		add([]byte(language))
+		add(p.Documents[language])
+	}
+	return max(1, int64(binary.LittleEndian.Uint64(hash.Sum(nil))>>1))
+}
+
+// publishedLine begins the line of PublishedAt.
+const publishedLine = "@"
+
+func (p *BlockProduct) row() string {
+	published := ""
+	if p.PublishedAt != 0 {
+		published = publishedLine + strconv.FormatInt(p.PublishedAt, 10) + "\n"
+	}
+	return p.ID + "\n" + published + p.Offers
+}
+
+// Size is the approximate number of bytes of the product before compression.
 func (p *BlockProduct) Size() int {
-	n := len(p.Row) + len(p.Files)
+	n := len(p.ID) + len(p.Offers) + len(p.Crumbs) + len(p.Files)
 	for _, document := range p.Documents {
 		n += len(document)
 	}
@@ -54,26 +107,26 @@ func (p *BlockProduct) Size() int {
 func PackBlock(products []*BlockProduct) []byte {
 	size := 0
 	for _, p := range products {
-		size += p.Size() + 16
+		size += p.Size() + 64
 	}
 	section, packed, body := make([]byte, 0, size), make([]byte, 0, s2.MaxEncodedLen(size)), make([]byte, 0, size/2)
 	var languages []string
 	for _, p := range products {
-		section = appendSection(AppendText(section, p.Row), p.Files)
+		section = appendSection(appendSection(AppendText(section, p.row()), p.Crumbs), p.Files)
 		for language := range p.Documents {
 			if !slices.Contains(languages, language) {
 				languages = append(languages, language)
 			}
 		}
 	}
-	body = appendSection(body, s2.EncodeBetter(packed[:cap(packed)], section))
+	body = appendSection(body, s2.Encode(packed[:cap(packed)], section))
 	slices.Sort(languages)
 	for _, language := range languages {
 		section = section[:0]
 		for _, p := range products {
 			section = appendSection(section, p.Documents[language])
 		}
-		body = appendSection(AppendText(body, language), s2.EncodeBetter(packed[:cap(packed)], section))
+		body = appendSection(AppendText(body, language), s2.Encode(packed[:cap(packed)], section))
 	}
 	return body
 }
@@ -85,16 +138,20 @@ func appendSection(dst, text []byte) []byte {
 
 // StoredProduct is a product as the release stores it.
 type StoredProduct struct {
-	ProductRow
-	Language string // of the document
-	Document string
-	Files    string // by AppendText; empty if they are not stored with the product
+	ID          string // empty if the release does not have the product
+	PublishedAt int64  // of this version of the product, in microseconds
+	Offers      string // for price.OfferIn
+	Crumbs      string // breadcrumbs, as members of meta
+	Language    string // of the document
+	Document    string
+	Files       string // by AppendText; empty if they are not stored with the product
 }
 
-// StoredProducts are products by ordinal. Document and Files of each are valid until Release.
+// StoredProducts are products in the order in which they were requested. All but ID and Language is
+// valid until Release.
 type StoredProducts struct {
-	ByPlace map[uint32]*StoredProduct
-	buffers []*[]byte
+	Products []StoredProduct
+	buffers  []*[]byte
 }
 
 // sectionBuffers holds buffers for decompressed sections.
@@ -103,200 +160,241 @@ var sectionBuffers = sync.Pool{New: func() any { return new([]byte) }}
 // maxSectionBuffer is the largest buffer that is used again, in bytes.
 const maxSectionBuffer = 256 << 10
 
-// Release lets other reads use the memory of the documents and files.
+// Release lets other reads use the memory of the texts.
 func (s *StoredProducts) Release() {
 	for _, buffer := range s.buffers {
 		if cap(*buffer) <= maxSectionBuffer {
 			sectionBuffers.Put(buffer)
 		}
 	}
-	s.ByPlace, s.buffers = nil, nil
+	s.Products, s.buffers = nil, nil
 }
 
 // ProductsStored reads the products at some ordinals, each in the best language that it has, and charges
-// the context's Allowance for the documents. It leaves out missing products. Call Release after use.
+// the context's Allowance for the documents. Call Release after use.
 func (r *Reader) ProductsStored(ctx context.Context, places []uint32) (*StoredProducts, error) {
-	found := &StoredProducts{ByPlace: make(map[uint32]*StoredProduct, len(places))}
-	holder, end := r.Release.ID, r.Release.Ordinals
-	if r.Release.BaseID != 0 {
-		holder, end = r.Release.BaseID, r.Release.FirstOrdinal
+	found := &StoredProducts{Products: make([]StoredProduct, len(places))}
+	if r.Release.Format < FormatOfBlocks {
+		return found, r.readRows(ctx, places, found.Products)
 	}
-	var packed, single []uint32
-	for _, place := range places {
-		if r.Release.Format >= formatOfBlocks && int(place) < end {
-			packed = append(packed, place)
-		} else {
-			single = append(single, place)
-		}
-	}
-	if err := r.readBlocks(ctx, holder, packed, found); err != nil {
-		return nil, err
-	}
-	return found, r.readRows(ctx, single, found)
-}
-
-// readRows reads products that are not in blocks: their rows, then their documents.
-func (r *Reader) readRows(ctx context.Context, places []uint32, found *StoredProducts) error {
-	if len(places) == 0 {
-		return nil
-	}
-	rows, err := r.ProductRows(ctx, places)
-	if err != nil {
-		return err
-	}
-	chosen := make(map[uint32]Translation, len(rows))
-	documents := make([]int64, 0, len(rows))
-	for place, row := range rows {
-		if chosen[place], _, err = r.bestTranslation(row); err != nil {
+	return found, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
+		p := &found.Products[n]
+		if err := r.readCommon(p, places[n], block, position); err != nil {
 			return err
 		}
-		documents = append(documents, chosen[place].Document)
-	}
-	bodies, err := r.Documents(ctx, store.Unique(documents))
-	for place, row := range rows {
-		choice := chosen[place]
-		found.ByPlace[place] = &StoredProduct{row, choice.Language, bodies[choice.Document], ""}
-	}
-	return err
+		var err error
+		if p.Language, p.Document, err = block.best(r.languages, position); err != nil {
+			return err
+		}
+		if p.Language == "" {
+			p.Language = r.Release.Locale
+		}
+		return store.Charge(ctx, documentWork(p.Document))
+	})
 }
 
-// readBlocks reads products from the blocks of a whole release.
-func (r *Reader) readBlocks(ctx context.Context, holder int64, places []uint32, found *StoredProducts) error {
-	if len(places) == 0 {
-		return nil
-	}
-	slots, err := r.slots(ctx, holder, places)
+// documentWork is the cost of reading a document, which is copied and decoded, in bytes of an Allowance.
+func documentWork(document string) int { return len(document) * 5 / 4 }
+
+// readCommon reads what does not depend on the language.
+func (r *Reader) readCommon(p *StoredProduct, place uint32, block *productBlock, position int) (err error) {
+	texts, err := block.texts(0)
 	if err != nil {
 		return err
 	}
-	members := make(map[int64][]int, len(places)) // indexes of places, by block
-	for i, slot := range slots {
-		id := RowID(holder, int(slot/BlockProducts))
-		members[id] = append(members[id], i)
+	if commonTexts*position+commonTexts > len(texts) {
+		return errDamagedBlock
 	}
-	ids := make([]int64, 0, len(members))
-	for id := range members {
-		ids = append(ids, id)
+	texts = texts[commonTexts*position:]
+	id, offers, whole := strings.Cut(texts[0], "\n")
+	if !whole {
+		return errDamagedBlock
+	}
+	p.ID, p.Crumbs, p.Files = strings.Clone(id), texts[1], texts[2]
+	if line, found := strings.CutPrefix(offers, publishedLine); found {
+		line, offers, _ = strings.Cut(line, "\n")
+		if p.PublishedAt, err = strconv.ParseInt(line, 10, 64); err != nil {
+			return err
+		}
+	} else {
+		p.PublishedAt = r.Release.HolderIdentity(int(place)).Published
+	}
+	p.Offers = offers
+	return nil
+}
+
+// ProductIDs returns the ids of the products at some ordinals.
+func (r *Reader) ProductIDs(ctx context.Context, places []uint32) ([]string, error) {
+	ids, found := make([]string, len(places)), &StoredProducts{}
+	defer found.Release()
+	return ids, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
+		var p StoredProduct
+		err := r.readCommon(&p, places[n], block, position)
+		ids[n] = p.ID
+		return err
+	})
+}
+
+// Translation is the document of a product in one language.
+type Translation struct {
+	Language string
+	Document string
+}
+
+// Translations reads the documents of the products at some ordinals in all their languages, the base
+// one first, then by tag, and charges the context's Allowance for them.
+func (r *Reader) Translations(ctx context.Context, places []uint32) ([][]Translation, error) {
+	found, texts := make([][]Translation, len(places)), &StoredProducts{}
+	if r.Release.Format < FormatOfBlocks {
+		return found, r.readRowTranslations(ctx, places, found)
+	}
+	defer texts.Release()
+	return found, r.readBlocks(ctx, places, texts, func(n int, block *productBlock, position int) error {
+		found[n] = nil // the statement may run again
+		for at, section := range block.sections[1:] {
+			document, err := block.document(1+at, position)
+			if err != nil {
+				return err
+			}
+			if document == "" {
+				continue
+			}
+			language := string(section.language)
+			if language == "" {
+				language = r.Release.Locale
+			}
+			found[n] = append(found[n], Translation{language, strings.Clone(document)})
+			if err := store.Charge(ctx, documentWork(document)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// readBlocks calls read for each product of some ordinals that has a block, with its index in places and
+// its position in the block, block by block. The block's texts belong to found.
+func (r *Reader) readBlocks(ctx context.Context, places []uint32, found *StoredProducts, read func(n int, block *productBlock, position int) error) error {
+	if len(places) == 0 {
+		return nil
+	}
+	slots, err := valuesAt(ctx, r, SortSlot, places, index.UnpackOrdinals)
+	if err != nil {
+		return err
+	}
+	type member struct {
+		block int64
+		n     int // in places
+	}
+	members, ids := make([]member, len(places)), make([]int64, 0, len(places))
+	for n, slot := range slots {
+		members[n] = member{RowID(r.Release.holder(int(places[n])), int(slot/BlockProducts)), n}
+		ids = append(ids, members[n].block)
 	}
 	slices.Sort(ids)
-	list, args := db.InList(nil, ids)
-	_, err = db.Collect(ctx, r.db.Reader, func(rows *sql.Rows) (none struct{}, err error) {
+	list, args := db.InList(nil, slices.Compact(ids))
+	block := productBlock{to: found}
+	_, err = db.Collect(ctx, r.session(), func(rows *sql.Rows) (none struct{}, err error) {
 		var id int64
 		var body sql.RawBytes
 		if err := rows.Scan(&id, &body); err != nil {
 			return none, err
 		}
-		block := productBlock{body: body, to: found}
-		for _, i := range members[id] {
-			product, err := r.unpack(ctx, holder, &block, int(slots[i]%BlockProducts))
-			if err != nil {
+		if err := block.open(body); err != nil {
+			return none, fmt.Errorf("block %d: %w", id, err)
+		}
+		for _, m := range members {
+			if m.block != id {
+				continue
+			}
+			if err := read(m.n, &block, int(slots[m.n]%BlockProducts)); err != nil {
 				return none, fmt.Errorf("block %d: %w", id, err)
 			}
-			found.ByPlace[places[i]] = product
 		}
 		return none, nil
 	}, `SELECT id, body FROM release_block WHERE id IN (`+list+`)`, args...)
 	return err
 }
 
-// slots returns the slots of products of a whole release.
-func (r *Reader) slots(ctx context.Context, holder int64, places []uint32) ([]uint32, error) {
-	first, last := int(slices.Min(places))/ChunkSize, int(slices.Max(places))/ChunkSize
-	chunks, err := readChunks(ctx, r, KeptList{holder, ListKeys}, SortSlot, first, last, index.UnpackOrdinals)
-	if err != nil {
-		return nil, err
-	}
-	slots := make([]uint32, len(places))
-	for i, place := range places {
-		chunk := chunks[int(place)/ChunkSize-first]
-		if int(place%ChunkSize) >= len(chunk) {
-			return nil, ErrGone
-		}
-		slots[i] = chunk[place%ChunkSize]
-	}
-	return slots, nil
-}
-
-// unpack returns the product at a position of a block.
-func (r *Reader) unpack(ctx context.Context, holder int64, block *productBlock, position int) (*StoredProduct, error) {
-	row, files, err := block.common(position)
-	if err != nil {
-		return nil, err
-	}
-	p := &StoredProduct{Files: files}
-	if p.ProductRow, err = parseProductRow(strings.Clone(row)); err != nil {
-		return nil, err
-	}
-	if p.PublishedAt == 0 {
-		p.PublishedAt = r.Release.identityOf(holder).Published
-	}
-	choice, translated, err := r.bestTranslation(p.ProductRow)
-	if err != nil {
-		return nil, err
-	}
-	p.Language = choice.Language
-	section := ""
-	if translated {
-		section = choice.Language
-	}
-	if p.Document, err = block.document(section, position); err != nil {
-		return nil, err
-	}
-	return p, store.Charge(ctx, len(p.Document)*5/4) // as Documents
-}
+// commonTexts is the number of texts of each product in the common section.
+const commonTexts = 3
 
 // productBlock is a block whose sections are decompressed on first use.
 type productBlock struct {
-	body     []byte
+	sections []blockSection  // the common one first
 	to       *StoredProducts // owns the decompressed sections
-	shared   []string        // the texts of the common section
-	sections map[string][]string
 }
 
-func (b *productBlock) common(position int) (row, files string, err error) {
-	if b.shared == nil {
-		section, _, ok := cutSection(b.body)
-		if !ok {
-			return "", "", errDamagedBlock
-		}
-		if b.shared, err = b.to.unpackSection(section); err != nil {
-			return "", "", err
-		}
-	}
-	if 2*position+1 >= len(b.shared) {
-		return "", "", errDamagedBlock
-	}
-	return b.shared[2*position], b.shared[2*position+1], nil
+type blockSection struct {
+	language []byte
+	packed   []byte   // until it is decompressed
+	texts    []string // afterwards
 }
 
-// document returns the document of the product at a position in a language.
-func (b *productBlock) document(language string, position int) (string, error) {
-	texts, known := b.sections[language]
-	if !known {
-		_, rest, ok := cutSection(b.body)
-		for ok && len(rest) > 0 {
-			var tag, section []byte
-			if tag, rest, ok = cutSection(rest); !ok {
-				break
+// open makes b another block; its body must stay as it is while the block is read.
+func (b *productBlock) open(body []byte) error {
+	b.sections = b.sections[:0]
+	for rest := body; len(rest) > 0; {
+		var section blockSection
+		ok := true
+		if len(b.sections) > 0 {
+			if section.language, rest, ok = cutSection(rest); !ok {
+				return errDamagedBlock
 			}
-			if section, rest, ok = cutSection(rest); !ok || string(tag) != language {
+		}
+		if section.packed, rest, ok = cutSection(rest); !ok {
+			return errDamagedBlock
+		}
+		b.sections = append(b.sections, section)
+	}
+	if len(b.sections) < 2 || len(b.sections[1].language) > 0 {
+		return errDamagedBlock
+	}
+	return nil
+}
+
+// best returns the document of the product at a position in the first of some languages that it has, or
+// in the base language, "".
+func (b *productBlock) best(languages []string, position int) (language, document string, err error) {
+	for _, language := range languages {
+		for at := 2; at < len(b.sections); at++ {
+			if string(b.sections[at].language) != language {
 				continue
 			}
-			var err error
-			if texts, err = b.to.unpackSection(section); err != nil {
-				return "", err
+			if document, err := b.document(at, position); err != nil || document != "" {
+				return language, document, err
 			}
-			break
 		}
-		if b.sections == nil {
-			b.sections = map[string][]string{}
-		}
-		b.sections[language] = texts
 	}
-	if position >= len(texts) || texts[position] == "" {
+	if document, err = b.document(1, position); err == nil && document == "" {
+		err = errDamagedBlock
+	}
+	return "", document, err
+}
+
+// document returns the document of the product at a position in the language of a section; empty if it
+// is not translated.
+func (b *productBlock) document(section, position int) (string, error) {
+	texts, err := b.texts(section)
+	if err != nil {
+		return "", err
+	}
+	if position >= len(texts) {
 		return "", errDamagedBlock
 	}
 	return texts[position], nil
+}
+
+// texts returns the texts of a section.
+func (b *productBlock) texts(number int) (texts []string, err error) {
+	section := &b.sections[number]
+	if section.packed != nil {
+		if section.texts, err = b.to.unpackSection(section.packed); err != nil {
+			return nil, err
+		}
+		section.packed = nil
+	}
+	return section.texts, nil
 }
 
 var errDamagedBlock = errors.New("the block of products is damaged")
@@ -311,7 +409,7 @@ func (s *StoredProducts) unpackSection(section []byte) (texts []string, err erro
 	}
 	*buffer = body
 	whole := unsafe.String(unsafe.SliceData(body), len(body)) // not written before Release
-	texts = make([]string, 0, 2*BlockProducts)
+	texts = make([]string, 0, commonTexts*BlockProducts)
 	for at := 0; at < len(whole); {
 		n, width := binary.Uvarint(body[at:])
 		if width <= 0 || n > uint64(len(whole)-at-width) {

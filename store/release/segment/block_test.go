@@ -1,41 +1,50 @@
 package segment
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"portico/store"
 )
 
-// A block returns each product's row, files and documents.
+// A block returns each product's id, price, breadcrumbs, files and documents.
 func TestBlock(t *testing.T) {
 	t.Parallel()
+	reader := &Reader{Release: &Release{ID: 3, Ordinals: 100, PublishedAt: store.FromMicros(77)}}
 	rapid.Check(t, func(t *rapid.T) {
 		products := make([]*BlockProduct, rapid.IntRange(1, BlockProducts).Draw(t, "products"))
 		for i := range products {
-			products[i] = &BlockProduct{Row: rapid.String().Draw(t, "row"), Files: []byte(rapid.String().Draw(t, "files")),
+			products[i] = &BlockProduct{ID: rapid.StringMatching(`[a-z-]*`).Draw(t, "id"), PublishedAt: rapid.Int64Min(0).Draw(t, "published"),
+				Offers: rapid.SampledFrom([]string{"", "=USD retail 1999 0 \n", "%EUR a []\n"}).Draw(t, "offers"),
+				Crumbs: []byte(rapid.String().Draw(t, "crumbs")), Files: []byte(rapid.String().Draw(t, "files")),
 				Documents: map[string][]byte{"": []byte("base" + rapid.String().Draw(t, "base"))}}
 			if rapid.Bool().Draw(t, "translated") {
 				products[i].Documents["fr"] = []byte("fr" + rapid.String().Draw(t, "fr"))
 			}
 		}
-		packed, to := PackBlock(products), &StoredProducts{}
-		defer to.Release()
-		block := productBlock{body: packed, to: to}
-		for i, want := range products {
-			row, files, err := block.common(i)
-			require.NoError(t, err)
-			require.Equal(t, [2]string{want.Row, string(want.Files)}, [2]string{row, files})
-			for _, language := range []string{"fr", ""} {
-				document, err := block.document(language, i)
-				if want.Documents[language] == nil {
-					require.Error(t, err)
-				} else {
+		block := productBlock{to: &StoredProducts{}}
+		defer block.to.Release()
+		for range 2 { // a block is read again after another
+			require.NoError(t, block.open(PackBlock(products)))
+			for i, p := range products {
+				want := StoredProduct{ID: p.ID, PublishedAt: cmp.Or(p.PublishedAt, 77), Offers: p.Offers, Crumbs: string(p.Crumbs), Files: string(p.Files)}
+				var got StoredProduct
+				require.NoError(t, reader.readCommon(&got, 5, &block, i))
+				require.Equal(t, want, got)
+				for _, languages := range [][]string{nil, {"fr"}, {"it", "fr"}} {
+					language, document, err := block.best(languages, i)
 					require.NoError(t, err)
+					if p.Documents["fr"] == nil || languages == nil {
+						require.Equal(t, [2]string{"", string(p.Documents[""])}, [2]string{language, document})
+					} else {
+						require.Equal(t, [2]string{"fr", string(p.Documents["fr"])}, [2]string{language, document})
+					}
 				}
-				require.Equal(t, string(want.Documents[language]), document)
 			}
 		}
 	})
@@ -45,8 +54,8 @@ func TestBlock(t *testing.T) {
 func TestBlockLayout(t *testing.T) {
 	t.Parallel()
 	rest := PackBlock([]*BlockProduct{
-		{Row: "anvil", Files: []byte("f"), Documents: map[string][]byte{"": []byte("An anvil."), "fr": []byte("Une enclume.")}},
-		{Row: "brush", Documents: map[string][]byte{"": []byte("A brush.")}}})
+		{ID: "anvil", PublishedAt: 5, Offers: "=USD r 1 0 \n", Crumbs: []byte("c"), Files: []byte("f"), Documents: map[string][]byte{"": []byte("An anvil."), "fr": []byte("Une enclume.")}},
+		{ID: "brush", Documents: map[string][]byte{"": []byte("A brush.")}}})
 	var parts []string
 	for ok := true; len(rest) > 0; {
 		var part []byte
@@ -59,21 +68,27 @@ func TestBlockLayout(t *testing.T) {
 		}
 		parts = append(parts, string(part))
 	}
-	require.Equal(t, []string{"\x05anvil\x01f\x05brush\x00", "", "\x09An anvil.\x08A brush.", "fr", "\x0cUne enclume.\x00"}, parts)
+	require.Equal(t, []string{"\x15anvil\n@5\n=USD r 1 0 \n\x01c\x01f\x06brush\n\x00\x00", "", "\x09An anvil.\x08A brush.", "fr", "\x0cUne enclume.\x00"}, parts)
 	require.Equal(t, 4, BlockProducts)
 }
 
 // A damaged block is an error, and no panic.
 func TestDamagedBlock(t *testing.T) {
 	t.Parallel()
-	packed := PackBlock([]*BlockProduct{{Row: "anvil", Documents: map[string][]byte{"": []byte("An anvil."), "fr": []byte("Une enclume.")}}})
-	read := func(body []byte, position int) (err error) {
-		to := &StoredProducts{}
-		defer to.Release()
-		block := productBlock{body: body, to: to}
-		_, _, err = block.common(position)
-		if err == nil {
-			_, err = block.document("fr", position)
+	packed := PackBlock([]*BlockProduct{{ID: "anvil", Documents: map[string][]byte{"": []byte("An anvil."), "fr": []byte("Une enclume.")}}})
+	reader := &Reader{Release: &Release{}}
+	read := func(body []byte, position int) error {
+		block := productBlock{to: &StoredProducts{}}
+		defer block.to.Release()
+		if err := block.open(body); err != nil {
+			return err
+		}
+		if err := reader.readCommon(&StoredProduct{}, 0, &block, position); err != nil {
+			return err
+		}
+		language, _, err := block.best([]string{"fr"}, position)
+		if err == nil && language != "fr" {
+			err = errDamagedBlock // a translation is lost
 		}
 		return err
 	}

@@ -80,3 +80,49 @@ func readChunks[T db.Sized](ctx context.Context, r *Reader, list KeptList, sort 
 	}
 	return found[list], err
 }
+
+// valuesAt returns the values of the chunks of ListKeys in one order at some ordinals, in one statement
+// if not all are cached. ErrGone when one is missing.
+func valuesAt[V uint32 | int64, L interface {
+	~[]V
+	db.Sized
+}](ctx context.Context, r *Reader, sort store.SortBy, places []uint32, unpack func([]byte) L) ([]V, error) {
+	chunks, missing := map[int]L{}, []int(nil)
+	key := func(number int) db.CacheKey {
+		return r.chunkKey(KeptList{r.Release.holder(number * ChunkSize), ListKeys}, sort, number)
+	}
+	for _, place := range places {
+		number := int(place) / ChunkSize
+		if _, known := chunks[number]; known {
+			continue
+		}
+		cached, ok := db.Cached[L](r.Cache, key(number))
+		if chunks[number] = cached; !ok {
+			missing = append(missing, number)
+		}
+	}
+	if err := store.Chunked(missing, 512, func(numbers []int) error {
+		list, args := db.InList(append(r.Layers(), ListKeys, string(sort)), numbers)
+		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
+			var body sql.RawBytes
+			err = rows.Scan(&number, &body)
+			chunks[number] = unpack(body)
+			r.Cache.Set(key(number), chunks[number])
+			return number, err
+		}, `
+			SELECT chunk, body FROM release_chunk
+			WHERE release_id IN ($1, $2) AND list = $3 AND sort = $4 AND chunk IN (`+list+`)`, args...)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	values := make([]V, len(places))
+	for i, place := range places {
+		chunk := chunks[int(place)/ChunkSize]
+		if int(place)%ChunkSize >= len(chunk) {
+			return nil, ErrGone
+		}
+		values[i] = chunk[int(place)%ChunkSize]
+	}
+	return values, nil
+}

@@ -86,8 +86,7 @@ func (r *Reader) ownFiles(ctx context.Context, ids []string, stored map[string]*
 			}
 			return catalog.ReadFile(document)
 		}, `
-			SELECT d.body FROM release_file f JOIN document d ON d.id = f.document_id
-			WHERE f.release_id = $1 AND f.file_id IN (`+list+`)`, args...)
+			SELECT body FROM release_file WHERE release_id = $1 AND file_id IN (`+list+`)`, args...)
 		for _, f := range read {
 			files[f.ID] = f
 		}

@@ -49,6 +49,11 @@ func (r *Reader) keysFrom(ctx context.Context, release int64, by store.SortBy, s
 	return slices.Clone(parts), err
 }
 
+// KeysAt returns the sort keys of the products at some ordinals.
+func (r *Reader) KeysAt(ctx context.Context, by store.SortBy, places []uint32) ([]int64, error) {
+	return valuesAt(ctx, r, by, places, index.UnpackKeys)
+}
+
 // KeyAt returns the sort key of one product.
 func (r *Reader) KeyAt(ctx context.Context, by store.SortBy, ordinal int) (int64, error) {
 	r.Reads.Add(AnyProduct)
