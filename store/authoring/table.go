@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"portico/store"
 	"portico/store/db"
@@ -66,24 +67,28 @@ func (table Table) Write(ctx context.Context, w *Writer, sources []Source) (chan
 // few statements are prepared.
 func UpsertRows(ctx context.Context, t *db.Tx, table Table, rows [][]any) (changed []string, err error) {
 	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	args, statement, size := make([]any, 0, 32*len(table.Columns)), "", 0
 	err = store.InBlocks(rows, 32, func(rows [][]any) error {
-		var args []any
+		if len(rows) != size {
+			statement, size = table.upsert(len(rows)), len(rows)
+		}
+		args = args[:0]
 		for _, row := range rows {
 			for _, value := range row {
 				args = append(args, jsonText(value))
 			}
 		}
-		keys, err := db.Collect(ctx, t.Session, db.Scalar[string], table.upsert(len(rows)), args...)
+		keys, err := db.Collect(ctx, t.Session, db.Scalar[string], statement, args...)
 		changed = append(changed, keys...)
 		return err
 	})
 	return changed, err
 }
 
-// jsonText stores JSON as TEXT in both databases.
+// jsonText stores JSON as TEXT in both databases. The text shares its bytes, which nobody changes.
 func jsonText(value any) any {
 	if text, ok := value.([]byte); ok {
-		return string(text)
+		return unsafe.String(unsafe.SliceData(text), len(text))
 	}
 	return value
 }

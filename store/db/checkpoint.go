@@ -3,18 +3,8 @@ package db
 import (
 	"context"
 	"database/sql"
-	"sync/atomic"
 	"time"
 )
-
-// checkpointer copies SQLite's write-ahead log into the database file on a connection of its own, so
-// that commits do not wait for it. The log starts again from its beginning only when all of it was
-// copied, so the writer copies the last pages between two commits.
-type checkpointer struct {
-	log     Session
-	written chan struct{} // receives when a group was committed
-	finish  atomic.Bool   // the writer has to copy the last pages
-}
 
 const (
 	checkpointPages = 4000  // size of a log to copy: 16 MiB. Pages that were written often are copied once
@@ -87,14 +77,4 @@ func (c *checkpointer) pages(ctx context.Context, mode string) (log logState, er
 		return l, rows.Scan(&busy, &l.pages, &l.copied)
 	}, `PRAGMA wal_checkpoint(`+mode+`)`)
 	return log, err
-}
-
-// finishCheckpoint copies the last pages of the log, so that the next commit starts it again.
-func (w *writerConn) finishCheckpoint() {
-	if w.conn == nil || !w.db.checkpointer.finish.CompareAndSwap(true, false) {
-		return
-	}
-	if _, err := w.Exec(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
-		_ = w.db.databaseError(err) // logs it; the checkpointer tries again
-	}
 }

@@ -110,3 +110,12 @@ type queuedWrite struct {
 	tx    *Tx // set after it ran
 	err   error
 }
+
+// checkpointer copies SQLite's write-ahead log into the database file on a connection of its own, so
+// that commits do not wait for it. The log starts again from its beginning only when all of it was
+// copied, so the writer copies the last pages between two commits.
+type checkpointer struct {
+	log     Session
+	written chan struct{} // receives when a group was committed
+	finish  atomic.Bool   // the writer has to copy the last pages
+}

@@ -31,6 +31,10 @@ func NewInserter(table string, columns []string, clause string) *Inserter {
 // Insert writes n rows and returns how many were inserted or changed. row appends the
 // values of row n.
 func (t *Tx) Insert(ctx context.Context, i *Inserter, n int, row func(values []any, n int) []any) (changed int64, err error) {
+	uninterrupted := ctx
+	if t.db.dialect.singleWriter() { // SQLite's driver starts a goroutine for each statement that may be interrupted
+		uninterrupted = context.WithoutCancel(ctx)
+	}
 	values := make([]any, 0, i.columns*min(n, insertSizes[0]))
 	for done, size := 0, 0; done < n; {
 		if insertSizes[size] > n-done {
@@ -42,7 +46,10 @@ func (t *Tx) Insert(ctx context.Context, i *Inserter, n int, row func(values []a
 			values = row(values, done)
 			done++
 		}
-		written, err := t.Exec(ctx, i.statements[size](), values...)
+		if err := ctx.Err(); err != nil {
+			return changed, err
+		}
+		written, err := t.Exec(uninterrupted, i.statements[size](), values...)
 		if err != nil {
 			return changed, err
 		}
@@ -59,6 +66,9 @@ func (t *Tx) InsertRows(ctx context.Context, table string, columns []string, row
 // InsertRowsOnConflict is InsertRows with a clause to append, such as ON CONFLICT.
 func (t *Tx) InsertRowsOnConflict(ctx context.Context, table string, columns []string, clause string, rows [][]any) error {
 	for _, size := range []int{32, 4, 1} {
+		if len(rows) < size {
+			continue
+		}
 		text := InsertSQL(table, columns, size) + clause
 		for len(rows) >= size {
 			if _, err := t.Exec(ctx, text, slices.Concat(rows[:size]...)...); err != nil {

@@ -223,6 +223,16 @@ func (w *writerConn) runWrite(j *queuedWrite) {
 	}
 }
 
+// finishCheckpoint copies the last pages of the log, so that the next commit starts it again.
+func (w *writerConn) finishCheckpoint() {
+	if w.conn == nil || !w.db.checkpointer.finish.CompareAndSwap(true, false) {
+		return
+	}
+	if _, err := w.Exec(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
+		_ = w.db.databaseError(err) // logs it; the checkpointer tries again
+	}
+}
+
 // checkpointTries is how often the log is checkpointed while readers use it.
 const checkpointTries = 20
 
