@@ -1,6 +1,7 @@
 package stock
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"sync"
@@ -131,6 +132,22 @@ func (l *stockCache) view(see func(*stockCells)) bool {
 	}
 	see(l.cells)
 	return true
+}
+
+// viewRecorded is view, with the record of a context. If it returns false, the caller reads the
+// database.
+func (l *stockCache) viewRecorded(ctx context.Context, see func(*stockCells, *Reads)) bool {
+	reads := readsOf(ctx)
+	if reads == nil {
+		return l.view(func(cells *stockCells) { see(cells, nil) })
+	}
+	reads.mu.Lock()
+	defer reads.mu.Unlock()
+	if l.view(func(cells *stockCells) { see(cells, reads.begin(cells.generation, cells.structure)) }) {
+		return true
+	}
+	reads.unknown = true
+	return false
 }
 
 func (l *stockCache) loaded() bool {

@@ -3,6 +3,7 @@ package stock
 import (
 	"hash/maphash"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"portico/store"
@@ -13,13 +14,15 @@ import (
 // a deleted record stays, so that an older version cannot come back; it is in no list.
 // stockCells has no lock; stockCache guards it.
 type stockCells struct {
+	generation   uint64 // unique in the process
 	seed         maphash.Seed
 	table        []uint32 // hash table of cell numbers plus one; its length is a power of two
 	pages        [][]stockCell
 	texts        [][]byte // ids, concatenated
 	order        cellOrder
-	count        int // cells
-	deletedCount int // cells of deleted records
+	count        int    // cells
+	deletedCount int    // cells of deleted records
+	structure    uint64 // changes when a record is added or removed
 
 	created, updated int64 // earliest creation and latest change, in microseconds
 	timesStale       bool  // created and updated must be recomputed
@@ -42,8 +45,11 @@ const (
 	cellBytes = 40 + 4 + 8 // the cell, its number in the order, and its share of the table
 )
 
+// cellGenerations counts the stockCells of the process.
+var cellGenerations atomic.Uint64
+
 func newStockCells() *stockCells {
-	return &stockCells{seed: maphash.MakeSeed(), table: make([]uint32, 64), created: math.MaxInt64, updated: math.MinInt64}
+	return &stockCells{generation: cellGenerations.Add(1), seed: maphash.MakeSeed(), table: make([]uint32, 64), created: math.MaxInt64, updated: math.MinInt64}
 }
 
 // bytes is about the memory of the cells.
@@ -103,9 +109,11 @@ func (c *stockCells) put(row stockRow) {
 		case fresh.deleted && !cell.deleted:
 			c.order.remove(c, row.ProductID)
 			c.deletedCount++
+			c.structure++
 		case cell.deleted && !fresh.deleted:
 			c.order.add(c, place, row.ProductID)
 			c.deletedCount--
+			c.structure++
 		}
 		fresh.text, fresh.start = cell.text, cell.start
 		*cell = fresh
@@ -138,6 +146,7 @@ func (c *stockCells) add(id string, cell stockCell) {
 		c.deletedCount++
 		return
 	}
+	c.structure++
 	c.order.add(c, place, id)
 }
 
@@ -183,10 +192,11 @@ func (c *stockCell) stock(id string) Stock {
 }
 
 // column sets the records of ids, in their order.
-func (c *stockCells) column(ids []string, column []*Stock) {
+func (c *stockCells) column(ids []string, column []*Stock, reads *Reads) {
 	records := make([]Stock, 0, len(ids))
 	for i, id := range ids {
-		if cell := c.find(id); cell != nil {
+		if cell, place := c.lookup(id); cell != nil && !cell.deleted {
+			reads.record(place, cell.revision)
 			records = append(records, cell.stock(id))
 			column[i] = &records[len(records)-1]
 		}
@@ -194,7 +204,7 @@ func (c *stockCells) column(ids []string, column []*Stock) {
 }
 
 // span copies the cells of ranks from to to, at most a page, and their ids into one text.
-func (c *stockCells) span(from, to int) (cells []stockCell, ids string) {
+func (c *stockCells) span(from, to int, reads *Reads) (cells []stockCell, ids string) {
 	if from >= to {
 		return nil, ""
 	}
@@ -205,6 +215,7 @@ func (c *stockCells) span(from, to int) (cells []stockCell, ids string) {
 	text := room[:0]
 	for i, place := range places[:n] {
 		cells[i] = *c.cell(place)
+		reads.record(place, cells[i].revision)
 		cells[i].start = uint16(len(text))
 		text = append(text, c.id(place)...)
 	}

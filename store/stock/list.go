@@ -13,11 +13,11 @@ import (
 // Stocks lists all stock, of unpublished products too, by default in the order of product
 // ids.
 func (s *StockService) Stocks(ctx context.Context, query store.ListQuery) (*store.Slice[*Stock], error) {
-	page, ok, err := s.cachedPage(ctx, query)
-	if err != nil || !ok {
-		if err != nil {
-			return nil, err
-		}
+	page, ok, err := s.cachedPage(ctx, query, false)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
 		return db.List(ctx, s.db, StockList, query)
 	}
 	return page.slice(), nil
@@ -45,7 +45,10 @@ var StockList = db.Listing[*Stock]{
 // StockTimes returns the earliest creation and the latest change of all stock; zero times
 // if there is none.
 func (s *StockService) StockTimes(ctx context.Context) (created, updated time.Time, err error) {
-	if s.cache.view(func(cells *stockCells) { created, updated = cells.times() }) {
+	if s.cache.viewRecorded(ctx, func(cells *stockCells, reads *Reads) {
+		reads.recordTimes(cells.created, cells.updated)
+		created, updated = cells.times()
+	}) {
 		return created, updated, nil
 	}
 	type times struct{ created, updated sql.NullInt64 }
@@ -75,7 +78,7 @@ type StockPage struct {
 
 // StockPage is Stocks for callers that need all of it, but few cursors.
 func (s *StockService) StockPage(ctx context.Context, query store.ListQuery) (*StockPage, error) {
-	page, ok, err := s.cachedPage(ctx, query)
+	page, ok, err := s.cachedPage(ctx, query, true)
 	if err != nil || ok {
 		return page, err
 	}
@@ -136,13 +139,14 @@ func (p *StockPage) slice() *store.Slice[*Stock] {
 }
 
 // cachedPage reads a page from the cache; ok is false if the cache has another order or is
-// not usable.
-func (s *StockService) cachedPage(ctx context.Context, query store.ListQuery) (page *StockPage, ok bool, err error) {
+// not usable. times means that the caller needs the times of all stock.
+func (s *StockService) cachedPage(ctx context.Context, query store.ListQuery, times bool) (page *StockPage, ok bool, err error) {
 	if err := ctx.Err(); err != nil { // as a query would
 		return nil, false, err
 	}
 	if s.cache == nil || query.Sort.By != store.SortDefault && query.Sort.By != store.SortID ||
 		slices.ContainsFunc(query.Ranges, func(r store.Range) bool { return r.Attribute != store.SortID }) {
+		readsOf(ctx).lose()
 		return nil, false, nil
 	}
 	settings, err := s.db.Settings(ctx)
@@ -173,12 +177,17 @@ func (s *StockService) cachedPage(ctx context.Context, query store.ListQuery) (p
 		}
 		between[member] = key[0].(string)
 	}
-	ok = s.cache.view(func(cells *stockCells) { page.read(cells, b, between) })
+	ok = s.cache.viewRecorded(ctx, func(cells *stockCells, reads *Reads) {
+		if times {
+			reads.recordTimes(cells.created, cells.updated)
+		}
+		page.read(cells, b, between, reads)
+	})
 	return page, ok, nil
 }
 
 // read copies the rows of a page from the cells.
-func (p *StockPage) read(cells *stockCells, b store.CheckedPage, between map[string]string) {
+func (p *StockPage) read(cells *stockCells, b store.CheckedPage, between map[string]string, reads *Reads) {
 	descending := p.query.Sort.Descending
 	first, last := 0, cells.records() // ranks
 	for _, r := range p.query.Ranges {
@@ -204,7 +213,7 @@ func (p *StockPage) read(cells *stockCells, b store.CheckedPage, between map[str
 		from, to = last-b.Offset-b.Limit, last-b.Offset
 		more = from > first
 	}
-	p.rows, p.ids = cells.span(max(from, first), min(to, last))
+	p.rows, p.ids = cells.span(max(from, first), min(to, last), reads)
 	if descending {
 		slices.Reverse(p.rows)
 	}

@@ -38,7 +38,7 @@ func (s *StockService) StockColumn(ctx context.Context, productIDs []string) ([]
 		return nil, err
 	}
 	column := make([]*Stock, len(productIDs))
-	if s.cache.view(func(cells *stockCells) { cells.column(productIDs, column) }) {
+	if s.cache.viewRecorded(ctx, func(cells *stockCells, reads *Reads) { cells.column(productIDs, column, reads) }) {
 		return column, nil
 	}
 	byID, err := stocksByID(ctx, s.db.Reader, store.ValidIDs(productIDs))
@@ -49,4 +49,25 @@ func (s *StockService) StockColumn(ctx context.Context, productIDs []string) ([]
 		column[i] = byID[id]
 	}
 	return column, nil
+}
+
+// Unchanged reports whether an operation would now read the same stock. It is false if
+// that is not known.
+func (s *StockService) Unchanged(r *Reads) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unknown {
+		return false
+	}
+	if r.cells == 0 { // nothing was read
+		return true
+	}
+	same := false
+	s.cache.view(func(cells *stockCells) {
+		same = cells.generation == r.cells && cells.structure == r.structure && (!r.times || cells.created == r.created && cells.updated == r.updated)
+		for i := 0; same && i < len(r.records); i++ {
+			same = cells.cell(r.records[i].place).revision == r.records[i].revision
+		}
+	})
+	return same
 }

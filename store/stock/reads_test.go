@@ -1,0 +1,104 @@
+package stock_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/shop"
+	"portico/store/stock"
+	"portico/store/storetest"
+)
+
+// TestReads reads stock in each way, changes it, and requires that what differs is not unchanged, and
+// that what other changes leave alone is.
+func TestReads(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		type reader = func(context.Context, *shop.Store) error
+		byID := store.ListQuery{}
+		readers := map[string]reader{
+			"one":       func(ctx context.Context, s *shop.Store) error { _, err := s.Stock(ctx, "b"); return err },
+			"none":      func(ctx context.Context, s *shop.Store) error { _, err := s.StocksByID(ctx, []string{"n"}); return err },
+			"a list":    func(ctx context.Context, s *shop.Store) error { _, err := s.Stocks(ctx, byID); return err },
+			"a page":    func(ctx context.Context, s *shop.Store) error { _, err := s.StockPage(ctx, byID); return err },
+			"all times": func(ctx context.Context, s *shop.Store) error { _, _, err := s.StockTimes(ctx); return err },
+			"only others": func(ctx context.Context, s *shop.Store) error {
+				_, err := s.StocksByID(ctx, []string{"a", "c"})
+				return err
+			},
+		}
+		create := func(t *testing.T, s *shop.Store) {
+			_, err := s.CreateStock(t.Context(), storetest.Actor, "n", 1)
+			require.NoError(t, err)
+		}
+		for _, change := range []struct {
+			name   string
+			change func(t *testing.T, s *shop.Store)
+			keeps  []string
+		}{
+			{"nothing", func(*testing.T, *shop.Store) {}, []string{"one", "none", "a list", "a page", "all times", "only others"}},
+			{"a change", func(t *testing.T, s *shop.Store) { require.NoError(t, storetest.Increment(t.Context(), s, "b")) }, []string{"none", "only others"}},
+			{"a new record", create, nil},
+			{"a deletion", func(t *testing.T, s *shop.Store) {
+				require.NoError(t, s.DeleteStock(t.Context(), storetest.Actor, "b"))
+			}, nil},
+		} {
+			t.Run(change.name, func(t *testing.T) {
+				cached, clock := backend.WithStockCache(), storetest.NewClock(storetest.Noon)
+				storetest.OpenWithStock(t, cached, 5, "a", "b", "c")
+				s := cached.Open(t, storetest.WithClock(clock))
+				storetest.RefreshStock(t, s)
+				clock.Advance(time.Second)
+				recorded := map[string]*stock.Reads{}
+				for name, read := range readers {
+					ctx, reads := stock.RecordReads(t.Context())
+					require.NoError(t, read(ctx, s))
+					require.True(t, s.Unchanged(reads), name)
+					recorded[name] = reads
+				}
+				change.change(t, s)
+				for name, reads := range recorded {
+					want := false
+					for _, kept := range change.keeps {
+						want = want || kept == name
+					}
+					require.Equal(t, want, s.Unchanged(reads), name)
+				}
+			})
+		}
+		t.Run("of the database", func(t *testing.T) {
+			s := storetest.OpenWithStock(t, backend, 5, "a", "b", "c") // without the cache
+			for name, read := range readers {
+				ctx, reads := stock.RecordReads(t.Context())
+				require.NoError(t, read(ctx, s))
+				require.False(t, s.Unchanged(reads), name)
+			}
+		})
+		t.Run("in an order that the cache does not have", func(t *testing.T) {
+			s := storetest.OpenWithStock(t, backend.WithStockCache(), 5, "a", "b", "c")
+			storetest.RefreshStock(t, s)
+			ctx, reads := stock.RecordReads(t.Context())
+			_, err := s.Stocks(ctx, store.ListQuery{Sort: store.Sort{By: store.SortUpdatedAt}})
+			require.NoError(t, err)
+			require.False(t, s.Unchanged(reads))
+		})
+		t.Run("of a server that no longer hears of changes", func(t *testing.T) {
+			s := storetest.OpenWithStock(t, backend.WithStockCache(), 5, "a")
+			storetest.RefreshStock(t, s)
+			ctx, reads := stock.RecordReads(t.Context())
+			_, err := s.Stock(ctx, "a")
+			require.NoError(t, err)
+			storetest.RefreshStock(t, s) // the records are read anew
+			require.False(t, s.Unchanged(reads))
+		})
+		t.Run("of nothing", func(t *testing.T) {
+			s := storetest.OpenWithStock(t, backend, 5, "a")
+			_, reads := stock.RecordReads(t.Context())
+			require.True(t, s.Unchanged(reads))
+		})
+	})
+}
