@@ -80,11 +80,14 @@ type Poll struct {
 // TopicCache caches a value of the database. It reads the value again when its topic
 // changes, and every reloadEvery.
 type TopicCache[T any] struct {
-	mu      sync.Mutex
-	version int64
-	reloads int64
-	loaded  bool
-	value   T
+	mu   sync.Mutex // held to read the value again
+	last atomic.Pointer[topicValue[T]]
+}
+
+// topicValue is a value as it was read.
+type topicValue[T any] struct {
+	value            T
+	version, reloads int64
 }
 
 // Tx is a write transaction. It may run again after a conflict, so register side

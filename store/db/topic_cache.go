@@ -12,6 +12,9 @@ import (
 // Get returns the current value, or store.ErrReplaced while the database may be a
 // different one.
 func (w *TopicCache[T]) Get(ctx context.Context, s *DB, name Topic, load func(context.Context) (T, error)) (T, error) {
+	if value, ok := w.Cached(s, name); ok {
+		return value, nil
+	}
 	version, cycle := s.topics.version(name).Load(), s.topics.reloads.Load() // before loading, so that a later change reloads
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -19,19 +22,36 @@ func (w *TopicCache[T]) Get(ctx context.Context, s *DB, name Topic, load func(co
 		var none T
 		return none, err
 	}
-	current := w.loaded && w.version == version
-	if current && w.reloads == cycle {
-		return w.value, nil
+	last := w.last.Load()
+	current := last != nil && last.version == version
+	if current && last.reloads == cycle { // meanwhile
+		return last.value, nil
 	}
 	value, err := load(ctx)
 	switch {
 	case err == nil:
-		w.value, w.version, w.loaded = value, version, true
 	case !current || errors.Is(err, store.ErrReplaced):
 		return value, err
+	default:
+		value = last.value // a failed periodic reload keeps the old value
 	}
-	w.reloads = cycle // a failed periodic reload keeps the old value
-	return w.value, nil
+	w.last.Store(&topicValue[T]{value, version, cycle})
+	return value, nil
+}
+
+// Cached returns the current value if it is in memory and need not be read again.
+func (w *TopicCache[T]) Cached(s *DB, name Topic) (value T, ok bool) {
+	version, cycle := s.topics.version(name).Load(), s.topics.reloads.Load()
+	last := w.last.Load()
+	if last == nil || last.version != version || last.reloads != cycle || s.identityGuard.check() != nil {
+		return value, false
+	}
+	return last.value, true
+}
+
+// CachedSettings returns the shop's settings if Settings would not read them.
+func (s *DB) CachedSettings() (settings *store.Settings, ok bool) {
+	return s.settings.Cached(s, TopicSettings)
 }
 
 // Settings returns the shop's settings, cached until they change.

@@ -11,7 +11,7 @@ import (
 // the view's release, or since row.Release. row is the template of the rows'
 // cursors.
 func positioned[T any](v *View, row store.Cursor, page store.Page, total int, read func(start, end int) ([]T, error)) (*store.Slice[T], error) {
-	b, err := page.Check(v.pageLength)
+	b, err := page.Check(v.settings.PageLength)
 	if err != nil {
 		return nil, err
 	}

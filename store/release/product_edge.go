@@ -65,7 +65,7 @@ func (v *View) ProductsOfEdge(ctx context.Context, ids []string, query ProductQu
 
 // fetchEdge caches what a page of each product's edge needs.
 func (v *View) fetchEdge(ctx context.Context, ids []string, query ProductQuery) error {
-	b, err := query.Page.Check(v.pageLength)
+	b, err := query.Page.Check(v.settings.PageLength)
 	if err != nil {
 		return err
 	}

@@ -158,7 +158,7 @@ func (v *View) noList(ctx context.Context, nodeID string) error {
 
 // fetchAhead caches what a page of each node needs.
 func (v *View) fetchAhead(ctx context.Context, nodeIDs []string, query ProductQuery) error {
-	b, err := query.Page.Check(v.pageLength)
+	b, err := query.Page.Check(v.settings.PageLength)
 	if err != nil {
 		return err
 	}

@@ -26,16 +26,16 @@ type View struct {
 	Currency string
 	Locale   language.Tag // in which amounts are written
 
-	service    *ReleaseService
-	tree       *treeOnce
-	valid      *validity      // of what was read so far
-	routing    *routing.Table // which the release was chosen from
-	shopper    ShopperContext
-	name       string // of languages, locale and currency; part of cache keys
-	now        time.Time
-	pageLength int
-	epoch      int64            // of the database, before anything was read
-	state      dependency.State // of the catalog; zero for a release that the shopper requested by its id
+	service  *ReleaseService
+	tree     *treeOnce
+	valid    *validity      // of what was read so far
+	routing  *routing.Table // which the release was chosen from
+	shopper  ShopperContext
+	name     string // of languages, locale and currency; part of cache keys
+	now      time.Time
+	settings *store.Settings
+	epoch    int64            // of the database, before anything was read
+	state    dependency.State // of the catalog; zero for a release that the shopper requested by its id
 }
 
 // treeOnce is the tree of a view's release, read once in an operation.
@@ -80,7 +80,7 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 	v := &made.View
 	*v = View{Reader: segment.NewReader(s.db, release, accepted.languages), tree: &made.treeOnce, valid: &made.validity,
 		Currency: shopper.Currency, Locale: accepted.locale,
-		service: s, routing: table, shopper: shopper, now: now, pageLength: settings.PageLength, epoch: epoch, state: state}
+		service: s, routing: table, shopper: shopper, now: now, settings: settings, epoch: epoch, state: state}
 	v.Reads = &made.Recorder
 	if v.Currency == "" {
 		v.Currency = table.Currency(release.CatalogID, settings)
@@ -92,7 +92,8 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 // ViewOf returns a view of a release for internal use, without a shopper: it
 // has no language, currency or page length, and is read from the primary.
 func ViewOf(s *ReleaseService, release *segment.Release) *View {
-	own := &View{Reader: segment.NewReader(s.db, release, nil), service: s, tree: &treeOnce{}, valid: &validity{}, now: s.db.Now()}
+	own := &View{Reader: segment.NewReader(s.db, release, nil), service: s, tree: &treeOnce{}, valid: &validity{}, settings: &store.Settings{},
+		now: s.db.Now()}
 	own.Primary = true
 	return own
 }
@@ -144,6 +145,9 @@ func (v *View) Routing() *routing.Table { return v.routing }
 // Now is the view's time, which decides the prices.
 func (v *View) Now() time.Time { return v.now }
 
+// Clock returns the clock that Now was read from.
+func (v *View) Clock() func() time.Time { return v.service.db.Now }
+
 // AppendKey appends what a response read through the view depends on, but for
 // the request, the time and the State: the catalog, the languages, the currency
 // and the page length. It has the release only if the shopper requested it by
@@ -159,7 +163,7 @@ func (v *View) AppendKey(dst []byte) []byte {
 	}
 	dst = strconv.AppendInt(append(dst, '@'), v.epoch, 36)
 	dst = append(append(dst, ';'), v.name...)
-	dst = strconv.AppendInt(append(dst, ';'), int64(v.pageLength), 10)
+	dst = strconv.AppendInt(append(dst, ';'), int64(v.settings.PageLength), 10)
 	return append(dst, ';')
 }
 
@@ -199,4 +203,53 @@ func (v *View) Holds() (from, until time.Time, keep bool) {
 		until = store.FromMicros(at)
 	}
 	return from, until, !v.valid.mixed.Load()
+}
+
+// Narrow limits Holds to the time in which a response holds that an earlier view
+// was read for; a zero time is unbounded.
+func (v *View) Narrow(from, until time.Time) {
+	bounds := [2]int64{}
+	for i, at := range []time.Time{from, until} {
+		if !at.IsZero() {
+			bounds[i] = store.Micros(at)
+		}
+	}
+	v.valid.narrow(bounds[0], bounds[1])
+}
+
+// Choice is what a view was chosen by, without what was read through it.
+type Choice struct {
+	service     *ReleaseService
+	routing     *routing.Table
+	settings    *store.Settings
+	epoch       int64
+	from, until time.Time // zero for no bound
+}
+
+// Choice returns what the view was chosen by; nil if what was read through it so
+// far is for this view alone.
+func (v *View) Choice() *Choice {
+	from, until, keep := v.Holds()
+	if !keep || v.shopper.ReleaseID != "" {
+		return nil
+	}
+	if from.Before(v.now) { // the clock may be set back
+		from = v.now
+	}
+	if ends := v.routing.HoldsUntil(v.now); until.IsZero() || !ends.IsZero() && ends.Before(until) {
+		until = ends
+	}
+	return &Choice{service: v.service, routing: v.routing, settings: v.settings, epoch: v.epoch, from: from, until: until}
+}
+
+// Current reports whether a view for the same shopper would now show the same,
+// live data aside. It reads nothing from the database: false if that is needed.
+func (c *Choice) Current() bool {
+	settings, ok := c.service.db.CachedSettings()
+	if !ok || settings != c.settings {
+		return false
+	}
+	table, ok := c.service.CachedTable()
+	now := c.service.db.Now()
+	return ok && table == c.routing && c.service.db.Epoch() == c.epoch && !now.Before(c.from) && (c.until.IsZero() || now.Before(c.until))
 }

@@ -24,6 +24,11 @@ func (s *SettingsService) Settings(ctx context.Context) (*store.Settings, error)
 	return s.db.Settings(ctx)
 }
 
+// CachedSettings returns the settings if Settings would not read them from the database.
+func (s *SettingsService) CachedSettings() (settings *store.Settings, ok bool) {
+	return s.db.CachedSettings()
+}
+
 // UpdateSettings changes settings and returns all of them, or UNPROCESSABLE for each member
 // that is out of range.
 func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {

@@ -38,6 +38,9 @@ func (r *Router) Table(ctx context.Context) (*Table, error) {
 	})
 }
 
+// CachedTable returns the routing table if Table would not read it.
+func (r *Router) CachedTable() (table *Table, ok bool) { return r.table.Cached(r.db, db.TopicCatalog) }
+
 // CatalogIDs lists the catalogs, published or not, oldest first.
 func (r *Router) CatalogIDs(ctx context.Context) ([]string, error) {
 	table, err := r.readTable(ctx)
