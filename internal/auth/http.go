@@ -16,23 +16,23 @@ import (
 // Middleware sets the principal, or the error of the token, on the context. It rejects no request: Require does.
 func (s *Service) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := strings.TrimSpace(r.Header.Get("Authorization"))
-		if header == "" {
-			if caller := s.anonymous.callerOf(s, r); caller != nil {
-				begun, req := reqctx.Begin(r)
-				r, req.Caller = begun, caller
-			}
-			next.ServeHTTP(w, r)
-			return
-		}
 		r, req := reqctx.Begin(r)
-		if principal, err := s.caller(r.Context(), header); err != nil {
-			req.Caller = tokenError{err}
-		} else {
-			req.Caller = principal
-		}
+		req.Caller = s.CallerOf(r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// CallerOf returns who sent a request: a *Principal, the error of the token, or nil without a token.
+func (s *Service) CallerOf(r *http.Request) any {
+	header := strings.TrimSpace(r.Header.Get("Authorization"))
+	if header == "" {
+		return s.anonymous.callerOf(s, r)
+	}
+	principal, err := s.caller(r.Context(), header)
+	if err != nil {
+		return tokenError{err}
+	}
+	return principal
 }
 
 // caller verifies an Authorization header.

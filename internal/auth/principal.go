@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +49,24 @@ func (p *Principal) QuotaClientID() (clientID string) {
 // HasShopper reports whether the token was issued for a shopper with an account, account tags or a customer.
 func (p *Principal) HasShopper() bool {
 	return p.AccountID != "" || len(p.AccountTags) > 0 || p.CustomerID != ""
+}
+
+// AppendRights appends what decides which responses the principal gets: not the client or the token, but what
+// they may do, and the shopper. Principals that differ in it have different bytes.
+func (p *Principal) AppendRights(dst []byte) []byte {
+	if p.Grant == grantAnonymous {
+		dst = append(dst, 'a')
+	} else {
+		dst = append(dst, 'p')
+	}
+	for _, list := range [...][]string{p.Scopes, p.AccountTags} {
+		dst = binary.AppendUvarint(dst, uint64(len(list)))
+		for _, text := range list {
+			dst = append(binary.AppendUvarint(dst, uint64(len(text))), text...)
+		}
+	}
+	dst = append(binary.AppendUvarint(dst, uint64(len(p.AccountID))), p.AccountID...)
+	return append(binary.AppendUvarint(dst, uint64(len(p.CustomerID))), p.CustomerID...)
 }
 
 // HasScope reports whether the principal has a scope.

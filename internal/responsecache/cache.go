@@ -1,4 +1,4 @@
-// Package responsecache caches finished responses (Response) in a Cache.
+// Package responsecache caches finished responses (Response) in a Cache, whose budget a cache in front of the handlers shares.
 //
 // The key of a response covers all that it depends on except the Moment: the catalog, the language, the currency and the
 // operation. A Response carries the time during which it is valid, and what it was made from. So nothing needs
@@ -20,12 +20,36 @@ import (
 
 // Cache holds responses within a budget of bytes. Its methods are safe for concurrent use.
 type Cache struct {
-	entries      *otter.Cache[string, *Response] // nil where nothing is kept
+	entries      *otter.Cache[string, Entry] // nil where nothing is kept; a *Response unless Set added it
 	hits, misses atomic.Uint64
 
 	mu    sync.Mutex
 	calls map[callKey]*call
 }
+
+// Entry is what a Cache holds within its budget: a *Response, or what a cache in front knows of a request.
+type Entry interface {
+	Size() int // in bytes
+}
+
+// Lookup returns the entry of a name that Set added; nil if there is none.
+func (r *Cache) Lookup(name string) Entry {
+	if !r.Enabled() {
+		return nil
+	}
+	kept, _ := r.entries.GetIfPresent(name)
+	return kept
+}
+
+// Set adds an entry. Its name must not be the key of a response.
+func (r *Cache) Set(name string, kept Entry) {
+	if r.Enabled() {
+		r.entries.Set(name, kept)
+	}
+}
+
+// CountHit counts a request that was answered by an entry of Lookup.
+func (r *Cache) CountHit() { r.hits.Add(1) }
 
 // Moment is when a response is requested, and in which state of the data.
 type Moment struct {
@@ -50,10 +74,10 @@ type call struct {
 func NewCache(budget uint64) *Cache {
 	r := &Cache{calls: map[callKey]*call{}}
 	if budget > 0 {
-		r.entries = otter.Must(&otter.Options[string, *Response]{
+		r.entries = otter.Must(&otter.Options[string, Entry]{
 			MaximumWeight: budget,
-			Weigher: func(name string, kept *Response) uint32 {
-				return uint32(min(entryOverhead+len(name)+kept.size(), 1<<31))
+			Weigher: func(name string, kept Entry) uint32 {
+				return uint32(min(entryOverhead+len(name)+kept.Size(), 1<<31))
 			},
 		})
 	}
@@ -75,7 +99,8 @@ func (r *Cache) Get(name string, at Moment) *Response {
 	if !r.Enabled() {
 		return nil
 	}
-	if kept, ok := r.entries.GetIfPresent(name); ok && kept.ValidAt(at) {
+	entry, _ := r.entries.GetIfPresent(name)
+	if kept, ok := entry.(*Response); ok && kept.ValidAt(at) {
 		r.hits.Add(1)
 		return kept
 	}

@@ -105,8 +105,8 @@ func entityTag(body []byte) string {
 // longBody is the size from which bodies compress well, in bytes.
 const longBody = 16 << 10
 
-// size returns the memory that the response takes, with its compressed bodies, whether or not they exist yet.
-func (a *Response) size() int {
+// Size returns the memory that the response takes in bytes, with its compressed bodies, whether or not they exist yet.
+func (a *Response) Size() int {
 	n := 512 + len(a.Body) + a.attachmentBytes + a.MadeFrom.Size()
 	if len(a.Body) >= encoding.MinSize {
 		n += len(encodings) * a.maxCompressed()

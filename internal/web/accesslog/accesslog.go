@@ -4,7 +4,6 @@
 package accesslog
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -17,57 +16,67 @@ import (
 	"portico/internal/web"
 )
 
-// Option configures Middleware.
-type Option func(*accessLogger)
+// Option configures New.
+type Option func(*AccessLog)
 
 // WithClient adds the API client that client returns; it returns "" for none.
 func WithClient(client func(context.Context) string) Option {
-	return func(a *accessLogger) { a.client = client }
+	return func(a *AccessLog) { a.client = client }
 }
 
-type accessLogger struct {
+// AccessLog logs requests: method, path, query, status, bytes of the body, duration_ms, request_id, client and the
+// name of the GraphQL operation. It redacts query values unless they are known to be harmless, and logs neither
+// headers nor bodies. Health checks that succeed are logged at debug level.
+type AccessLog struct {
 	log    *slog.Logger
 	out    *LineWriter // nil to write through slog
 	client func(context.Context) string
 }
 
-// Middleware logs each request: method, path, query, status, bytes of the body, duration_ms, request_id, client and the
-// name of the GraphQL operation. It redacts query values unless they are known to be harmless, and logs neither
-// headers nor bodies. Health checks that succeed are logged at debug level.
-func Middleware(log *slog.Logger, options ...Option) web.Middleware {
-	a := &accessLogger{log: NewLogger(log), client: func(context.Context) string { return "" }}
+// New returns an access log.
+func New(log *slog.Logger, options ...Option) *AccessLog {
+	a := &AccessLog{log: NewLogger(log), client: func(context.Context) string { return "" }}
 	for _, option := range options {
 		option(a)
 	}
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, req := reqctx.Begin(r)
-			rec := web.Record(w)
-			status := http.StatusInternalServerError // of a panic, which middleware.Recover handles
-			defer func() { a.write(r, cmp.Or(rec.Status, status), rec.Bytes, time.Since(req.Start)) }()
-			next.ServeHTTP(rec, r)
-			status = http.StatusOK
-		})
-	}
+	return a
 }
 
-func (a *accessLogger) write(r *http.Request, status int, bytes int64, duration time.Duration) {
-	ctx, level := r.Context(), slog.LevelInfo
+// Middleware logs each request.
+func (a *AccessLog) Middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, req := reqctx.Begin(r)
+		rec := web.Record(w)
+		status := http.StatusInternalServerError // of a panic, which middleware.Recover handles
+		defer func() {
+			if rec.Status != 0 {
+				status = rec.Status
+			}
+			a.Log(req, r, status, rec.Bytes)
+		}()
+		next.ServeHTTP(rec, r)
+		status = http.StatusOK
+	})
+}
+
+// Log logs a request that ends now.
+func (a *AccessLog) Log(req *reqctx.Request, r *http.Request, status int, bytes int64) {
+	level := slog.LevelInfo
 	if status < http.StatusBadRequest && web.IsHealthCheck(r.URL.Path) {
 		level = slog.LevelDebug
 	}
-	if !a.log.Enabled(ctx, level) {
+	if !a.log.Enabled(req, level) {
 		return
 	}
-	e := entry{method: web.Truncate(r.Method, 16), path: web.Truncate(r.URL.Path, 256), query: redactQuery(r.URL.RawQuery), client: a.client(ctx),
-		status: status, bytes: bytes, duration: duration}
-	req := reqctx.From(ctx)
+	now := time.Now()
+	e := entry{method: web.Truncate(r.Method, 16), path: web.Truncate(r.URL.Path, 256), query: redactQuery(r.URL.RawQuery), client: a.client(req),
+		status: status, bytes: bytes, duration: now.Sub(req.Start)}
 	e.operation = web.Truncate(req.OperationName, maxOperationName)
 	if a.out == nil || !e.plainASCII() {
-		e.log(ctx, a.log, level)
+		e.log(req, a.log, level)
 		return
 	}
-	e.write(a.out, time.Now(), level, req.ID, req.TraceID)
+	e.write(a.out, now, level, req.ID, req.TraceID)
 }
 
 const (

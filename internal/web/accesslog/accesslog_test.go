@@ -43,7 +43,7 @@ func TestAccessLogEntry(t *testing.T) {
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = io.WriteString(w, "short ")
 		_, _ = w.Write([]byte("and stout"))
-	}), middleware.RequestID, accesslog.Middleware(log, accesslog.WithClient(func(context.Context) string { return "client:c1" })))
+	}), middleware.RequestID, accesslog.New(log, accesslog.WithClient(func(context.Context) string { return "client:c1" })).Middleware)
 	r := httptest.NewRequest("PUT", "/v2/settings", nil)
 	r.Header.Set("X-Request-Id", "r1")
 	handler.ServeHTTP(httptest.NewRecorder(), r)
@@ -75,7 +75,7 @@ func TestAccessLogRedactsValues(t *testing.T) {
 	} {
 		t.Run(test.query, func(t *testing.T) {
 			log, to := newLog(slog.LevelInfo)
-			handler := accesslog.Middleware(log)(http.NotFoundHandler())
+			handler := accesslog.New(log).Middleware(http.NotFoundHandler())
 			handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/x?"+test.query, nil))
 			require.Equal(t, test.logged, to.lines(t)[0]["query"])
 		})
@@ -96,7 +96,7 @@ func TestAccessLogOfHealthChecks(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			log, to := newLog(slog.LevelInfo)
-			handler := accesslog.Middleware(log)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
+			handler := accesslog.New(log).Middleware(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status) }))
 			handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", test.path, nil))
 			lines := to.lines(t)
 			if test.level == "" {
@@ -111,7 +111,7 @@ func TestAccessLogOfHealthChecks(t *testing.T) {
 func TestAccessLogOfEmptyResponse(t *testing.T) {
 	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
-	handler := accesslog.Middleware(log)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	handler := accesslog.New(log).Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
 	require.EqualValues(t, 200, to.lines(t)[0]["status"])
 }
@@ -120,7 +120,7 @@ func TestResponsesCanBeFlushed(t *testing.T) {
 	t.Parallel()
 	log, _ := newLog(slog.LevelInfo)
 	w := httptest.NewRecorder()
-	handler := accesslog.Middleware(log)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	handler := accesslog.New(log).Middleware(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.(http.Flusher).Flush()
 	}))
 	handler.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
@@ -130,7 +130,7 @@ func TestResponsesCanBeFlushed(t *testing.T) {
 func TestAccessLogIgnoresEarlyHints(t *testing.T) {
 	t.Parallel()
 	log, to := newLog(slog.LevelInfo)
-	handler := accesslog.Middleware(log)(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	handler := accesslog.New(log).Middleware(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusEarlyHints)
 		w.WriteHeader(http.StatusTeapot)
 	}))

@@ -11,7 +11,7 @@ import (
 // WithLineWriter makes the access log write its lines to lines itself, in the same bytes as slog but faster, if the log
 // is a slog.JSONHandler on lines without attributes of its own.
 func WithLineWriter(lines *LineWriter) Option {
-	return func(a *accessLogger) {
+	return func(a *AccessLog) {
 		if handler, ok := a.log.Handler().(contextHandler); ok {
 			if _, ok := handler.Handler.(*slog.JSONHandler); ok {
 				a.out = lines

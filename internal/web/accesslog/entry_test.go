@@ -46,7 +46,7 @@ func TestAccessLogMatchesSlog(t *testing.T) {
 			handler := web.Chain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(status)
 				_, _ = w.Write(body)
-			}), middleware.RequestID, accesslog.Middleware(slog.New(slog.NewJSONHandler(lines, nil)), options...))
+			}), middleware.RequestID, accesslog.New(slog.New(slog.NewJSONHandler(lines, nil)), options...).Middleware)
 			handler.ServeHTTP(httptest.NewRecorder(), r)
 			lines.Flush()
 			written[i] = varying.ReplaceAllString(to.String(), "")
@@ -59,7 +59,7 @@ func TestAccessLogMatchesSlog(t *testing.T) {
 func TestAccessLogAllocations(t *testing.T) {
 	lines := accesslog.NewLineWriter(io.Discard)
 	handler := web.Chain(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), middleware.RequestID,
-		accesslog.Middleware(slog.New(slog.NewJSONHandler(lines, nil)), accesslog.WithLineWriter(lines)))
+		accesslog.New(slog.New(slog.NewJSONHandler(lines, nil)), accesslog.WithLineWriter(lines)).Middleware)
 	plain := web.Chain(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), middleware.RequestID)
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/catalog/products", nil)
 	with := testing.AllocsPerRun(100, func() { handler.ServeHTTP(w, r) })

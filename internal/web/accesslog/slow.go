@@ -11,35 +11,49 @@ import (
 	"portico/internal/web"
 )
 
-// Slow logs each request that takes after or longer, with its route, its operation and what it asked of the database, but no
-// values. 0 disables it. Streams are never slow.
-func Slow(log *slog.Logger, after time.Duration, client func(context.Context) string) web.Middleware {
-	return func(next http.Handler) http.Handler {
-		if after <= 0 {
-			return next
-		}
-		log := NewLogger(log)
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			r, req := reqctx.Begin(r)
-			req.Observer = &req.Effort
-			rec := web.Record(w)
-			defer func() {
-				if duration := time.Since(req.Start); duration >= after && !req.Streaming {
-					attributes := append(make([]slog.Attr, 0, 9), slog.String("method", web.Truncate(r.Method, 16)), slog.String("route", web.RouteLabel(req.Route)),
-						slog.Int("status", cmp.Or(rec.Status, http.StatusOK)), slog.Int64("bytes", rec.Bytes), slog.Float64("duration_ms", milliseconds(duration)),
-						slog.Int("statements", req.Effort.Statements()), slog.Float64("database_ms", milliseconds(req.Effort.Duration())))
-					if req.OperationName != "" {
-						attributes = append(attributes, slog.String("operation", web.Truncate(req.OperationName, maxOperationName)))
-					}
-					if id := client(r.Context()); id != "" {
-						attributes = append(attributes, slog.String("client", id))
-					}
-					log.LogAttrs(r.Context(), slog.LevelWarn, "slow request", attributes...)
-				}
-			}()
-			next.ServeHTTP(rec, r)
-		})
+// SlowLog logs each request that takes a time or longer, with its route, its operation and what it asked of the database, but no
+// values. Streams are never slow.
+type SlowLog struct {
+	log    *slog.Logger
+	after  time.Duration
+	client func(context.Context) string
+}
+
+// NewSlowLog returns the log of requests that take after or longer; 0 logs none.
+func NewSlowLog(log *slog.Logger, after time.Duration, client func(context.Context) string) *SlowLog {
+	return &SlowLog{NewLogger(log), after, client}
+}
+
+// Middleware logs each slow request.
+func (s *SlowLog) Middleware(next http.Handler) http.Handler {
+	if s.after <= 0 {
+		return next
 	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, req := reqctx.Begin(r)
+		req.Observer = &req.Effort
+		rec := web.Record(w)
+		defer func() { s.Log(req, r, cmp.Or(rec.Status, http.StatusOK), rec.Bytes) }()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// Log logs a request that ends now, if it was slow.
+func (s *SlowLog) Log(req *reqctx.Request, r *http.Request, status int, bytes int64) {
+	duration := time.Since(req.Start)
+	if s.after <= 0 || duration < s.after || req.Streaming {
+		return
+	}
+	attributes := append(make([]slog.Attr, 0, 9), slog.String("method", web.Truncate(r.Method, 16)), slog.String("route", web.RouteLabel(req.Route)),
+		slog.Int("status", status), slog.Int64("bytes", bytes), slog.Float64("duration_ms", milliseconds(duration)),
+		slog.Int("statements", req.Effort.Statements()), slog.Float64("database_ms", milliseconds(req.Effort.Duration())))
+	if req.OperationName != "" {
+		attributes = append(attributes, slog.String("operation", web.Truncate(req.OperationName, maxOperationName)))
+	}
+	if id := s.client(req); id != "" {
+		attributes = append(attributes, slog.String("client", id))
+	}
+	s.log.LogAttrs(req, slog.LevelWarn, "slow request", attributes...)
 }
 
 // maxOperationName limits the logged bytes of an operation name.

@@ -51,10 +51,10 @@ func TestSlowRequestIsLogged(t *testing.T) {
 			log, to := newLog(slog.LevelInfo)
 			served := web.Chain(working(test.lasting), middleware.RequestID, func(next http.Handler) http.Handler {
 				if test.after == 0 { // no other observer
-					return accesslog.Slow(log, time.Hour, client)(next)
+					return accesslog.NewSlowLog(log, time.Hour, client).Middleware(next)
 				}
 				return next
-			}, accesslog.Slow(log, test.after, client))
+			}, accesslog.NewSlowLog(log, test.after, client).Middleware)
 			r := httptest.NewRequest("GET", "/v2/promotions/HIDDEN?filter=eq(code,HIDDEN)", nil)
 			r.Header.Set("X-Request-Id", "r1")
 			served.ServeHTTP(httptest.NewRecorder(), r)
@@ -97,7 +97,7 @@ func TestAccessLogOperationNames(t *testing.T) {
 					r *http.Request) {
 					reqctx.From(r.Context()).OperationName = operation
 				}),
-					middleware.RequestID, accesslog.Middleware(slog.New(to(lines)), accesslog.WithLineWriter(lines)))
+					middleware.RequestID, accesslog.New(slog.New(to(lines)), accesslog.WithLineWriter(lines)).Middleware)
 				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/graphql", nil))
 				lines.Flush()
 				defer written.Reset()

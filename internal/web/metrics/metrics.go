@@ -174,11 +174,16 @@ func (m *Metrics) Middleware(next http.Handler) http.Handler {
 		status := http.StatusInternalServerError // of a panic
 		defer func() {
 			req.Status = cmp.Or(rec.Status, status)
-			m.seriesOf(r, req.Route).record(m, req, req.Status, m.client(r.Context()))
+			m.Count(req, r)
 		}()
 		next.ServeHTTP(rec, r)
 		status = http.StatusOK
 	})
+}
+
+// Count counts a request that ends now.
+func (m *Metrics) Count(req *reqctx.Request, r *http.Request) {
+	m.seriesOf(r, req.Route).record(m, req, req.Status, m.client(req))
 }
 
 // apiLabel depends on the path only, so that requests without a route count too.

@@ -83,9 +83,10 @@ func (c *compressWriter) length(more int) int {
 func (c *compressWriter) decide(length int) error {
 	c.decided = true
 	header := c.Header()
-	if header["Content-Encoding"] == nil && (length >= encoding.MinSize || c.status == http.StatusNotModified) && isText(header) {
+	encoded := header["Content-Encoding"] != nil // by the handler
+	if (encoded || length >= encoding.MinSize || c.status == http.StatusNotModified) && isText(header) {
 		varyByEncoding(header)
-		if c.encoding != nil && length >= encoding.MinSize && !c.isRange && c.status != http.StatusPartialContent {
+		if !encoded && c.encoding != nil && length >= encoding.MinSize && !c.isRange && c.status != http.StatusPartialContent {
 			c.startEncoding(header)
 		}
 	}

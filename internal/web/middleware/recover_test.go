@@ -43,7 +43,7 @@ func TestRecoverWritesError(t *testing.T) {
 		w.Header().Set("Content-Length", "3")
 		w.Header().Set("Cache-Control", "public")
 		panic("the secret is 42")
-	}), middleware.RequestID, middleware.Recover(log, envelope), accesslog.Middleware(log))
+	}), middleware.RequestID, middleware.Recover(log, envelope), accesslog.New(log).Middleware)
 	w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/v2/settings", nil)
 	r.Header.Set("X-Request-Id", "r1")
 	handler.ServeHTTP(w, r)

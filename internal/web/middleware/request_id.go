@@ -23,12 +23,18 @@ const maxRequestID = 64
 func RequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, req := reqctx.Begin(r)
-		if req.ID = r.Header.Get(RequestIDHeader); !validRequestID(req.ID) {
-			req.ID = newRequestID(req.Start)
-		}
+		req.ID = RequestIDOf(r, req.Start)
 		w.Header()[RequestIDHeader] = req.HeaderValue(req.ID)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// RequestIDOf returns the id of a request that began at a time.
+func RequestIDOf(r *http.Request, start time.Time) string {
+	if sent := r.Header[RequestIDHeader]; len(sent) > 0 && validRequestID(sent[0]) {
+		return sent[0]
+	}
+	return newRequestID(start)
 }
 
 // newRequestID returns a UUIDv7. Ids need not be hard to guess, so math/rand is enough.

@@ -14,6 +14,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"portico/internal/web"
 )
 
 const (
@@ -33,6 +35,7 @@ type config struct {
 	trusted       []netip.Prefix
 	tls           *tls.Config
 	fastShutdown  <-chan struct{} // nil for never
+	front         web.Middleware  // nil for none
 }
 
 // WithLimits sets the limits; addresses of trusted proxies are not limited per address. Without it only the
@@ -52,6 +55,10 @@ func WithLinger(d time.Duration) Option { return func(c *config) { c.linger = d 
 func WithFastShutdown(fast <-chan struct{}) Option {
 	return func(c *config) { c.fastShutdown = fast }
 }
+
+// WithFront sets the outermost middleware, which answers some requests without the deadlines of single requests:
+// Limits.RequestTime and AnswerTime together limit it. It is not used if they do not.
+func WithFront(front web.Middleware) Option { return func(c *config) { c.front = front } }
 
 // fastDrainTimeout replaces drainTimeout after WithFastShutdown.
 const fastDrainTimeout = 2 * time.Second
@@ -75,8 +82,12 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 	base, cancelRequests := context.WithCancel(context.WithValue(context.WithoutCancel(ctx), drainingKey{}, draining))
 	defer cancelRequests()
 	var upgraded sync.WaitGroup
+	handler = enforceDeadlines(cfg.limits, closeOnDrain(draining, trackUpgrades(&upgraded, handler)))
+	if cfg.front != nil && (cfg.limits.AnswerTime == 0 || cfg.limits.writeTime() > 0) {
+		handler = cfg.front(handler)
+	}
 	server := &http.Server{
-		Handler:           limited.serveReserve(enforceDeadlines(cfg.limits, closeOnDrain(draining, trackUpgrades(&upgraded, handler)))),
+		Handler:           limited.serveReserve(handler),
 		ReadHeaderTimeout: cfg.limits.HeaderTime,
 		IdleTimeout:       cfg.limits.IdleTime,
 		WriteTimeout:      cfg.limits.writeTime(),

@@ -1,0 +1,25 @@
+package responsecache
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Offer tells how to answer requests that repeat one exactly, for a cache in front of the handler
+// that made it. The caller has the same rights, but may be another one.
+type Offer struct {
+	Response *Response
+	Tagged   bool // sent with the ETag
+	Bytes    int  // memory of the offer, and of the response unless it is in a Cache too
+
+	// Current reports whether the handler would send the same response now. It does not block.
+	Current func() bool
+
+	// SetCaching sets the headers that depend on the time, and on when the caller's token expires; nil
+	// if there are none.
+	SetCaching func(header http.Header, expires time.Time)
+
+	// Count counts a request that was answered so, as the handler counts its own; nil for nothing.
+	Count func(context.Context)
+}
