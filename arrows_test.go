@@ -15,10 +15,10 @@ import (
 // module that its production code may import.
 const arrows = `
 portico: graph graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
-	internal/auth internal/cli internal/demo internal/purgehook internal/responsecache internal/tracing internal/web
-	internal/web/accesslog internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
+	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/tracing internal/web
+	internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
-graph: graph/generated graph/model graph/opctx internal/auth store store/catalog store/gateway store/job
+graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/catalog store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release
 	store/release/routing store/release/segment store/shop store/stock
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
@@ -59,6 +59,8 @@ internal/schemadiff:
 internal/tracing: internal/reqctx store
 internal/web: internal/reqctx
 internal/web/accesslog: internal/reqctx internal/web
+internal/web/frontcache: internal/auth internal/reqctx internal/responsecache internal/web internal/web/middleware
+	internal/web/server
 internal/web/metrics: internal/reqctx internal/web internal/web/server store store/shop
 internal/web/middleware: internal/auth internal/encoding internal/reqctx internal/web internal/web/accesslog
 	internal/web/server store

@@ -33,10 +33,12 @@ import (
 	"portico/internal/cli"
 	"portico/internal/demo"
 	"portico/internal/purgehook"
+	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/internal/tracing"
 	"portico/internal/web"
 	"portico/internal/web/accesslog"
+	"portico/internal/web/frontcache"
 	"portico/internal/web/metrics"
 	"portico/internal/web/middleware"
 	"portico/internal/web/server"
@@ -117,13 +119,12 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 		}
 		defer removeDemo()
 	}
-	a, err := c.open(ctx, log)
+	a, err := c.open(ctx, log, logWriter)
 	if err != nil {
 		return err
 	}
 	defer a.store.Close()
 	defer a.traces.Close()
-	a.logWriter = logWriter
 	address := "http://" + listener.Addr().String()
 	if c.TLSCert != "" {
 		certificate, err := server.LoadCertificate(c.TLSCert, c.TLSKey, log)
@@ -170,7 +171,7 @@ func (c *serve) Run(ctx context.Context, streams cli.Streams, command *kong.Cont
 func (a *app) serveListeners(ctx context.Context, listener, admin net.Listener) error {
 	proxies, _ := middleware.ParseProxies(a.TrustedProxies) // Validate parsed it
 	publicOptions := []server.Option{server.WithLinger(a.Linger), server.WithFastShutdown(a.fastShutdown),
-		server.WithLimits(a.Limits, proxies...), server.WithTLS(a.tls)}
+		server.WithLimits(a.Limits, proxies...), server.WithTLS(a.tls), server.WithFront(a.front.Middleware)}
 	if admin == nil {
 		return server.Serve(ctx, listener, a.handler(), a.log, publicOptions...)
 	}
@@ -183,8 +184,9 @@ func (a *app) serveListeners(ctx context.Context, listener, admin net.Listener) 
 	return group.Wait()
 }
 
-// open opens the store and creates the services that the handlers use.
-func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
+// open opens the store and creates the services that the handlers use. logWriter is what log writes to; nil if
+// it is written another way.
+func (c *serve) open(ctx context.Context, log *slog.Logger, logWriter *accesslog.LineWriter) (*app, error) {
 	trusted, err := document.ReadManifestFile(c.TrustedDocuments, document.TrustMode(c.TrustedDocumentsMode), c.Documents.OrDefaults(),
 		playground.Documents()...)
 	if err != nil {
@@ -241,6 +243,7 @@ func (c *serve) open(ctx context.Context, log *slog.Logger) (*app, error) {
 		s.Close()
 		return nil, err
 	}
+	a.openFront(logWriter)
 	a.metrics.RegisterBuild(cli.BuildVersion(), backend)
 	a.metrics.RegisterStore(log, s)
 	a.metrics.SetMaxOperations(c.MetricsOperations)
@@ -274,13 +277,15 @@ type app struct {
 	tokens     *auth.Service
 	metrics    *metrics.Metrics
 	responses  *responsecache.Cache
+	front      *frontcache.Cache
+	accessLog  *accesslog.AccessLog
+	slowLog    *accesslog.SlowLog
 	limiter    *server.ConcurrencyLimiter
 	purgeHook  *purgehook.Hook  // nil without --purge-url
 	traces     *tracing.Tracing // nil if tracing is off
 	log        *slog.Logger
-	logWriter  *accesslog.LineWriter // nil if the log is written another way
-	tls        *tls.Config           // nil for HTTP
-	demoClient *demo.Client          // nil except with --demo
+	tls        *tls.Config  // nil for HTTP
+	demoClient *demo.Client // nil except with --demo
 
 	certificate  *server.Certificate // nil for HTTP
 	fastShutdown <-chan struct{}     // closed by a second signal: shut down without waiting
@@ -294,6 +299,22 @@ func (a *app) reload() {
 	}
 	a.certificate.Reload()
 	a.log.Info("SIGHUP: the next connection reloads the certificate; restart to apply changes of other files and flags")
+}
+
+// openFront creates the logs of requests, and the cache in front of the handler.
+func (a *app) openFront(logWriter *accesslog.LineWriter) {
+	a.accessLog = accesslog.New(a.log, accesslog.WithClient(auth.ClientID), accesslog.WithLineWriter(logWriter))
+	a.slowLog = accesslog.NewSlowLog(a.log, a.Slow, auth.ClientID)
+	responses := a.responses
+	if a.traces != nil { // each request is to have a span
+		responses = nil
+	}
+	a.front = frontcache.New(frontcache.Config{Responses: responses, BodyTime: a.Limits.BodyTime, OnRequest: a.store.CountRequest, CallerOf: a.tokens.CallerOf,
+		OnAnswer: func(req *reqctx.Request, r *http.Request, rec *web.Recorder) {
+			a.accessLog.Log(req, r, rec.Status, rec.Bytes)
+			a.slowLog.Log(req, r, rec.Status, rec.Bytes)
+			a.metrics.Count(req, r)
+		}})
 }
 
 // handler returns the handler of the public listener: all routes, behind the middleware.
@@ -336,12 +357,12 @@ func (a *app) handler() http.Handler {
 		middleware.NoSniff,
 		middleware.OnRequest(a.store.CountRequest), // polls and background jobs depend on whether there are requests
 		middleware.RequestID,
-		accesslog.Slow(a.log, a.Slow, auth.ClientID),
+		a.slowLog.Middleware,
 		a.traces.Middleware,
 		middleware.ClientAddress(proxies),
 		middleware.Recover(a.log, api.WriteError),
 		a.tokens.Middleware,
-		accesslog.Middleware(a.log, accesslog.WithClient(auth.ClientID), accesslog.WithLineWriter(a.logWriter)),
+		a.accessLog.Middleware,
 		a.metrics.Middleware,
 		middleware.CORS(a.CORSOrigins),
 		middleware.Compress,

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -75,10 +77,9 @@ func newEmptyServer(t testing.TB, flags ...string) *testServer {
 		strings.Repeat("QUFB", 10) + "QUE="}, flags...))
 	require.NoError(t, err)
 	logWriter := accesslog.NewLineWriter(io.Discard)
-	a, err := c.Serve.open(t.Context(), accesslog.NewLogger(slog.New(slog.NewJSONHandler(logWriter, nil))))
+	a, err := c.Serve.open(t.Context(), accesslog.NewLogger(slog.New(slog.NewJSONHandler(logWriter, nil))), logWriter)
 	require.NoError(t, err)
 	t.Cleanup(func() { a.store.Close() })
-	a.logWriter = logWriter
 	return &testServer{app: a, handler: a.handler(), node: "node-coffee"}
 }
 
@@ -243,4 +244,48 @@ func TestFailedExportKeepsTheOldFile(t *testing.T) {
 	entries, err := os.ReadDir(directory)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
+}
+
+// TestFrontCacheOfServer sends requests to two servers of one kind, one behind its front cache, and requires the
+// same responses, log lines and metrics, but for what caches count of themselves. Then it revokes the client.
+func TestFrontCacheOfServer(t *testing.T) {
+	t.Parallel()
+	query := func(text string) testRequest {
+		return testRequest{name: text, method: "POST", path: "/graphql", body: fmt.Sprintf(`{"query":%q}`, text), header: []string{"Content-Type", "application/json"}}
+	}
+	servers := []*testServer{newDemoServer(t), newDemoServer(t)}
+	servers[0].handler = servers[0].front.Middleware(servers[0].handler)
+	counted := regexp.MustCompile(`(?m)^portico_(http_requests_total|graphql_[a-z_]*_total|http_request_duration_seconds_count|graphql_operation_duration_seconds_count)\{.*$`)
+	var metrics []string
+	for _, server := range servers {
+		requests := append(server.cachedRequests(), query(`query Page { catalogNode(id: "node-coffee") { products(first: 3) { nodes { name stock { available } } } } }`),
+			query(`query Lists { stocks(first: 3) { nodes { available } } settings { pageLength } again: settings { currency } }`), query(`{ promotions { totalCount } }`),
+			testRequest{name: "stock", method: "GET", path: "/v2/inventories"})
+		for _, q := range requests {
+			for range 6 {
+				w := httptest.NewRecorder()
+				server.handler.ServeHTTP(w, server.request(t.Context(), q))
+				require.Less(t, w.Code, 400, q.name)
+				require.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
+			}
+		}
+		w := httptest.NewRecorder()
+		server.adminHandler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		client := regexp.MustCompile(`client="[^"]+"`)
+		metrics = append(metrics, client.ReplaceAllString(strings.Join(counted.FindAllString(w.Body.String(), -1), "\n"), `client="one"`))
+	}
+	require.Contains(t, metrics[0], "portico_graphql_fields_total")
+	require.Equal(t, metrics[1], metrics[0])
+	require.NotZero(t, servers[0].responses.Stats().Hits)
+
+	server, q := servers[0], servers[0].cachedRequests()[0]
+	clients, err := server.store.Clients(t.Context())
+	require.NoError(t, err)
+	for _, client := range clients {
+		_, err := server.store.RevokeClient(t.Context(), "test", client.ID)
+		require.NoError(t, err)
+	}
+	w := httptest.NewRecorder()
+	server.handler.ServeHTTP(w, server.request(t.Context(), q))
+	require.Equal(t, http.StatusUnauthorized, w.Code)
 }

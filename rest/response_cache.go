@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"maps"
 	"net/http"
 
 	"portico/graph/opctx"
@@ -46,8 +47,30 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	if err != nil {
 		return err
 	}
-	a.caching.SetCaching(w.Header(), r, answer, varyCacheable)
+	again := a.caching.SetCaching(w.Header(), r, answer, varyCacheable)
+	view.Narrow(answer.ValidFrom, answer.ValidUntil)
+	ctx, offerer := a.resolver.BeginOffer(r.Context())
+	offerer.Offer(ctx, responsecache.Offer{Response: answer, Tagged: true, SetCaching: again}, true)
 	answer.ServeHTTP(w, r)
+	return nil
+}
+
+// serveOffered runs the handler of a route whose response depends on settings and stock alone, and
+// offers the response for requests that repeat this one.
+func (a *API) serveOffered(w http.ResponseWriter, r *http.Request, found route) error {
+	ctx, offerer := a.resolver.BeginOffer(r.Context())
+	if offerer == nil || wantsGraphQLHint(r) {
+		return found.handle(a, w, r)
+	}
+	d := &bufferedResponse{header: make(http.Header, 4)}
+	if err := found.handle(a, d, r.WithContext(ctx)); err != nil {
+		return err
+	}
+	d.header.Del("Content-Length") // depends on compression
+	maps.Copy(w.Header(), d.header)
+	answer := responsecache.NewResponse(d.body, nil)
+	offerer.Offer(ctx, responsecache.Offer{Response: answer}, false)
+	answer.ServeWithoutETag(w, r)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,11 @@ type route struct {
 // for one shopper.
 func (r route) cacheable() bool {
 	return r.method == http.MethodGet && strings.HasPrefix(r.path, "/catalog/")
+}
+
+// offered reports whether the response depends only on settings, stock and the request.
+func (r route) offered() bool {
+	return r.method == http.MethodGet && slices.Contains([]string{"/v2/inventories", "/v2/inventories/:id", "/v2/settings"}, r.path)
 }
 
 // coordinate is the route's name in the table of scopes: "GET /catalog".
@@ -161,8 +167,11 @@ func (a *API) methods(methods map[string]route) http.Handler {
 
 // serve runs the route's handler, or returns its cached response.
 func (a *API) serve(w http.ResponseWriter, r *http.Request, found route) error {
-	if found.cacheable() {
+	switch {
+	case found.cacheable():
 		return a.serveCached(w, r, found)
+	case found.offered():
+		return a.serveOffered(w, r, found)
 	}
 	return found.handle(a, w, r)
 }

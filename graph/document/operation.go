@@ -51,10 +51,11 @@ type PreparedOperation struct {
 	Introspects      bool     // selects __schema or __type
 	ResponseEnd      string   // the part of the response after the data
 	CacheCoordinates []string // root fields to authorize before a cached response is used; nil if not cacheable
+	OfferCoordinates []string // root fields to count for a response that is offered; nil if it is not
 }
 
 // size returns the memory of the operation in bytes, without its plan and document.
 func (op *PreparedOperation) size() int {
 	return int(unsafe.Sizeof(*op)+unsafe.Sizeof(*op.Operation)+unsafe.Sizeof(*op.Cost)) + heapsize.Round(len(op.ResponseEnd)) +
-		heapsize.Of(op.Variables, op.Params.Extensions, op.CacheCoordinates, op.Allowance.RowCosts)
+		heapsize.Of(op.Variables, op.Params.Extensions, op.CacheCoordinates, op.OfferCoordinates, op.Allowance.RowCosts)
 }

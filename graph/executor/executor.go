@@ -67,7 +67,8 @@ func (e *Executor) Prepare(op *document.Operation, params *graphql.RawParams) *d
 		return nil
 	}
 	query := &document.PreparedOperation{Operation: op, ID: e.prepared.Add(1), Variables: variables, Plan: cached,
-		ResponseEnd: endWithCost(op, params), CacheCoordinates: cacheCoordinates(cached.Plan)}
+		ResponseEnd: endWithCost(op, params), CacheCoordinates: cacheCoordinates(cached.Plan),
+		OfferCoordinates: offerCoordinates(op, cached.Plan)}
 	query.Introspects = slices.Contains(cached.Roots(), "__schema") || slices.Contains(cached.Roots(), "__type")
 	query.Params = graphql.RawParams{Query: op.Query, Variables: variables}
 	if params.OperationName != "" {

@@ -81,6 +81,7 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 	case err != nil:
 		return dst, nil, false, err
 	}
+	view.Narrow(cached.ValidFrom, cached.ValidUntil)
 	if draft == nil {
 		e.CountFields(ctx, query.CacheCoordinates)
 	} else {

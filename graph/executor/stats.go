@@ -54,14 +54,19 @@ func NameOperation(ctx context.Context, op *document.Operation) {
 
 // RecordOperation reports an operation of a request that ended with these errors.
 func (e *Executor) RecordOperation(ctx context.Context, op *document.Operation, errs gqlerror.List) {
+	stats := statsOf(op)
+	stats.Codes = addCodes(nil, errs)
+	e.recordEnd(ctx, stats)
+}
+
+// recordEnd reports an operation of a request that ends now.
+func (e *Executor) recordEnd(ctx context.Context, stats OperationStats) {
 	if e.CountOperation == nil {
 		return
 	}
-	stats := statsOf(op)
 	if req := reqctx.From(ctx); req != nil {
 		stats.Took = time.Since(req.Start)
 	}
-	stats.Codes = addCodes(nil, errs)
 	e.CountOperation(ctx, stats)
 }
 

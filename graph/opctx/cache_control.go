@@ -41,16 +41,17 @@ func (p *CachePolicy) SetTags(to http.Header, view *release.View) {
 
 // SetCaching sets Cache-Control and Vary of a response that depends on a release alone. The last value of
 // Vary must be that of errors, which it replaces. variant names the headers that this API looks at besides
-// those of the shopper.
+// those of the shopper. again, unless it is nil, sets what depends on the time and on when the caller's
+// token expires, for requests that repeat this one.
 //
 // Caches may share the response among requests with the same token, unless the token is an account's. With
 // Control they may send it without asking, until a sale or a rule's schedule starts or ends, or the token
 // expires.
-func (p *CachePolicy) SetCaching(to http.Header, r *http.Request, resp *responsecache.Response, variant *VaryVariant) {
-	view := From(r.Context()).currentView()
+func (p *CachePolicy) SetCaching(to http.Header, r *http.Request, resp *responsecache.Response, variant *VaryVariant) (again func(to http.Header, expires time.Time)) {
+	view := From(r.Context()).CurrentView()
 	if view == nil { // the handler runs without Middleware
 		to["Cache-Control"] = privateCache
-		return
+		return nil
 	}
 	basis := view.Routing().Basis()
 	byToken := basis.Identity || !p.Anonymous
@@ -61,15 +62,21 @@ func (p *CachePolicy) SetCaching(to http.Header, r *http.Request, resp *response
 	switch {
 	case principal == nil || principal.HasShopper() || r.Header["Store-Catalog-Release"] != nil:
 		to["Cache-Control"] = privateCache
+		return nil
 	case !p.Control.Enabled() || r.Header["Prefer"] != nil:
 		to["Cache-Control"] = publicCache
-	default:
-		ends := []time.Time{resp.ValidUntil, view.Routing().HoldsUntil(view.Now())}
-		if byToken {
-			ends = append(ends, principal.Expires)
-		}
-		to["Cache-Control"] = p.Control.Value(holds(view.Now(), ends...))
+		return nil
 	}
+	until, ruleUntil := resp.ValidUntil, view.Routing().HoldsUntil(view.Now())
+	set := func(to http.Header, now, expires time.Time) {
+		if !byToken {
+			expires = time.Time{}
+		}
+		to["Cache-Control"] = p.Control.Value(holds(now, until, ruleUntil, expires))
+	}
+	set(to, view.Now(), principal.Expires)
+	clock := view.Clock()
+	return func(to http.Header, expires time.Time) { set(to, clock(), expires) }
 }
 
 // holds returns the time until the first of several ends; a zero time is none.

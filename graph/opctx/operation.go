@@ -65,8 +65,8 @@ func From(ctx context.Context) *Operation {
 // releaseHeader selects a release by its id, published or not.
 const releaseHeader = "Store-Catalog-Release"
 
-// currentView returns the view that View returned; nil for none.
-func (op *Operation) currentView() *release.View {
+// CurrentView returns the view that View returned; nil for none.
+func (op *Operation) CurrentView() *release.View {
 	if op == nil {
 		return nil
 	}

@@ -17,12 +17,14 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"portico/graph"
 	"portico/graph/document"
 	"portico/graph/executor"
 	"portico/graph/limits"
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
+	"portico/internal/responsecache"
 	"portico/store"
 )
 
@@ -244,7 +246,8 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 		op.Budget = opctx.NewBudget(q.Allowance)
 	}
 	buffer := executor.GetBuffer()
-	body, found, errs, err := h.exec.RunPlan(r.Context(), q, r.Header, opctx.Cacheable(r), buffer)
+	ctx, offerer := h.exec.BeginOffer(r.Context(), q)
+	body, found, errs, err := h.exec.RunPlan(ctx, q, r.Header, opctx.Cacheable(r), buffer)
 	defer func() { executor.PutBuffer(buffer, body) }()
 	if stopped := h.exec.StoppedError(err); stopped != nil {
 		h.refuse(w, r, q.Operation, &q.Params, stopped)
@@ -260,15 +263,33 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 		setRetryAfter(w, response)
 		h.write(w, &q.Params, response)
 	case found != nil && opctx.Cacheable(r):
-		h.exec.Caching.SetCaching(w.Header(), r, found, varyFound)
+		again := h.exec.Caching.SetCaching(w.Header(), r, found, varyFound)
+		h.offer(ctx, offerer, q, responsecache.Offer{Response: found, Tagged: true, SetCaching: again}, true)
 		found.ServeHTTP(w, r)
 	case found != nil:
+		h.offer(ctx, offerer, q, responsecache.Offer{Response: found}, true)
 		found.ServeWithoutETag(w, r)
 	default:
+		if offerer != nil {
+			h.offer(ctx, offerer, q, responsecache.Offer{Response: responsecache.NewResponse(bytes.Clone(body), nil)}, false)
+		}
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 		_, _ = w.Write(body) // an error means that the client is gone
 	}
 	return true
+}
+
+// offer offers a response for requests that repeat this one.
+func (h *handler) offer(ctx context.Context, offerer *graph.Offerer, q *document.PreparedOperation, offer responsecache.Offer, shared bool) {
+	if offerer == nil {
+		return
+	}
+	count, outcome := h.exec.CountRepeated(q), q.Outcome
+	offer.Count = func(ctx context.Context) {
+		count(ctx)
+		h.documents.CountOutcome(outcome)
+	}
+	offerer.Offer(ctx, offer, shared)
 }
 
 // refuse writes the response to an opCtx that failed as a whole.

@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// slotHeader is the request header with the index of the response that the floor writes. The server
+// slotHeader is the request header with the index of the response that the floor writes, one that all clients send. The server
 // ignores it.
-const slotHeader = "Bench-Slot"
+const slotHeader = "User-Agent"
 
 // loadRequest is a request of a mix.
 type loadRequest struct {

@@ -1,0 +1,180 @@
+// Package frontcache answers requests that repeat an earlier one exactly, before the middleware runs.
+//
+// A handler whose response will be the same as long as certain data does not change leaves an Offer on the request. The
+// Cache keeps it under all that the response depends on: the method, the URI, the headers that some handler reads, the body, and
+// the rights of the caller, but not who the caller is, so that all shoppers share it. A request with a header that the
+// package does not know is left to the handler. Each time, the token is verified, the request is logged and counted, and the offer
+// says whether it still holds. It must not import the GraphQL and REST packages.
+package frontcache
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"portico/internal/auth"
+	"portico/internal/reqctx"
+	"portico/internal/responsecache"
+	"portico/internal/web"
+	"portico/internal/web/middleware"
+	"portico/internal/web/server"
+)
+
+// Config is what a Cache needs of the layers behind it.
+type Config struct {
+	Responses *responsecache.Cache                                // has the entries, within its budget
+	BodyTime  time.Duration                                       // for which a body may be awaited; 0 for ever
+	OnRequest func(context.Context)                               // is called before a request is answered from the cache
+	CallerOf  func(*http.Request) any                             // auth.Service.CallerOf
+	OnAnswer  func(*reqctx.Request, *http.Request, *web.Recorder) // logs and counts a request that was answered from the cache
+}
+
+// Cache answers repeated requests. Its methods are safe for concurrent use.
+type Cache struct {
+	Config
+	lookups sync.Pool
+}
+
+// New returns a cache.
+func New(config Config) *Cache {
+	return &Cache{Config: config, lookups: sync.Pool{New: func() any { return &lookup{} }}}
+}
+
+// entry is what is known of a request. Without an offer it says that the request was seen.
+type entry struct {
+	key    string
+	offer  *responsecache.Offer
+	header []headerField // of the response, but for what Response and SetCaching set
+	route  string
+	name   string // of the GraphQL operation
+}
+
+type headerField struct {
+	name   string
+	values []string
+}
+
+const (
+	// maxBodyBytes limits the bodies of responses: writing longer ones needs deadlines of their own.
+	maxBodyBytes = 256 << 10
+
+	entryBytes = 320 // memory of an entry with its place in the cache
+	fieldBytes = 64  // of a header field
+)
+
+// Size implements responsecache.Entry.
+func (e *entry) Size() int {
+	if e.offer == nil {
+		return entryBytes
+	}
+	return entryBytes + len(e.key) + len(e.header)*fieldBytes + e.offer.Bytes
+}
+
+// Middleware answers what it can, and passes the rest to next. It must be the outermost layer of a server that
+// limits the time of writes.
+func (c *Cache) Middleware(next http.Handler) http.Handler {
+	if !c.Responses.Enabled() {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l := c.lookups.Get().(*lookup)
+		if !c.serve(l, w, r, next) {
+			next.ServeHTTP(w, r)
+		}
+		l.reset()
+		c.lookups.Put(l)
+	})
+}
+
+// serve answers a request that may repeat another. It returns false, with nothing read or written, for any other.
+func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next http.Handler) bool {
+	if !l.begin(r) || w.Header()["Connection"] != nil || server.IsDraining(r.Context()) {
+		return false
+	}
+	start := time.Now()
+	if r.Method == http.MethodPost && !l.readBody(w, r, c.BodyTime) {
+		next.ServeHTTP(w, l.again(r))
+		return true
+	}
+	caller := c.CallerOf(r)
+	principal, valid := caller.(*auth.Principal)
+	if !valid && caller != nil { // the handler knows whether the error of the token matters
+		next.ServeHTTP(w, l.again(r))
+		return true
+	}
+	name := l.endKey(principal)
+	found, _ := c.Responses.Lookup(name).(*entry)
+	if found != nil && found.offer != nil && found.key == string(l.key) {
+		c.OnRequest(r.Context())
+		if found.offer.Current() {
+			c.answer(l, w, r, found, start, caller, principal)
+			return true
+		}
+	}
+	c.pass(l, w, l.again(r), next, name, found != nil, caller)
+	return true
+}
+
+// answer writes the response of an entry.
+func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *entry, start time.Time, caller any, principal *auth.Principal) {
+	c.Responses.CountHit()
+	l.req = reqctx.Request{Context: r.Context(), Start: start, Caller: caller, Route: e.route, OperationName: e.name, ID: middleware.RequestIDOf(r, start)}
+	l.rec = web.Recorder{ResponseWriter: w}
+	header := w.Header()
+	for _, f := range e.header {
+		header[f.name] = f.values
+	}
+	header[middleware.RequestIDHeader] = []string{l.req.ID} // it may be read after l is used again
+	if e.offer.SetCaching != nil {
+		var expires time.Time
+		if principal != nil {
+			expires = principal.Expires
+		}
+		e.offer.SetCaching(header, expires)
+	}
+	if e.offer.Tagged {
+		e.offer.Response.ServeHTTP(&l.rec, r)
+	} else {
+		e.offer.Response.ServeWithoutETag(&l.rec, r)
+	}
+	l.req.Status = l.rec.Status
+	if e.offer.Count != nil {
+		e.offer.Count(&l.req)
+	}
+	c.OnAnswer(&l.req, r, &l.rec)
+}
+
+// pass runs the handler, and keeps what it offers. Of a request that was not seen before it keeps that it was seen, so that what is
+// asked once costs little.
+func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next http.Handler, name string, seen bool, caller any) {
+	r, req := reqctx.Begin(r)
+	req.Caller, req.WantsOffer = caller, seen
+	l.rec = web.Recorder{ResponseWriter: w}
+	next.ServeHTTP(&l.rec, r)
+	if l.rec.Status != http.StatusOK {
+		return
+	}
+	offer, offered := req.Offer.(*responsecache.Offer)
+	switch {
+	case offered && len(offer.Response.Body) <= maxBodyBytes:
+		e := &entry{key: string(l.key), offer: offer, route: req.Route, name: req.OperationName}
+		for field, values := range w.Header() {
+			if !ownHeader(field) {
+				e.header = append(e.header, headerField{field, values})
+			}
+		}
+		c.Responses.Set(name, e)
+	case !seen:
+		c.Responses.Set(name, &entry{})
+	}
+}
+
+// ownHeader reports whether a header field of a response belongs to one request, or to the form of its body.
+func ownHeader(name string) bool {
+	switch name {
+	case middleware.RequestIDHeader, "Content-Length", "Content-Encoding", "Etag", "Date":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,190 @@
+package frontcache
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/maphash"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"portico/internal/auth"
+	"portico/internal/reqctx"
+	"portico/internal/web"
+)
+
+// lookup is the search for the entry of one request. A sync.Pool keeps them.
+type lookup struct {
+	key     []byte
+	body    []byte
+	bodyErr error // of the end of the body; nil for io.EOF
+	values  [decidingHeaders][]string
+
+	req reqctx.Request
+	rec web.Recorder
+}
+
+// maxRequestBytes limits the URI with the deciding headers, and the body, of requests that are looked up.
+const maxRequestBytes = 16 << 10
+
+// reset drops what belongs to the request.
+func (l *lookup) reset() { *l = lookup{key: l.key[:0], body: l.body[:0]} }
+
+// begin begins the key of a request. It returns false if the request cannot be one that the cache has: by its method, its size
+// or a header that is not known.
+func (l *lookup) begin(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodGet:
+		if r.ContentLength != 0 {
+			return false
+		}
+	case http.MethodPost:
+		if r.URL.Path != "/graphql" || r.ContentLength <= 0 || r.ContentLength > maxRequestBytes {
+			return false
+		}
+	default:
+		return false
+	}
+	if len(r.TransferEncoding) > 0 || r.RequestURI == "" || web.IsHealthCheck(r.URL.Path) {
+		return false
+	}
+	for name, values := range r.Header {
+		index, known := headerIndex(name)
+		if !known {
+			return false
+		}
+		if index >= 0 {
+			l.values[index] = values
+		}
+	}
+	l.key = append(l.key, r.Method[0])
+	l.append(r.RequestURI)
+	for i, values := range l.values {
+		if values == nil {
+			continue
+		}
+		l.key = binary.AppendUvarint(append(l.key, byte(i+1)), uint64(len(values)))
+		for _, value := range values {
+			l.append(value)
+		}
+	}
+	l.key = append(l.key, 0)
+	return len(l.key) <= maxRequestBytes
+}
+
+// append appends a text with its length, so that two keys are the same only if all their parts are.
+func (l *lookup) append(text string) {
+	l.key = append(binary.AppendUvarint(l.key, uint64(len(text))), text...)
+}
+
+// endKey ends the key with what the caller may see and the body, and returns the name of the entry: a hash of it.
+func (l *lookup) endKey(principal *auth.Principal) (name string) {
+	if principal != nil {
+		l.key = principal.AppendRights(l.key)
+	}
+	l.key = append(append(l.key, 0), l.body...)
+	return string(binary.BigEndian.AppendUint64([]byte{'f'}, maphash.Bytes(hashSeed, l.key)))
+}
+
+// hashSeed makes hashes unknown to clients.
+var hashSeed = maphash.MakeSeed()
+
+// readBody reads the body, for at most limit; 0 is for ever. It returns false if the body cannot be read.
+func (l *lookup) readBody(w http.ResponseWriter, r *http.Request, limit time.Duration) bool {
+	control := http.NewResponseController(w)
+	if limit > 0 {
+		_ = control.SetReadDeadline(time.Now().Add(limit)) // test recorders do not support it
+	}
+	size := int(r.ContentLength)
+	if cap(l.body) <= size {
+		l.body = make([]byte, 0, max(size+1, 2<<10))
+	}
+	n := 0
+	for l.bodyErr == nil && n <= size {
+		var more int
+		more, l.bodyErr = r.Body.Read(l.body[n : size+1])
+		n += more
+	}
+	l.body = l.body[:n]
+	if !errors.Is(l.bodyErr, io.EOF) {
+		return false
+	}
+	l.bodyErr = nil
+	if limit > 0 {
+		_ = control.SetReadDeadline(time.Time{}) // the server reads on to notice that the client disconnects
+	}
+	return true
+}
+
+// again returns the request for the handler. If its body was read, it has the same bytes and the same end again.
+func (l *lookup) again(r *http.Request) *http.Request {
+	if r.Method != http.MethodPost {
+		return r
+	}
+	read := &bodyAgain{Closer: r.Body, err: l.bodyErr}
+	read.Reset(l.body)
+	l.body = nil // the handler has it now
+	again := *r
+	again.Body = read
+	return &again
+}
+
+// bodyAgain is a body that was read.
+type bodyAgain struct {
+	bytes.Reader
+	io.Closer
+	err error // in place of io.EOF; nil for none
+}
+
+// Read implements io.Reader.
+func (b *bodyAgain) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if errors.Is(err, io.EOF) && b.err != nil {
+		err = b.err
+	}
+	return n, err
+}
+
+// The headers that decide responses, besides Authorization, by their index in lookup.values.
+const decidingHeaders = 12
+
+// headerIndex returns the index of a request header that decides responses; -1 for one that decides none, or that
+// responsecache.Response handles. It is not known if a handler may read it in a way that the cache does not know.
+func headerIndex(name string) (index int, known bool) {
+	switch name {
+	case "Accept":
+		return 0, true
+	case "Accept-Language":
+		return 1, true
+	case "Content-Type":
+		return 2, true
+	case "Origin":
+		return 3, true
+	case "Prefer":
+		return 4, true
+	case "X-Moltin-Currency":
+		return 5, true
+	case "X-Moltin-Language":
+		return 6, true
+	case "Store-Channel":
+		return 7, true
+	case "Ep-Channel":
+		return 8, true
+	case "Store-Context-Tag":
+		return 9, true
+	case "Ep-Context-Tag":
+		return 10, true
+	case "Ep-Inventories-Multi-Location":
+		return 11, true
+	case "Accept-Encoding", "If-None-Match", "Authorization", "X-Request-Id", // handled for each request
+		"User-Agent", "Content-Length", "Connection", "Referer", "Cache-Control", "Pragma", "Priority", "Dnt", "Te", "Via",
+		"Upgrade-Insecure-Requests", "Cookie", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host",
+		"X-Forwarded-Port", "X-Real-Ip", "Traceparent", "Tracestate", "Baggage", "Sentry-Trace", "Apollographql-Client-Name",
+		"Apollographql-Client-Version", "X-Apollo-Operation-Name", "X-Moltin-Sdk-Language", "X-Moltin-Sdk-Version",
+		"X-Moltin-Application":
+		return -1, true
+	}
+	return -1, strings.HasPrefix(name, "Sec-Fetch-") || strings.HasPrefix(name, "Sec-Ch-")
+}
