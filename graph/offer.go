@@ -39,9 +39,8 @@ func (r *Resolver) BeginOffer(ctx context.Context) (context.Context, *Offerer) {
 	return ctx, &Offerer{r, req, settings, reads}
 }
 
-// Offer offers a response. It adds what the offer depends on. shared means that the response
-// is in another cache too.
-func (o *Offerer) Offer(ctx context.Context, offer responsecache.Offer, shared bool) {
+// Offer offers a response. It adds what the offer depends on.
+func (o *Offerer) Offer(ctx context.Context, offer responsecache.Offer) {
 	if o == nil {
 		return
 	}
@@ -52,9 +51,6 @@ func (o *Offerer) Offer(ctx context.Context, offer responsecache.Offer, shared b
 		}
 	}
 	offer.Bytes = offerBytes + o.stock.Bytes()
-	if !shared {
-		offer.Bytes += offer.Response.Size()
-	}
 	resolver, settings, reads := o.resolver, o.settings, o.stock
 	offer.Current = func() bool {
 		if choice != nil && !choice.Current() {

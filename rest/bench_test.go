@@ -55,7 +55,7 @@ func benchShop(b *testing.B) *testServer {
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", transport.NewHandler(resolver, log))
 	mux.Handle("/", rest.New(resolver, log).Handler())
-	return &testServer{s, mux}
+	return &testServer{store: s, handler: mux}
 }
 
 // importGenerated streams a generated shop into the store.

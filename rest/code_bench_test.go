@@ -23,7 +23,7 @@ func BenchmarkNewCodes(b *testing.B) {
 	storetest.EachBackendBenchmark(b, func(b *testing.B, e storetest.Backend) {
 		s := e.Open(b, func(c *shop.Config) { c.Synchronous = "FULL" })
 		importLines(b, s, promotion)
-		handler := (&testServer{s, rest.New(graph.NewResolver(s), slog.New(slog.DiscardHandler)).Handler()}).as(admin())
+		handler := (&testServer{store: s, handler: rest.New(graph.NewResolver(s), slog.New(slog.DiscardHandler)).Handler()}).as(admin())
 		b.ReportAllocs()
 		n := 0
 		for b.Loop() {

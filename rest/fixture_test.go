@@ -31,8 +31,9 @@ func TestMain(m *testing.M) { storetest.SQLiteMain(m) }
 
 // testServer serves both APIs over one store. Its default client has every scope.
 type testServer struct {
-	store   *shop.Store
-	handler http.Handler
+	store     *shop.Store
+	handler   http.Handler
+	responses *responsecache.Cache
 }
 
 // openShop imports and publishes a shop and serves both APIs.
@@ -78,7 +79,7 @@ func serveWith(t testing.TB, s *shop.Store, room *responsecache.Cache, policy op
 	mux.Handle("/.well-known/jwks.json", tokens.JWKSHandler(api.WriteError))
 	mux.Handle(web.HealthPath, middleware.Health())
 	mux.Handle(web.ReadyPath, middleware.Ready(s.Ping, s.ReadOnly))
-	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(mux))}
+	return &testServer{s, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(mux)), room}
 }
 
 // newTokens returns a service for the tokens of a store.

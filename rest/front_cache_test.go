@@ -18,7 +18,6 @@ import (
 
 	"portico/internal/auth"
 	"portico/internal/reqctx"
-	"portico/internal/responsecache"
 	"portico/internal/web"
 	"portico/internal/web/frontcache"
 	"portico/internal/web/middleware"
@@ -34,7 +33,7 @@ import (
 const principalHeader = "User-Agent"
 
 // behindFront serves a server behind a front cache. hits counts what the front cache answered.
-func behindFront(s *testServer, principals []*auth.Principal, budget uint64, hits *int) http.Handler {
+func behindFront(s *testServer, principals []*auth.Principal, hits *int) http.Handler {
 	callerOf := func(r *http.Request) any {
 		if i := int(r.Header.Get(principalHeader)[0] - '0'); principals[i] != nil {
 			return principals[i]
@@ -45,7 +44,7 @@ func behindFront(s *testServer, principals []*auth.Principal, budget uint64, hit
 		principal, _ := callerOf(r).(*auth.Principal)
 		s.as(principal).ServeHTTP(w, r)
 	}), middleware.NoSniff, middleware.RequestID, middleware.CORS([]string{"https://shop.example"}), middleware.Compress)
-	front := frontcache.New(frontcache.Config{Responses: responsecache.NewCache(budget), OnRequest: func(context.Context) {}, CallerOf: callerOf,
+	front := frontcache.New(frontcache.Config{Responses: s.responses, OnRequest: func(context.Context) {}, CallerOf: callerOf,
 		OnAnswer: func(*reqctx.Request, *http.Request, *web.Recorder) { *hits++ }})
 	return front.Middleware(handler)
 }
@@ -129,7 +128,7 @@ func TestFrontCache(t *testing.T) {
 			{ClientID: "other", Grant: auth.GrantClientCredentials, Scopes: []string{"catalog:read", "inventory:read", "settings:read"}},
 			{ClientID: "shopper", Grant: auth.GrantShopper, Scopes: []string{"catalog:read"}, AccountID: "acme", AccountTags: []string{"wholesale"}}}
 		var hits, ignored int
-		front, bare := behindFront(server, principals, responseCacheBytes(), &hits), behindFront(plain, principals, 0, &ignored)
+		front, bare := behindFront(server, principals, &hits), behindFront(plain, principals, &ignored)
 		seed := storetest.Seed(t)
 		random := rand.New(rand.NewPCG(seed, 1))
 		c, targets, tags := newChangingShop(t, seed), frontTargets(), map[string]string{}
@@ -236,7 +235,7 @@ func TestFrontCacheEndsWithSales(t *testing.T) {
 		_, err := server.store.Publish(t.Context(), "test", "main", nil)
 		require.NoError(t, err)
 		hits := 0
-		front := behindFront(server, []*auth.Principal{admin()}, responseCacheBytes(), &hits)
+		front := behindFront(server, []*auth.Principal{admin()}, &hits)
 		for _, target := range frontTargets() {
 			if !strings.HasSuffix(target, "/products/brush") && !strings.Contains(target, "withTax") {
 				continue

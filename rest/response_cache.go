@@ -50,7 +50,7 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	again := a.caching.SetCaching(w.Header(), r, answer, varyCacheable)
 	view.Narrow(answer.ValidFrom, answer.ValidUntil)
 	ctx, offerer := a.resolver.BeginOffer(r.Context())
-	offerer.Offer(ctx, responsecache.Offer{Response: answer, Tagged: true, SetCaching: again}, true)
+	offerer.Offer(ctx, responsecache.Offer{Response: answer, Tagged: true, SetCaching: again})
 	answer.ServeHTTP(w, r)
 	return nil
 }
@@ -69,7 +69,7 @@ func (a *API) serveOffered(w http.ResponseWriter, r *http.Request, found route) 
 	d.header.Del("Content-Length") // depends on compression
 	maps.Copy(w.Header(), d.header)
 	answer := responsecache.NewResponse(d.body, nil)
-	offerer.Offer(ctx, responsecache.Offer{Response: answer}, false)
+	offerer.Offer(ctx, responsecache.Offer{Response: answer})
 	answer.ServeWithoutETag(w, r)
 	return nil
 }

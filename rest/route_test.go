@@ -56,7 +56,7 @@ func allowedMethods() map[string]string {
 // restOnlyHandler serves only REST, without the mux of other handlers.
 func restOnlyHandler(t testing.TB, s *testServer) *testServer {
 	api := rest.New(graph.NewResolver(s.store), slog.New(slog.DiscardHandler))
-	return &testServer{s.store, resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
+	return &testServer{store: s.store, handler: resttest.CheckHandler(t, middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(api.Handler()))}
 }
 
 // TestPaths requires that no response is a redirect, which clients would have to follow.

@@ -264,14 +264,14 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 		h.write(w, &q.Params, response)
 	case found != nil && opctx.Cacheable(r):
 		again := h.exec.Caching.SetCaching(w.Header(), r, found, varyFound)
-		h.offer(ctx, offerer, q, responsecache.Offer{Response: found, Tagged: true, SetCaching: again}, true)
+		h.offer(ctx, offerer, q, responsecache.Offer{Response: found, Tagged: true, SetCaching: again})
 		found.ServeHTTP(w, r)
 	case found != nil:
-		h.offer(ctx, offerer, q, responsecache.Offer{Response: found}, true)
+		h.offer(ctx, offerer, q, responsecache.Offer{Response: found})
 		found.ServeWithoutETag(w, r)
 	default:
 		if offerer != nil {
-			h.offer(ctx, offerer, q, responsecache.Offer{Response: responsecache.NewResponse(bytes.Clone(body), nil)}, false)
+			h.offer(ctx, offerer, q, responsecache.Offer{Response: responsecache.NewResponse(bytes.Clone(body), nil)})
 		}
 		w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 		_, _ = w.Write(body) // an error means that the client is gone
@@ -280,7 +280,7 @@ func (h *handler) runPlan(w http.ResponseWriter, r *http.Request, q *document.Pr
 }
 
 // offer offers a response for requests that repeat this one.
-func (h *handler) offer(ctx context.Context, offerer *graph.Offerer, q *document.PreparedOperation, offer responsecache.Offer, shared bool) {
+func (h *handler) offer(ctx context.Context, offerer *graph.Offerer, q *document.PreparedOperation, offer responsecache.Offer) {
 	if offerer == nil {
 		return
 	}
@@ -289,7 +289,7 @@ func (h *handler) offer(ctx context.Context, offerer *graph.Offerer, q *document
 		count(ctx)
 		h.documents.CountOutcome(outcome)
 	}
-	offerer.Offer(ctx, offer, shared)
+	offerer.Offer(ctx, offer)
 }
 
 // refuse writes the response to an opCtx that failed as a whole.

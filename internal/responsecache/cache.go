@@ -32,7 +32,7 @@ type Entry interface {
 	Size() int // in bytes
 }
 
-// Lookup returns the entry of a name that Set added; nil if there is none.
+// Lookup returns the entry of a name or key; nil if there is none.
 func (r *Cache) Lookup(name string) Entry {
 	if !r.Enabled() {
 		return nil
@@ -155,6 +155,7 @@ func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, e
 	answer, err := write()
 	f.resp, f.err = answer, err
 	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
+		answer.key = id.name
 		r.entries.Set(id.name, answer)
 	}
 	return answer, err

@@ -11,7 +11,7 @@ import (
 type Offer struct {
 	Response *Response
 	Tagged   bool // sent with the ETag
-	Bytes    int  // memory of the offer, and of the response unless it is in a Cache too
+	Bytes    int  // memory of the offer without the response
 
 	// Current reports whether the handler would send the same response now. It does not block.
 	Current func() bool

@@ -23,6 +23,7 @@ type Response struct {
 	ValidUntil time.Time                // zero for no bound
 	MadeFrom   *dependency.Dependencies // nil if no change makes the response invalid
 
+	key             string        // in the Cache that has the response; empty for none
 	attachment      any           // what its maker has to know of it
 	attachmentBytes int           // of that, in bytes
 	header          []headerField // the header that belongs to the body
@@ -72,6 +73,9 @@ var encodings = [...]*encoding.Encoding{encoding.Gzip, encoding.Zstd}
 func newForm(body []byte, tag string, more ...headerField) representation {
 	return representation{body, append([]headerField{newHeaderField("Etag", tag), newHeaderField("Content-Length", strconv.Itoa(len(body)))}, more...)}
 }
+
+// Key returns the key of the response in its Cache; empty if it is in none.
+func (a *Response) Key() string { return a.key }
 
 // Attach keeps a value of a size in bytes with the response, for its builder.
 func (a *Response) Attach(beside any, size int) *Response {

@@ -220,7 +220,7 @@ func (v *View) Narrow(from, until time.Time) {
 // Choice is what a view was chosen by, without what was read through it.
 type Choice struct {
 	service     *ReleaseService
-	routing     *routing.Table
+	table       uint64 // routing.Table.Number
 	settings    *store.Settings
 	epoch       int64
 	from, until time.Time // zero for no bound
@@ -239,7 +239,7 @@ func (v *View) Choice() *Choice {
 	if ends := v.routing.HoldsUntil(v.now); until.IsZero() || !ends.IsZero() && ends.Before(until) {
 		until = ends
 	}
-	return &Choice{service: v.service, routing: v.routing, settings: v.settings, epoch: v.epoch, from: from, until: until}
+	return &Choice{service: v.service, table: v.routing.Number(), settings: v.settings, epoch: v.epoch, from: from, until: until}
 }
 
 // Current reports whether a view for the same shopper would now show the same,
@@ -251,5 +251,5 @@ func (c *Choice) Current() bool {
 	}
 	table, ok := c.service.CachedTable()
 	now := c.service.db.Now()
-	return ok && table == c.routing && c.service.db.Epoch() == c.epoch && !now.Before(c.from) && (c.until.IsZero() || now.Before(c.until))
+	return ok && table.Number() == c.table && c.service.db.Epoch() == c.epoch && !now.Before(c.from) && (c.until.IsZero() || now.Before(c.until))
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"sync"
 	"time"
+	"weak"
 
 	"portico/internal/auth"
 	"portico/internal/reqctx"
@@ -45,7 +46,9 @@ func New(config Config) *Cache {
 type entry struct {
 	key    string
 	offer  *responsecache.Offer
-	header []headerField // of the response, but for what Response and SetCaching set
+	shared weak.Pointer[responsecache.Response] // in place of offer.Response, if Config.Responses has it by itself
+	stored string                               // its key there
+	header []headerField                        // of the response, but for what Response and SetCaching set
 	route  string
 	name   string // of the GraphQL operation
 }
@@ -68,7 +71,23 @@ func (e *entry) Size() int {
 	if e.offer == nil {
 		return entryBytes
 	}
-	return entryBytes + len(e.key) + len(e.header)*fieldBytes + e.offer.Bytes
+	size := entryBytes + len(e.key) + len(e.stored) + len(e.header)*fieldBytes + e.offer.Bytes
+	if e.offer.Response != nil {
+		size += e.offer.Response.Size()
+	}
+	return size
+}
+
+// response returns the response of the entry; nil if it was evicted or replaced. It counts as a use of the response, so that a
+// response that is only asked for through entries is not evicted.
+func (e *entry) response(c *responsecache.Cache) *responsecache.Response {
+	if e.offer.Response != nil {
+		return e.offer.Response
+	}
+	if kept, ok := c.Lookup(e.stored).(*responsecache.Response); ok && weak.Make(kept) == e.shared {
+		return kept
+	}
+	return nil
 }
 
 // Middleware answers what it can, and passes the rest to next. It must be the outermost layer of a server that
@@ -107,8 +126,8 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 	found, _ := c.Responses.Lookup(name).(*entry)
 	if found != nil && found.offer != nil && found.key == string(l.key) {
 		c.OnRequest(r.Context())
-		if found.offer.Current() {
-			c.answer(l, w, r, found, start, caller, principal)
+		if resp := found.response(c.Responses); resp != nil && found.offer.Current() {
+			c.answer(l, w, r, found, resp, start, caller, principal)
 			return true
 		}
 	}
@@ -117,7 +136,7 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 }
 
 // answer writes the response of an entry.
-func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *entry, start time.Time, caller any, principal *auth.Principal) {
+func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *entry, resp *responsecache.Response, start time.Time, caller any, principal *auth.Principal) {
 	c.Responses.CountHit()
 	l.req = reqctx.Request{Context: r.Context(), Start: start, Caller: caller, Route: e.route, OperationName: e.name, ID: middleware.RequestIDOf(r, start)}
 	l.rec = web.Recorder{ResponseWriter: w}
@@ -134,9 +153,9 @@ func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *ent
 		e.offer.SetCaching(header, expires)
 	}
 	if e.offer.Tagged {
-		e.offer.Response.ServeHTTP(&l.rec, r)
+		resp.ServeHTTP(&l.rec, r)
 	} else {
-		e.offer.Response.ServeWithoutETag(&l.rec, r)
+		resp.ServeWithoutETag(&l.rec, r)
 	}
 	l.req.Status = l.rec.Status
 	if e.offer.Count != nil {
@@ -159,6 +178,9 @@ func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next htt
 	switch {
 	case offered && len(offer.Response.Body) <= maxBodyBytes:
 		e := &entry{key: string(l.key), offer: offer, route: req.Route, name: req.OperationName}
+		if e.stored = offer.Response.Key(); e.stored != "" {
+			e.shared, offer.Response = weak.Make(offer.Response), nil
+		}
 		for field, values := range w.Header() {
 			if !ownHeader(field) {
 				e.header = append(e.header, headerField{field, values})

@@ -113,6 +113,7 @@ func TestFrontCachePassesOthers(t *testing.T) {
 	chunked.ContentLength, chunked.TransferEncoding = -1, []string{"chunked"}
 	for name, request := range map[string]func() *http.Request{
 		"a header that is not known":    func() *http.Request { return get("/a", "Unknown", "x") },
+		"a preference":                  func() *http.Request { return get("/a", "Prefer", "b") },
 		"a range":                       func() *http.Request { return get("/a", "Range", "bytes=0-1") },
 		"an idempotency key":            func() *http.Request { return get("/a", "Idempotency-Key", "x") },
 		"a preview":                     func() *http.Request { return get("/a", "Store-Catalog-Release", "9") },
@@ -166,7 +167,7 @@ func TestFrontCacheKeys(t *testing.T) {
 		func() *http.Request { return get("/a", "Accept", "b") }, func() *http.Request { return get("/a", "Accept-Language", "b") },
 		func() *http.Request { return get("/a", "Accept", "a", "Accept", "b") }, func() *http.Request { return get("/a", "Accept", "a, b") },
 		func() *http.Request { return get("/a", "Store-Channel", "b") }, func() *http.Request { return get("/a", "EP-Channel", "b") },
-		func() *http.Request { return get("/a", "Origin", "b") }, func() *http.Request { return get("/a", "Prefer", "b") },
+		func() *http.Request { return get("/a", "Origin", "b") },
 		func() *http.Request { return post("a") }, func() *http.Request { return post("b") },
 		func() *http.Request { return get("/a", "Authorization", "more") }, func() *http.Request { return get("/a", "Authorization", "account") },
 		func() *http.Request { return get("/a", "Authorization", "tag") }, func() *http.Request { return get("/a", "Authorization", "customer") },
@@ -226,3 +227,32 @@ type discard struct{ header http.Header }
 func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discard) WriteHeader(int)             {}
+
+// TestFrontCacheRefersToSharedResponses requires that an entry of a response that the cache has by itself neither keeps
+// it in memory nor counts it twice, and ends with it.
+func TestFrontCacheRefersToSharedResponses(t *testing.T) {
+	t.Parallel()
+	responses := responsecache.NewCache(8 << 20)
+	body := []byte(strings.Repeat("x", 100<<10))
+	resp, err := responses.Do(t.Context(), "key", responsecache.Moment{}, func() (*responsecache.Response, error) { return responsecache.NewResponse(body, nil), nil })
+	require.NoError(t, err)
+	handled := 0
+	front := frontcache.New(frontcache.Config{Responses: responses, OnRequest: func(context.Context) {}, CallerOf: func(*http.Request) any { return nil },
+		OnAnswer: func(*reqctx.Request, *http.Request, *web.Recorder) {}})
+	handler := front.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handled++
+		reqctx.From(r.Context()).Offer = &responsecache.Offer{Response: resp, Tagged: true, Current: func() bool { return true }}
+		resp.ServeHTTP(w, r)
+	}))
+	before := responses.Stats().Bytes
+	for range 4 {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, get("/a"))
+		require.Equal(t, body, w.Body.Bytes())
+	}
+	require.Equal(t, 1, handled)
+	require.Less(t, responses.Stats().Bytes-before, uint64(1<<10))
+	responses.Set("key", responsecache.NewResponse(body, nil)) // another one
+	handler.ServeHTTP(httptest.NewRecorder(), get("/a"))
+	require.Equal(t, 2, handled)
+}

@@ -148,7 +148,7 @@ func (b *bodyAgain) Read(p []byte) (int, error) {
 }
 
 // The headers that decide responses, besides Authorization, by their index in lookup.values.
-const decidingHeaders = 12
+const decidingHeaders = 11
 
 // headerIndex returns the index of a request header that decides responses; -1 for one that decides none, or that
 // responsecache.Response handles. It is not known if a handler may read it in a way that the cache does not know.
@@ -162,22 +162,20 @@ func headerIndex(name string) (index int, known bool) {
 		return 2, true
 	case "Origin":
 		return 3, true
-	case "Prefer":
-		return 4, true
 	case "X-Moltin-Currency":
-		return 5, true
+		return 4, true
 	case "X-Moltin-Language":
-		return 6, true
+		return 5, true
 	case "Store-Channel":
-		return 7, true
+		return 6, true
 	case "Ep-Channel":
-		return 8, true
+		return 7, true
 	case "Store-Context-Tag":
-		return 9, true
+		return 8, true
 	case "Ep-Context-Tag":
-		return 10, true
+		return 9, true
 	case "Ep-Inventories-Multi-Location":
-		return 11, true
+		return 10, true
 	case "Accept-Encoding", "If-None-Match", "Authorization", "X-Request-Id", // handled for each request
 		"User-Agent", "Content-Length", "Connection", "Referer", "Cache-Control", "Pragma", "Priority", "Dnt", "Te", "Via",
 		"Upgrade-Insecure-Requests", "Cookie", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host",

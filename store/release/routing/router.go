@@ -33,6 +33,7 @@ func (r *Router) Table(ctx context.Context) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
+		table.number = tables.Add(1)
 		table.states, err = r.histories.advance(ctx, r.db.Reader, epoch, table.releases)
 		return table, err
 	})

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"portico/internal/dependency"
@@ -18,6 +19,7 @@ import (
 // Table maps shoppers to releases: the catalogs and the rules, both oldest
 // first, and the releases that are served. It never changes.
 type Table struct {
+	number   uint64 // unique in the process
 	catalogs []catalogEntry
 	rules    []*catalog.CatalogRule
 	releases map[string]*segment.Release // by catalog
@@ -25,6 +27,12 @@ type Table struct {
 	edges    []int64                     // starts and ends of the rules' schedules in microseconds, sorted
 	states   map[string]dependency.State // by catalog
 }
+
+// Number tells the table from all others of the process, without keeping it in memory.
+func (t *Table) Number() uint64 { return t.number }
+
+// tables counts the tables of the process.
+var tables atomic.Uint64
 
 // Basis says which properties of shoppers the rules look at. The others decide nothing.
 type Basis struct{ Channel, Tag, Identity bool }
