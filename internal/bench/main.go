@@ -121,7 +121,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		}
 		for _, result := range results {
 			result.print(out, row)
-			coreShared = coreShared || row.number <= 8 && result.product.requests > 0 && min(result.product.busy(), result.floor.busy()) < 0.9
+			coreShared = coreShared || (row.number <= 8 || row.number == 22) && result.product.requests > 0 && min(result.product.busy(), result.floor.busy()) < 0.9
 		}
 	}
 	if coreShared {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +30,12 @@ func (q loadRequest) with(name, value string) loadRequest {
 		q.header = append(append([][2]string{}, q.header...), [2]string{name, value})
 	}
 	return q
+}
+
+// replace returns the request with another value of a header that it has.
+func (q loadRequest) replace(name, value string) loadRequest {
+	q.header = slices.DeleteFunc(slices.Clone(q.header), func(h [2]string) bool { return h[0] == name })
+	return q.with(name, value)
 }
 
 // hasErrors reports whether the response of a GraphQL request has errors. Its status is always 200.

@@ -86,6 +86,7 @@ type shop struct {
 	url      string   // of PostgreSQL, or empty
 	drop     func()   // drops the database; nil for SQLite
 	products int
+	clientID string
 	token    string
 	nodes    []catalogNode
 	ids      []string // of up to 1,200 products
@@ -199,20 +200,25 @@ func (s *shop) connect() error {
 		if err := json.Unmarshal([]byte(output), &client); err != nil {
 			return err
 		}
-		var token struct {
-			AccessToken string `json:"access_token"`
-		}
-		form := loadRequest{method: "POST", path: "/oauth/access_token",
-			body: fmt.Sprintf(`{"grant_type":"client_credentials","client_id":%q,"client_secret":%q}`, client.ID, client.Secret)}
-		if err := s.read(form.with("Content-Type", "application/json"), &token); err != nil {
+		s.clientID = client.ID
+		if s.token, err = s.newToken(fmt.Sprintf(`{"grant_type":"client_credentials","client_id":%q,"client_secret":%q}`, client.ID, client.Secret)); err != nil {
 			return err
 		}
-		s.token = token.AccessToken
 	}
 	if s.nodes == nil {
 		return s.explore()
 	}
 	return nil
+}
+
+// newToken sends a token request.
+func (s *shop) newToken(body string) (string, error) {
+	var token struct {
+		AccessToken string `json:"access_token"`
+	}
+	request := loadRequest{method: "POST", path: "/oauth/access_token", body: body}.with("Content-Type", "application/json")
+	err := s.read(request, &token)
+	return token.AccessToken, err
 }
 
 // explore reads the first 100 nodes with the number of their products, and ids of products.
