@@ -123,7 +123,7 @@ func boundedPublications(backend storetest.Backend) func(*testing.T) {
 			require.NoError(t, err)
 		}
 		requireTransactions(t, "an import", 4*products, maxRowsFirstWritten, importing(text))
-		requireSmallTransactions(t, "a whole publication", 6*products, publishing)
+		requireSmallTransactions(t, "a whole publication", 2*products, publishing)
 		var names []string
 		n := 0
 		for line := range strings.Lines(text) {
@@ -141,7 +141,7 @@ func boundedPublications(backend storetest.Backend) func(*testing.T) {
 		requireSmallTransactions(t, "an import of nodes whose products are in another order", products, importing(turned))
 		require.Zero(t, storetest.Import(t, s, turned).Changed, "all its transactions were committed")
 		clock.Advance(storetest.Day)
-		requireSmallTransactions(t, "the sweep of releases", 6*products, func(ctx context.Context) { require.NoError(t, s.Sweep(ctx)) })
+		requireSmallTransactions(t, "the sweep of releases", 4*products, func(ctx context.Context) { require.NoError(t, s.Sweep(ctx)) })
 		storetest.RequireNoOrphans(t, backend.SQL(t))
 	}
 }
