@@ -39,6 +39,7 @@ func newGeneratedServer(b *testing.B, flags ...string) *testServer {
 // BenchmarkWhole measures time and allocations of the most frequent requests.
 func BenchmarkWhole(b *testing.B) {
 	h := newGeneratedServer(b)
+	h.handler = h.front.Middleware(h.handler)
 	page := `query Page($id: ID!) { catalogNode(id: $id) { products(first: 25) { totalCount nodes { uuid sku name slug price { amount currency }
 		displayPrice { withoutTax { formatted } } mainImage { href } files { file { href } } breadcrumbs { ancestors { uuid name } } stock { available } } } } }`
 	for _, q := range []testRequest{
