@@ -138,6 +138,9 @@ func TestFrontCache(t *testing.T) {
 		}
 		asked := make([]repeated, 10)
 		draw := func() repeated {
+			if other := asked[random.IntN(len(asked))]; other.target != "" && random.IntN(2) == 0 {
+				return repeated{other.target, random.Uint64()} // the same with other headers
+			}
 			return repeated{targets[min(random.IntN(len(targets)), random.IntN(len(targets)))], random.Uint64()}
 		}
 		for i := range asked {

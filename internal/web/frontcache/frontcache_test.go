@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -173,6 +174,9 @@ func TestFrontCacheKeys(t *testing.T) {
 		func() *http.Request { return get("/a", "Authorization", "tag") }, func() *http.Request { return get("/a", "Authorization", "customer") },
 		func() *http.Request { return get("/a", "Authorization", "one") },
 	}
+	for _, header := range []string{"Content-Type", "X-Moltin-Currency", "X-Moltin-Language", "Store-Context-Tag", "EP-Context-Tag", "EP-Inventories-Multi-Location"} {
+		different = append(different, func() *http.Request { return get("/a", header, "b") })
+	}
 	f := newFronted()
 	scopes := []string{"catalog:read"}
 	f.principals = map[string]*auth.Principal{"one": {ClientID: "one", Scopes: scopes}, "two": {ClientID: "two", Scopes: scopes}, "more": {Scopes: append(scopes, "inventory:read")},
@@ -185,7 +189,7 @@ func TestFrontCacheKeys(t *testing.T) {
 	}
 	require.Equal(t, 2*len(different), f.handled)
 	require.Equal(t, len(different), f.answered)
-	f.body = string(rune('a' + len(different) - 1))
+	f.body = string(rune('a' + slices.IndexFunc(different, func(request func() *http.Request) bool { return request().Header.Get("Authorization") == "one" })))
 	f.send(t, get("/a", "Authorization", "two", "User-Agent", "other", "Cookie", "x", "Sec-Fetch-Mode", "cors"))
 	require.Equal(t, 2*len(different), f.handled, "another client with the same rights shares the response")
 	require.Equal(t, "two", f.counted[len(f.counted)-1], "and is counted as itself")
