@@ -62,7 +62,7 @@ func selectsOther(set ast.SelectionSet, seen map[*ast.FragmentDefinition]bool) b
 // BeginOffer returns a context for the run of a query, and who makes its offer; nil if it makes
 // none.
 func (e *Executor) BeginOffer(ctx context.Context, query *document.PreparedOperation) (context.Context, *graph.Offerer) {
-	if query.OfferCoordinates == nil || !e.Responses.Enabled() {
+	if query.OfferCoordinates == nil {
 		return ctx, nil
 	}
 	return e.resolver.BeginOffer(ctx)

@@ -46,8 +46,8 @@ func New(config Config) *Cache {
 type entry struct {
 	key    string
 	offer  *responsecache.Offer
-	shared weak.Pointer[responsecache.Response] // in place of offer.Response, if Config.Responses has it by itself
-	stored string                               // its key there
+	shared weak.Pointer[responsecache.Response] // in place of offer.Response, if Config.Responses has it under a key of its own
+	stored string                               // that key
 	header []headerField                        // of the response, but for what Response and SetCaching set
 	route  string
 	name   string // of the GraphQL operation
@@ -131,7 +131,7 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 			return true
 		}
 	}
-	c.pass(l, w, l.again(r), next, name, found != nil, caller)
+	c.pass(l, w, l.again(r), next, name, found != nil, start, caller)
 	return true
 }
 
@@ -166,9 +166,9 @@ func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *ent
 
 // pass runs the handler, and keeps what it offers. Of a request that was not seen before it keeps that it was seen, so that what is
 // asked once costs little.
-func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next http.Handler, name string, seen bool, caller any) {
+func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next http.Handler, name string, seen bool, start time.Time, caller any) {
 	r, req := reqctx.Begin(r)
-	req.Caller, req.WantsOffer = caller, seen
+	req.Start, req.Caller, req.WantsOffer = start, caller, seen
 	l.rec = web.Recorder{ResponseWriter: w}
 	next.ServeHTTP(&l.rec, r)
 	if l.rec.Status != http.StatusOK {

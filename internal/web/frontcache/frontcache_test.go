@@ -232,8 +232,8 @@ func (d *discard) Header() http.Header         { return d.header }
 func (d *discard) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discard) WriteHeader(int)             {}
 
-// TestFrontCacheRefersToSharedResponses requires that an entry of a response that the cache has by itself neither keeps
-// it in memory nor counts it twice, and ends with it.
+// TestFrontCacheRefersToSharedResponses offers a response that the cache has under a key of its own. The entry must not
+// count its bytes again, and must end when the response is evicted or replaced.
 func TestFrontCacheRefersToSharedResponses(t *testing.T) {
 	t.Parallel()
 	responses := responsecache.NewCache(8 << 20)

@@ -28,7 +28,7 @@ type Table struct {
 	states   map[string]dependency.State // by catalog
 }
 
-// Number tells the table from all others of the process, without keeping it in memory.
+// Number is unique in the process. Who compares numbers need not keep tables in memory.
 func (t *Table) Number() uint64 { return t.number }
 
 // tables counts the tables of the process.
