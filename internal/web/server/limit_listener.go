@@ -61,6 +61,7 @@ type limitedConn struct {
 	address   string    // that it counts for; empty for a trusted proxy
 	deadline  time.Time // of a reserve connection; else zero
 	deadlines connDeadlines
+	held      *heldWrite // while JoinWrites holds a write; else nil
 
 	// Guarded by listener.mu.
 	element  *list.Element // of listener.idle or listener.reserve
