@@ -129,13 +129,33 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 	found, _ := c.Responses.Lookup(name).(*entry)
 	if found != nil && found.offer != nil && found.key == string(l.key) {
 		c.OnRequest(r.Context())
-		if resp := found.response(c.Responses); resp != nil && found.offer.Current() {
-			c.answer(l, w, r, found, resp, start, caller, principal)
-			return true
+		if now := c.current(name, found); now != nil {
+			if resp := now.response(c.Responses); resp != nil {
+				c.answer(l, w, r, now, resp, start, caller, principal)
+				return true
+			}
 		}
 	}
 	c.pass(l, w, l.again(r), next, name, found != nil, start, caller)
 	return true
+}
+
+// current returns the entry if it holds, or a renewed one, which takes its place; nil if neither is known to hold.
+func (c *Cache) current(name string, e *entry) *entry {
+	if e.offer.Current() {
+		return e
+	}
+	if e.offer.Renew == nil {
+		return nil
+	}
+	offer := e.offer.Renew()
+	if offer == nil {
+		return nil
+	}
+	renewed := *e
+	renewed.offer = offer
+	c.Responses.Set(name, &renewed)
+	return &renewed
 }
 
 // answer writes the response of an entry.
