@@ -154,8 +154,16 @@ func (c *Cache) current(name string, e *entry) *entry {
 	}
 	renewed := *e
 	renewed.offer = offer
-	c.Responses.Set(name, &renewed)
+	c.set(name, &renewed)
 	return &renewed
+}
+
+// set keeps an entry with an offer.
+func (c *Cache) set(name string, e *entry) {
+	if e.offer.Response != nil {
+		e.offer.Response.HeldBy(c.Responses, name)
+	}
+	c.Responses.Set(name, e)
 }
 
 // answer writes the response of an entry.
@@ -213,7 +221,7 @@ func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next htt
 				e.header = append(e.header, headerField{field, values})
 			}
 		}
-		c.Responses.Set(name, e)
+		c.set(name, e)
 	case !seen:
 		c.Responses.Set(name, &entry{})
 	}
