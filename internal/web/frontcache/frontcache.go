@@ -62,6 +62,9 @@ const (
 	// maxBodyBytes limits the bodies of responses: writing longer ones needs deadlines of their own.
 	maxBodyBytes = 256 << 10
 
+	// joinedBytes is the size of bodies from which their write is joined with that of the header.
+	joinedBytes = 6 << 10
+
 	entryBytes = 320 // memory of an entry with its place in the cache
 	fieldBytes = 64  // of a header field
 )
@@ -151,6 +154,10 @@ func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *ent
 			expires = principal.Expires
 		}
 		e.offer.SetCaching(header, expires)
+	}
+	if len(resp.Body) >= joinedBytes {
+		joined := server.JoinWrites(r)
+		defer joined.End()
 	}
 	if e.offer.Tagged {
 		resp.ServeHTTP(&l.rec, r)
