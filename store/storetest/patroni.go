@@ -30,6 +30,7 @@ type patroniNode struct {
 	postgres, api, client, peer string      // ports
 	network                     *Proxy      // through which the other nodes replicate it
 	processes                   []*exec.Cmd // of etcd and Patroni
+	suspended                   bool
 }
 
 // NewPatroni starts the nodes and waits until two of them replicate the third. With synchronous, a
@@ -109,6 +110,7 @@ func (p *Patroni) StopReplication(i int) { p.nodes[i].network.DropTraffic(true) 
 func (p *Patroni) Start(t testing.TB, i int) {
 	t.Helper()
 	node, peers := &p.nodes[i], make([]string, patroniNodes)
+	node.suspended = false
 	node.network.DropTraffic(false)
 	node.network.CloseConnections()
 	for n := range p.nodes {
@@ -131,6 +133,18 @@ func (p *Patroni) Start(t testing.TB, i int) {
 	}
 }
 
+// Suspend stops all processes of a node where they are, until Kill. Like a machine that vanished, it
+// answers nobody and closes no connection; unlike one, it still accepts connections.
+func (p *Patroni) Suspend(i int) {
+	for _, process := range p.nodes[i].processes {
+		suspendProcess(process.Process.Pid)
+	}
+	if postmaster, found := p.postmaster(i); found {
+		suspendProcess(postmaster)
+	}
+	p.nodes[i].suspended = true
+}
+
 // Kill ends all processes of a node at once, as a loss of power does. It may be called again.
 func (p *Patroni) Kill(t testing.TB, i int) {
 	t.Helper()
@@ -140,14 +154,20 @@ func (p *Patroni) Kill(t testing.TB, i int) {
 		_ = process.Wait()
 	}
 	node.processes = nil
-	text, err := os.ReadFile(filepath.Join(p.path(i, "data"), "postmaster.pid"))
-	if err != nil {
-		return // not started
-	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	if postmaster, err := strconv.Atoi(line); err == nil {
+	if postmaster, found := p.postmaster(i); found {
 		killPostmaster(postmaster, p.path(i, "data"))
 	}
+}
+
+// postmaster returns the process id of a node's PostgreSQL server.
+func (p *Patroni) postmaster(i int) (pid int, found bool) {
+	text, err := os.ReadFile(filepath.Join(p.path(i, "data"), "postmaster.pid"))
+	if err != nil {
+		return 0, false // not started
+	}
+	line, _, _ := strings.Cut(string(text), "\n")
+	pid, err = strconv.Atoi(line)
+	return pid, err == nil
 }
 
 // SwitchOver makes another node the leader, as before maintenance of a node.
@@ -171,6 +191,9 @@ type patroniMember struct{ Name, Role, State string }
 func (p *Patroni) members() []patroniMember {
 	client := http.Client{Timeout: 2 * time.Second}
 	for i := range p.nodes {
+		if p.nodes[i].suspended {
+			continue
+		}
 		response, err := client.Get("http://127.0.0.1:" + p.nodes[i].api + "/cluster")
 		if err != nil {
 			continue

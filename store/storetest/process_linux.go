@@ -31,6 +31,14 @@ func killPostmaster(pid int, data string) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
+// suspendProcess stops a process and its children, without closing their connections.
+func suspendProcess(pid int) {
+	_ = syscall.Kill(pid, syscall.SIGSTOP) // first, so that it starts no others
+	for _, child := range childrenOf(pid) {
+		suspendProcess(child)
+	}
+}
+
 // isPostmaster reports whether a process is the PostgreSQL server of a data directory.
 func isPostmaster(pid int, data string) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
