@@ -19,7 +19,7 @@ func (r queryResolver) ProductConfigured(ctx context.Context, id string, selecte
 
 // Product returns the bundle without the selected options.
 func (r configuredResolver) Product(ctx context.Context, obj *model.Product) (*model.Product, error) {
-	products, err := r.ProductsByID(ctx, []string{obj.ID()})
+	products, err := r.ProductsByID(ctx, []string{obj.ID()}, nil)
 	return products[obj.ID()], err
 }
 

@@ -69,7 +69,7 @@ func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Pr
 
 func (r *Resolver) productsOfStocks(ctx context.Context, all []*model.Stock) ([]*model.Product, error) {
 	ids := keysOf(all, (*model.Stock).OfProduct)
-	products, err := r.ProductsByID(ctx, unique(ids))
+	products, err := r.ProductsByID(ctx, unique(ids), nil)
 	return model.ValuesByKey(ids, products), err
 }
 

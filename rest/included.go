@@ -68,7 +68,7 @@ func (a *API) loadIncluded(r *http.Request, p *listParams, products []*model.Pro
 		return nil, err
 	}
 	components = unique(components) // bundles share components
-	bundled, err := a.resolver.ProductsByID(r.Context(), components)
+	bundled, err := a.resolver.ProductsByID(r.Context(), components, products)
 	if err != nil {
 		return nil, err
 	}

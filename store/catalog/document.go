@@ -151,8 +151,7 @@ func (p *ProductSource) AppendRelationships(dst []byte, l Links) []byte {
 	}
 	dst = append(appendReference(dst, "main_image", image), '}')
 	dst = append(store.AppendName(dst, "component_products"), `{"data":`...)
-	components := slices.DeleteFunc(p.componentIDs(), func(id string) bool { return !l.Components[id] })
-	dst = appendReferences(dst, components)
+	dst = appendReferences(dst, p.LiveComponentIDs(l))
 	return append(appendSelf(dst, p.ID, "component_products"), '}')
 }
 

@@ -230,6 +230,11 @@ func (p *ProductSource) componentIDs() []string {
 }
 
 // bundledIDs returns all products that the bundle refers to.
+// LiveComponentIDs returns the ids of the components that the document shows, in its order.
+func (p *ProductSource) LiveComponentIDs(l Links) []string {
+	return slices.DeleteFunc(p.componentIDs(), func(id string) bool { return !l.Components[id] })
+}
+
 func (p *ProductSource) bundledIDs() []string {
 	return store.Unique(append(p.componentIDs(), p.Attributes.optionIDs()...))
 }

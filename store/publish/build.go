@@ -28,6 +28,19 @@ func (p *publicationPlan) links(handle uint32) catalog.Links {
 	return l
 }
 
+// componentOrdinals returns the ordinals of components; nil if one is not known.
+func (p *publicationPlan) componentOrdinals(ids []string) []uint32 {
+	ordinals := make([]uint32, len(ids))
+	for i, id := range ids {
+		handle, found := p.ids.Find(id)
+		if !found || p.ordinals[handle] < 0 {
+			return nil
+		}
+		ordinals[i] = uint32(p.ordinals[handle])
+	}
+	return ordinals
+}
+
 // builtProduct is a product ready to be written.
 type builtProduct struct {
 	ordinal int
@@ -79,7 +92,7 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 		nodes, fileIDs := p.nodes(handle), source.FileIDs()
 		offers := p.offers(handle, sources, prices)
 		b := &builtProduct{ordinal: p.first + start + i, source: source, offers: offers, node: p.blockNode(nodes), stored: &segment.BlockProduct{
-			ID: source.ID, Crumbs: segment.Breadcrumbs(nodes), Files: packFiles(fileIDs, texts),
+			ID: source.ID, Components: p.componentOrdinals(source.LiveComponentIDs(l)), Crumbs: segment.Breadcrumbs(nodes), Files: packFiles(fileIDs, texts),
 			Documents: map[string][]byte{"": source.Document("", made.Locale, l)}}}
 		for _, id := range fileIDs {
 			if l.HasFile(id) {

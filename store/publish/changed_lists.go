@@ -243,7 +243,7 @@ func (w *releaseWriter) canonicalIDs(ctx context.Context, v *release.View, known
 		}
 		inBase := map[string]segment.Place{}
 		if err := store.Chunked(ids, 512, func(ids []string) error {
-			some, err := w.plan.delta.view.PlacesByID(ctx, ids)
+			some, err := w.plan.delta.view.PlacesByID(ctx, ids, nil)
 			maps.Copy(inBase, some)
 			return err
 		}); err != nil {

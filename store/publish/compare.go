@@ -217,7 +217,7 @@ func differing(ctx context.Context, in db.Session, v *release.View, ids map[stri
 
 // versions returns the versions of several products. It leaves out unknown ids.
 func versions(ctx context.Context, v *release.View, ids []string) (map[string]servedVersion, error) {
-	found, err := v.PlacesByID(ctx, ids)
+	found, err := v.PlacesByID(ctx, ids, nil)
 	if err != nil {
 		return nil, err
 	}

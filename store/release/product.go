@@ -61,7 +61,7 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 	switch {
 	case key.ID != "":
 		var byID map[string]segment.Place
-		byID, err = v.PlacesByID(ctx, []string{key.ID})
+		byID, err = v.PlacesByID(ctx, []string{key.ID}, nil)
 		places = segment.Ordered(byID)
 	case key.SKU != "":
 		places, err = v.Indexed(ctx, "sku", key.SKU)
@@ -85,9 +85,9 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 }
 
 // ProductsByID returns several products of the catalog. It leaves out unknown
-// ids.
-func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Product, error) {
-	places, err := v.PlacesByID(ctx, ids)
+// ids. The places of the components of by, products of the view, are often known with them.
+func (v *View) ProductsByID(ctx context.Context, ids []string, by ...*Product) (map[string]*Product, error) {
+	places, err := v.PlacesByID(ctx, ids, componentPlaces(by))
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +100,27 @@ func (v *View) ProductsByID(ctx context.Context, ids []string) (map[string]*Prod
 		byID[product.id] = &Product{storedProduct: product, release: v.Release}
 	}
 	return byID, nil
+}
+
+// componentPlaces returns the stored places of the components of products, by id.
+func componentPlaces(products []*Product) map[string]segment.Place {
+	var places map[string]segment.Place
+	for _, p := range products {
+		if len(p.placed) == 0 {
+			continue
+		}
+		ids := p.ComponentProductIDs()
+		if len(ids) != len(p.placed) {
+			continue
+		}
+		if places == nil {
+			places = make(map[string]segment.Place, 2*len(ids))
+		}
+		for i, id := range ids {
+			places[id] = segment.Place(p.placed[i])
+		}
+	}
+	return places
 }
 
 // ProductsAt returns the products at some ordinals of the release, in one
@@ -151,6 +172,7 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 		return err
 	}
 	defer stored.Release()
+	formatter := v.formatter()
 	for i, place := range places {
 		p := &stored.Products[i]
 		if p.ID == "" {
@@ -160,7 +182,7 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 		if err != nil {
 			return err
 		}
-		quote := price.QuoteAt(offer, store.Micros(v.now), v.formatter())
+		quote := price.QuoteAt(offer, store.Micros(v.now), formatter)
 		if into[place], err = newStoredProduct(v, p, place, quote); err != nil {
 			return err
 		}

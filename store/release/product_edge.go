@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"portico/store"
@@ -31,7 +32,7 @@ func (v *View) orderOfEdge(ctx context.Context, query ProductQuery) (*resultOrde
 	if err != nil {
 		return nil, err
 	}
-	places, err := v.PlacesByID(ctx, query.Edge.ids(product))
+	places, err := v.PlacesByID(ctx, query.Edge.ids(product), componentPlaces([]*Product{product}))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +88,7 @@ func (v *View) ordersOfEdge(ctx context.Context, ids []string, query ProductQuer
 		referred = append(referred, query.Edge.ids(product)...)
 	}
 	slices.Sort(referred)
-	if _, err := v.PlacesByID(ctx, referred); err != nil {
+	if _, err := v.PlacesByID(ctx, referred, componentPlaces(slices.Collect(maps.Values(products)))); err != nil {
 		return nil, err
 	}
 	sort, epoch, err := v.sorting(ctx, query.Sort, store.Page{})

@@ -22,7 +22,7 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 7
+	formatOfSum = 8
 	formatSum   = "bf7ee5fd962294172668ec717f3f64016d98c9d4f2f4cbb49c9e06742486123e"
 )
 

@@ -17,9 +17,10 @@ import (
 type storedProduct struct {
 	id       string
 	Ordinal  uint32
-	catalog  string // its id
-	since    int64  // published_at, in microseconds
-	language string // of the texts
+	catalog  string   // its id
+	since    int64    // published_at, in microseconds
+	placed   []uint32 // StoredProduct.Components
+	language string   // of the texts
 	quote    *price.Quote
 
 	body      []byte // the JSON of a product that is not curated
@@ -28,7 +29,7 @@ type storedProduct struct {
 	relations int    // where relationships begin
 
 	decodeOnce sync.Once
-	document   productDocument // the decoded body
+	document   *productDocument // the decoded body
 	damage     error
 
 	fileTexts   string // StoredProduct.Files
@@ -41,7 +42,7 @@ type storedProduct struct {
 	refsDamage error
 }
 
-func (p *storedProduct) Size() int { return 3*len(p.body) + 2*len(p.fileTexts) + 600 }
+func (p *storedProduct) Size() int { return 3*len(p.body) + 2*len(p.fileTexts) + 4*len(p.placed) + 600 }
 
 // newStoredProduct joins a document with the members that depend on the
 // release, the currency and the nodes.
@@ -53,7 +54,7 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 	if v.Release.Format < segment.FormatOfPresence {
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
-	p := &storedProduct{id: stored.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, language: stored.Language,
+	p := &storedProduct{id: stored.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, placed: stored.Components, language: stored.Language,
 		quote: quote, fileTexts: strings.Clone(stored.Files)}
 	dst := make([]byte, 0, len(stored.Document)+len(stored.Crumbs)+1024) // room for the members below, about 850 bytes with prices
 	dst = append(dst, attributes...)
@@ -72,13 +73,13 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 // read decodes the body on first use.
 func (p *storedProduct) read() *productDocument {
 	p.decodeOnce.Do(func() {
-		if !p.document.scan(p.body, p.relations) {
-			p.document = productDocument{}
-			p.damage = json.Unmarshal(p.body, &p.document)
+		if p.document = new(productDocument); !p.document.scan(p.body, p.relations) {
+			p.document = new(productDocument)
+			p.damage = json.Unmarshal(p.body, p.document)
 		}
 	})
 	p.check(p.damage)
-	return &p.document
+	return p.document
 }
 
 // refs decodes the relationships on first use. A page with its includes needs

@@ -34,7 +34,7 @@ func (t translations) Size() int {
 // the base text first, then by tag. It leaves out unknown ids. It takes three
 // statements at most for each 512 products.
 func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][]*ProductTranslation, error) {
-	places, err := v.PlacesByID(ctx, ids)
+	places, err := v.PlacesByID(ctx, ids, nil)
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}

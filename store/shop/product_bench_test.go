@@ -202,7 +202,7 @@ func BenchmarkColdPage(b *testing.B) {
 		}
 		_, err = v.FilesByID(b.Context(), files, slice.Items...)
 		require.NoError(b, err)
-		_, err = v.ProductsByID(b.Context(), components)
+		_, err = v.ProductsByID(b.Context(), components, slice.Items...)
 		require.NoError(b, err)
 		return slice
 	}

@@ -20,7 +20,7 @@ func WriteEarlierRows(t testing.TB, db *sql.DB, v *release.View, ids []string) {
 	}
 	run(`DELETE FROM release_row`)
 	run(`DELETE FROM document`)
-	found, err := v.PlacesByID(t.Context(), ids)
+	found, err := v.PlacesByID(t.Context(), ids, nil)
 	require.NoError(t, err)
 	var places []uint32
 	for _, place := range found {

@@ -36,7 +36,11 @@ type limitListener struct {
 	closing     atomic.Bool
 	acceptUntil time.Time // set before closing is
 
+	begun time.Time
+	swept atomic.Int64 // time of the last sweep, in nanoseconds after begun
+
 	mu      sync.Mutex
+	open    map[*limitedConn]struct{} // without reserve connections
 	count   int
 	counts  map[string]int // by address
 	unread  int            // connections that have sent nothing yet
@@ -47,15 +51,17 @@ type limitListener struct {
 
 func newLimitListener(listener net.Listener, all, perAddress int, trusted []netip.Prefix) *limitListener {
 	return &limitListener{Listener: listener, maxConns: all, maxPerAddress: perAddress, trusted: trusted,
-		counts: map[string]int{}, idle: list.New(), reserve: list.New()}
+		begun: time.Now(), open: map[*limitedConn]struct{}{}, counts: map[string]int{}, idle: list.New(), reserve: list.New()}
 }
 
 // limitedConn is a connection that a limitListener has accepted.
 type limitedConn struct {
 	net.Conn
-	listener *limitListener
-	address  string    // that it counts for; empty for a trusted proxy
-	deadline time.Time // of a reserve connection; else zero
+	listener  *limitListener
+	address   string    // that it counts for; empty for a trusted proxy
+	deadline  time.Time // of a reserve connection; else zero
+	deadlines connDeadlines
+	held      *heldWrite // while JoinWrites holds a write; else nil
 
 	// Guarded by listener.mu.
 	element  *list.Element // of listener.idle or listener.reserve
@@ -129,6 +135,7 @@ func (l *limitListener) admit(conn net.Conn) (c *limitedConn, evicted net.Conn) 
 	if l.count < l.maxConns && !full(c.address) {
 		l.count++
 		l.counts[c.address]++
+		l.open[c] = struct{}{}
 		return c, evicted
 	}
 	c.deadline = time.Now().Add(reserveConnTime)
@@ -253,6 +260,7 @@ func limitedConnOf(conn net.Conn) *limitedConn {
 func (c *limitedConn) Close() error {
 	c.listener.mu.Lock()
 	c.listener.remove(c)
+	delete(c.listener.open, c)
 	c.listener.mu.Unlock()
 	return c.Conn.Close()
 }
@@ -263,26 +271,6 @@ func (c *limitedConn) CloseWrite() error {
 		return half.CloseWrite()
 	}
 	return nil
-}
-
-// SetDeadline implements net.Conn. On a reserve connection it never exceeds the end of its life.
-func (c *limitedConn) SetDeadline(t time.Time) error { return c.Conn.SetDeadline(c.clampDeadline(t)) }
-
-// SetReadDeadline implements net.Conn.
-func (c *limitedConn) SetReadDeadline(t time.Time) error {
-	return c.Conn.SetReadDeadline(c.clampDeadline(t))
-}
-
-// SetWriteDeadline implements net.Conn.
-func (c *limitedConn) SetWriteDeadline(t time.Time) error {
-	return c.Conn.SetWriteDeadline(c.clampDeadline(t))
-}
-
-func (c *limitedConn) clampDeadline(t time.Time) time.Time {
-	if !c.deadline.IsZero() && (t.IsZero() || t.After(c.deadline)) {
-		return c.deadline
-	}
-	return t
 }
 
 type connKey struct{}

@@ -98,6 +98,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return base },
 	}
+	go limited.sweepDeadlines(base)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {

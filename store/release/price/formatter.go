@@ -7,36 +7,30 @@ import (
 	"portico/store/db"
 )
 
-// cachedMoney is the kind of the cached *store.Money, by locale, currency and
-// minor units. The other kinds are those of segment.
+// cachedMoney is the kind of the cached *store.MoneyFormat, by locale and currency. The other kinds
+// are those of segment.
 const cachedMoney = '#'
 
-// Formatter writes amounts of one currency the way a locale does. It caches
-// each text, because prices repeat and writing one takes longer than reading
-// a product. It is safe for concurrent use.
+// Formatter writes amounts of one currency the way a locale does. It is safe for concurrent use.
 type Formatter struct {
 	currency string
-	locale   language.Tag
-	cache    *db.Cache
-	key      db.CacheKey
+	format   *store.MoneyFormat
 }
 
 // NewFormatter returns a formatter with a cache, which may be nil. Formatters of
 // one name must agree in currency and locale.
 func NewFormatter(cache *db.Cache, currency string, locale language.Tag, name string) Formatter {
-	return Formatter{currency, locale, cache, db.CacheKey{Kind: cachedMoney, Name: name}}
+	key := db.CacheKey{Kind: cachedMoney, Name: name}
+	format, ok := db.Cached[*store.MoneyFormat](cache, key)
+	if !ok {
+		format = store.NewMoneyFormat(currency, locale)
+		cache.Set(key, format)
+	}
+	return Formatter{currency, format}
 }
 
 // Money writes an amount of minor units.
-func (f Formatter) Money(minor int64) *store.Money {
-	f.key.Number = int(minor)
-	if kept, ok := db.Cached[*store.Money](f.cache, f.key); ok {
-		return kept
-	}
-	m := store.NewMoney(minor, f.currency, f.locale)
-	f.cache.Set(f.key, m)
-	return m
-}
+func (f Formatter) Money(minor int64) *store.Money { return f.format.Money(minor) }
 
 // Price returns an amount of minor units as a number and as text.
 func (f Formatter) Price(minor int64, includesTax bool, pricebookID string) (*Price, *DisplayPrice) {

@@ -31,7 +31,8 @@ import (
 // the base language) and its compressed section. The common section holds three texts for each product:
 // its row, its breadcrumbs, and its files as texts. A section of a language holds the documents, "" for
 // a product that is not translated. The row is the id, "@" and PublishedAt if it is not the release's,
-// and what the product costs (price.OfferLines), each on lines of its own.
+// "+" and the ordinals of the components if there are some, as in "+7 12" (since format 8), and what the
+// product costs (price.OfferLines), each on lines of its own.
 
 // BlockProducts is the number of products that a block holds at most.
 const BlockProducts = 4
@@ -55,8 +56,9 @@ func RowID(release int64, number int) int64 { return release<<BlockIDBits | int6
 // BlockProduct is a product to be stored in a block.
 type BlockProduct struct {
 	ID          string
-	PublishedAt int64  // 0 is with the release
-	Offers      string // by SetOffers
+	PublishedAt int64    // 0 is with the release
+	Components  []uint32 // ordinals, in the order of the documents; nil if one is not known
+	Offers      string   // by SetOffers
 	Crumbs      []byte
 	Files       []byte            // the JSON of its files, by AppendText
 	Documents   map[string][]byte // by language
@@ -83,15 +85,25 @@ func (p *BlockProduct) Version() int64 {
 	return max(1, int64(binary.LittleEndian.Uint64(hash.Sum(nil))>>1))
 }
 
-// publishedLine begins the line of PublishedAt.
-const publishedLine = "@"
+// The first bytes of the lines of PublishedAt and Components.
+const (
+	publishedLine  = "@"
+	componentsLine = "+"
+)
 
 func (p *BlockProduct) row() string {
 	published := ""
 	if p.PublishedAt != 0 {
 		published = publishedLine + strconv.FormatInt(p.PublishedAt, 10) + "\n"
 	}
-	return p.ID + "\n" + published + p.Offers
+	var components []byte
+	for i, ordinal := range p.Components {
+		components = strconv.AppendUint(append(components, (componentsLine + " ")[min(i, 1)]), uint64(ordinal), 10)
+		if i == len(p.Components)-1 {
+			components = append(components, '\n')
+		}
+	}
+	return p.ID + "\n" + published + string(components) + p.Offers
 }
 
 // Size is the approximate number of bytes of the product before compression.
@@ -138,11 +150,12 @@ func appendSection(dst, text []byte) []byte {
 
 // StoredProduct is a product as the release stores it.
 type StoredProduct struct {
-	ID          string // empty if the release does not have the product
-	PublishedAt int64  // of this version of the product, in microseconds
-	Offers      string // for price.OfferIn
-	Crumbs      string // breadcrumbs, as members of meta
-	Language    string // of the document
+	ID          string   // empty if the release does not have the product
+	PublishedAt int64    // of this version of the product, in microseconds
+	Components  []uint32 // the places that its components had when it was written; nil if they are not known
+	Offers      string   // for price.OfferIn
+	Crumbs      string   // breadcrumbs, as members of meta
+	Language    string   // of the document
 	Document    string
 	Files       string // by AppendText; empty if they are not stored with the product
 }
@@ -218,6 +231,17 @@ func (r *Reader) readCommon(p *StoredProduct, place uint32, block *productBlock,
 		}
 	} else {
 		p.PublishedAt = r.Release.HolderIdentity(int(place)).Published
+	}
+	if line, found := strings.CutPrefix(offers, componentsLine); found {
+		line, offers, _ = strings.Cut(line, "\n")
+		p.Components = make([]uint32, 0, strings.Count(line, " ")+1)
+		for number := range strings.SplitSeq(line, " ") {
+			ordinal, err := strconv.ParseUint(number, 10, 32)
+			if err != nil {
+				return err
+			}
+			p.Components = append(p.Components, uint32(ordinal))
+		}
 	}
 	p.Offers = offers
 	return nil

@@ -3,6 +3,7 @@ package segment
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/klauspost/compress/s2"
@@ -20,8 +21,9 @@ func TestBlock(t *testing.T) {
 		products := make([]*BlockProduct, rapid.IntRange(1, BlockProducts).Draw(t, "products"))
 		for i := range products {
 			products[i] = &BlockProduct{ID: rapid.StringMatching(`[a-z-]*`).Draw(t, "id"), PublishedAt: rapid.Int64Min(0).Draw(t, "published"),
-				Offers: rapid.SampledFrom([]string{"", "=USD retail 1999 0 \n", "%EUR a []\n"}).Draw(t, "offers"),
-				Crumbs: []byte(rapid.String().Draw(t, "crumbs")), Files: []byte(rapid.String().Draw(t, "files")),
+				Offers:     rapid.SampledFrom([]string{"", "=USD retail 1999 0 \n", "%EUR a []\n"}).Draw(t, "offers"),
+				Components: rapid.SampledFrom([][]uint32{nil, {0}, {math.MaxUint32, 5, 5}}).Draw(t, "components"),
+				Crumbs:     []byte(rapid.String().Draw(t, "crumbs")), Files: []byte(rapid.String().Draw(t, "files")),
 				Documents: map[string][]byte{"": []byte("base" + rapid.String().Draw(t, "base"))}}
 			if rapid.Bool().Draw(t, "translated") {
 				products[i].Documents["fr"] = []byte("fr" + rapid.String().Draw(t, "fr"))
@@ -32,7 +34,7 @@ func TestBlock(t *testing.T) {
 		for range 2 { // a block is read again after another
 			require.NoError(t, block.open(PackBlock(products)))
 			for i, p := range products {
-				want := StoredProduct{ID: p.ID, PublishedAt: cmp.Or(p.PublishedAt, 77), Offers: p.Offers, Crumbs: string(p.Crumbs), Files: string(p.Files)}
+				want := StoredProduct{ID: p.ID, PublishedAt: cmp.Or(p.PublishedAt, 77), Components: p.Components, Offers: p.Offers, Crumbs: string(p.Crumbs), Files: string(p.Files)}
 				var got StoredProduct
 				require.NoError(t, reader.readCommon(&got, 5, &block, i))
 				require.Equal(t, want, got)
@@ -54,7 +56,7 @@ func TestBlock(t *testing.T) {
 func TestBlockLayout(t *testing.T) {
 	t.Parallel()
 	rest := PackBlock([]*BlockProduct{
-		{ID: "anvil", PublishedAt: 5, Offers: "=USD r 1 0 \n", Crumbs: []byte("c"), Files: []byte("f"), Documents: map[string][]byte{"": []byte("An anvil."), "fr": []byte("Une enclume.")}},
+		{ID: "anvil", PublishedAt: 5, Offers: "=USD r 1 0 \n", Components: []uint32{7, 12}, Crumbs: []byte("c"), Files: []byte("f"), Documents: map[string][]byte{"": []byte("An anvil."), "fr": []byte("Une enclume.")}},
 		{ID: "brush", Documents: map[string][]byte{"": []byte("A brush.")}}})
 	var parts []string
 	for ok := true; len(rest) > 0; {
@@ -68,7 +70,7 @@ func TestBlockLayout(t *testing.T) {
 		}
 		parts = append(parts, string(part))
 	}
-	require.Equal(t, []string{"\x15anvil\n@5\n=USD r 1 0 \n\x01c\x01f\x06brush\n\x00\x00", "", "\x09An anvil.\x08A brush.", "fr", "\x0cUne enclume.\x00"}, parts)
+	require.Equal(t, []string{"\x1banvil\n@5\n+7 12\n=USD r 1 0 \n\x01c\x01f\x06brush\n\x00\x00", "", "\x09An anvil.\x08A brush.", "fr", "\x0cUne enclume.\x00"}, parts)
 	require.Equal(t, 4, BlockProducts)
 }
 

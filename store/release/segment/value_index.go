@@ -77,7 +77,7 @@ func (r *Reader) Indexed(ctx context.Context, attribute string, values ...string
 // include dead products.
 func (r *Reader) Matching(ctx context.Context, term store.Term) (index.Posting, error) {
 	if term.Attribute == "id" {
-		places, err := r.PlacesByID(ctx, term.Values)
+		places, err := r.PlacesByID(ctx, term.Values, nil)
 		return index.Posting{Ordinals: Ordered(places)}, err
 	}
 	return r.posting(ctx, term.Attribute, store.Unique(term.Values))
