@@ -305,12 +305,9 @@ func (a *app) reload() {
 func (a *app) openFront(logWriter *accesslog.LineWriter) {
 	a.accessLog = accesslog.New(a.log, accesslog.WithClient(auth.ClientID), accesslog.WithLineWriter(logWriter))
 	a.slowLog = accesslog.NewSlowLog(a.log, a.Slow, auth.ClientID)
-	responses := a.responses
-	if a.traces != nil { // each request is to have a span
-		responses = nil
-	}
-	a.front = frontcache.New(frontcache.Config{Responses: responses, BodyTime: a.Limits.BodyTime, OnRequest: a.store.CountRequest, CallerOf: a.tokens.CallerOf,
+	a.front = frontcache.New(frontcache.Config{Responses: a.responses, BodyTime: a.Limits.BodyTime, OnRequest: a.store.CountRequest, CallerOf: a.tokens.CallerOf,
 		OnAnswer: func(req *reqctx.Request, r *http.Request, rec *web.Recorder) {
+			a.traces.Record(req, r) // before the logs, which have its id
 			a.accessLog.Log(req, r, rec.Status, rec.Bytes)
 			a.slowLog.Log(req, r, rec.Status, rec.Bytes)
 			a.metrics.Count(req, r)

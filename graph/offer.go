@@ -2,12 +2,14 @@ package graph
 
 import (
 	"context"
+	"slices"
 
 	"portico/graph/opctx"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
 	"portico/store/release"
+	"portico/store/shop"
 	"portico/store/stock"
 )
 
@@ -41,23 +43,59 @@ func (r *Resolver) BeginOffer(ctx context.Context) (context.Context, *Offerer) {
 
 // Offer offers a response. It adds what the offer depends on.
 func (o *Offerer) Offer(ctx context.Context, offer responsecache.Offer) {
+	o.OfferWithStockTime(ctx, offer, 0)
+}
+
+// OfferWithStockTime is Offer of a response with the time of the latest change of all stock at an
+// index of its body; 0 for none. When only that time changes, the offer is renewed.
+func (o *Offerer) OfferWithStockTime(ctx context.Context, offer responsecache.Offer, at int) {
 	if o == nil {
 		return
 	}
-	var choice *release.Choice
+	d := offerDependencies{store: o.resolver.store, settings: o.settings, stock: o.stock}
 	if view := opctx.From(ctx).CurrentView(); view != nil {
-		if choice = view.Choice(); choice == nil {
+		if d.choice = view.Choice(); d.choice == nil {
 			return
 		}
 	}
 	offer.Bytes = offerBytes + o.stock.Bytes()
-	resolver, settings, reads := o.resolver, o.settings, o.stock
-	offer.Current = func() bool {
-		if choice != nil && !choice.Current() {
-			return false
-		}
-		now, ok := resolver.store.CachedSettings()
-		return ok && now == settings && resolver.store.Unchanged(reads)
+	o.request.Offer = d.complete(offer, at)
+}
+
+// offerDependencies are what a response was made from.
+type offerDependencies struct {
+	store    *shop.Store
+	choice   *release.Choice // nil for none
+	settings *store.Settings
+	stock    *stock.Reads
+}
+
+// complete adds to an offer how to find whether it holds, and how to renew it.
+func (d offerDependencies) complete(offer responsecache.Offer, at int) *responsecache.Offer {
+	offer.Current = func() bool { return d.unchangedButStock() && d.store.Unchanged(d.stock) }
+	if at == 0 {
+		return &offer
 	}
-	o.request.Offer = &offer
+	body := offer.Response.Body
+	offer.Renew = func() *responsecache.Offer {
+		reads, updated := d.store.RenewReads(d.stock)
+		if reads == nil || !d.unchangedButStock() {
+			return nil
+		}
+		text := slices.Clone(body)
+		store.AppendTime(text[:at], updated)
+		now, renewed := d, offer
+		now.stock, renewed.Response = reads, responsecache.NewResponse(text, nil)
+		return now.complete(renewed, at)
+	}
+	return &offer
+}
+
+// unchangedButStock reports whether everything but the stock is the same.
+func (d *offerDependencies) unchangedButStock() bool {
+	if d.choice != nil && !d.choice.Current() {
+		return false
+	}
+	now, ok := d.store.CachedSettings()
+	return ok && now == d.settings
 }

@@ -7,6 +7,8 @@ import "net/http"
 type bufferedResponse struct {
 	header http.Header
 	body   []byte
+
+	stockTime int // index in body of the time of the latest change of all stock; 0 for none
 }
 
 // Header implements http.ResponseWriter.

@@ -224,6 +224,44 @@ func await(t *testing.T, servers ...*testServer) {
 	storetest.Eventually(t, state(servers[0]), func() string { return state(servers[1]) })
 }
 
+// TestFrontCacheKeepsOtherStock requires that a page of stock stays in front when only other stock
+// changes, and shows the time of the change.
+func TestFrontCacheKeepsOtherStock(t *testing.T) {
+	t.Parallel()
+	if responseCacheBytes() == 0 {
+		t.Skip("without the response cache there is nothing in front")
+	}
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		clock := storetest.NewClock(noon)
+		server := openShop(t, e.WithStockCache(), shopFile(), withClock(clock))
+		storetest.RefreshStock(t, server.store)
+		hits := 0
+		front := behindFront(server, []*auth.Principal{admin()}, &hits)
+		send := func(target string) string {
+			w := httptest.NewRecorder()
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+			r.Header.Set(principalHeader, "0")
+			front.ServeHTTP(w, r)
+			require.Equal(t, http.StatusOK, w.Code)
+			return w.Body.String()
+		}
+		first, second := "/v2/inventories?page[limit]=1", "/v2/inventories?page[limit]=1&page[offset]=1"
+		for range 3 {
+			send(first)
+			send(second)
+		}
+		require.Equal(t, 2, hits)
+		clock.Advance(time.Minute)
+		require.NoError(t, storetest.Increment(t.Context(), server.store, "anvil")) // the first
+		for range 2 {
+			require.Contains(t, send(second), `"updated_at":"`+store.FormatTime(clock.Now())+`"`)
+		}
+		require.Equal(t, 4, hits)
+		require.Contains(t, send(first), `"updated_at":"`+store.FormatTime(clock.Now())+`"`)
+		require.Equal(t, 4, hits, "it shows the stock that changed")
+	})
+}
+
 // TestFrontCacheEndsWithSales requires that responses in front end when a sale begins, whether or not the
 // cache behind had them.
 func TestFrontCacheEndsWithSales(t *testing.T) {

@@ -69,7 +69,7 @@ func (a *API) serveOffered(w http.ResponseWriter, r *http.Request, found route) 
 	d.header.Del("Content-Length") // depends on compression
 	maps.Copy(w.Header(), d.header)
 	answer := responsecache.NewResponse(d.body, nil)
-	offerer.Offer(ctx, responsecache.Offer{Response: answer})
+	offerer.OfferWithStockTime(ctx, responsecache.Offer{Response: answer}, d.stockTime)
 	answer.ServeWithoutETag(w, r)
 	return nil
 }

@@ -32,7 +32,11 @@ func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	}
 	body := stockBuffers.Get().(*[]byte)
 	defer stockBuffers.Put(body)
-	*body = appendStocks((*body)[:0], stocks, stockPagination(p, stocks), wantsLocations(r))
+	var updatedAt int
+	*body, updatedAt = appendStocks((*body)[:0], stocks, stockPagination(p, stocks), wantsLocations(r))
+	if d, ok := w.(*bufferedResponse); ok {
+		d.stockTime = updatedAt
+	}
 	writeJSON(w, http.StatusOK, *body)
 	return nil
 }
@@ -194,8 +198,9 @@ func writeStock(w http.ResponseWriter, r *http.Request, status int, record *mode
 }
 
 // appendStocks appends a page of stock from the numbers in memory, without allocating
-// for rows. Building structs would make a page of 100 twice as expensive.
-func appendStocks(dst []byte, stocks *stock.StockPage, g *pagination, byLocation bool) []byte {
+// for rows. Building structs would make a page of 100 twice as expensive. updatedAt is the
+// index of the time of the latest change; 0 if there is none.
+func appendStocks(dst []byte, stocks *stock.StockPage, g *pagination, byLocation bool) (body []byte, updatedAt int) {
 	dst = append(dst, `{"data":[`...)
 	for i := range stocks.Len() {
 		dst = appendComma(dst, i)
@@ -209,7 +214,10 @@ func appendStocks(dst []byte, stocks *stock.StockPage, g *pagination, byLocation
 	}
 	dst = appendLinks(append(dst, "],"...), g)
 	dst = appendTimestamps(append(dst, `,"meta":{`...), nonZero(stocks.Created), nonZero(stocks.Updated))
-	return append(g.appendMeta(append(dst, ',')), "}}"...)
+	if !stocks.Updated.IsZero() {
+		updatedAt = len(dst) - len(timeFormat+`"}`)
+	}
+	return append(g.appendMeta(append(dst, ',')), "}}"...), updatedAt
 }
 
 func appendStock(dst []byte, s *stock.Stock) []byte {

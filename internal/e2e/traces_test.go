@@ -84,6 +84,16 @@ func named(name string) func(*spans.Span) bool {
 	return func(s *spans.Span) bool { return s.Name == name }
 }
 
+// withoutRequestID returns the attributes of a span that all requests for the same have.
+func withoutRequestID(s *spans.Span) (attributes []string) {
+	for _, attribute := range s.Attributes {
+		if attribute.Key != "portico.request_id" {
+			attributes = append(attributes, attribute.String())
+		}
+	}
+	return attributes
+}
+
 const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 // TestTraces requires spans of a request, in the caller's trace, of its operation, write and
@@ -99,6 +109,9 @@ func TestTraces(t *testing.T) {
 			traced...)
 		s.send(t, "POST", "/graphql", `{"query": "mutation Paged { settingsUpdate(input: {pageLength: 31}) { settings { pageLength } } }"}`,
 			traced...)
+		for range 4 {
+			s.send(t, "POST", "/graphql", `{"query": "query Repeated { settings { pageLength } }"}`, traced...)
+		}
 		s.send(t, "GET", "/v2/promotions/HIDDEN/codes?filter=eq(code,HIDDEN)", "", traced...)
 		s.send(t, "GET", "/HIDDEN", "", "Authorization", "Bearer HIDDEN")
 		_, published := s.graphql(t, token, `mutation { catalogPublish(input: {catalogId: "catalog-coffee"}) { job { id } userErrors { message } } }`)
@@ -124,6 +137,24 @@ func TestTraces(t *testing.T) {
 			return parent
 		}
 		within(root, "graphql.prepare")
+		var repeated []*spans.Span
+		inFront := 0 // of them: without spans within
+		for _, span := range all {
+			if span.Name == "POST /graphql Repeated" {
+				repeated = append(repeated, span)
+				if !slices.ContainsFunc(all, func(child *spans.Span) bool { return string(child.ParentSpanId) == string(span.SpanId) }) {
+					inFront++
+				}
+			}
+		}
+		require.Len(t, repeated, 4)
+		require.Equal(t, 2, inFront)
+		for _, span := range repeated {
+			require.Equal(t, root.TraceId, span.TraceId)
+			require.Equal(t, root.ParentSpanId, span.ParentSpanId)
+			require.Equal(t, root.Kind, span.Kind)
+			require.Equal(t, withoutRequestID(repeated[0]), withoutRequestID(span))
+		}
 		statement := within(root, "graphql.run", "a statement")
 		require.Contains(t, fmt.Sprint(statement.Attributes), "SELECT")
 		require.Contains(t, fmt.Sprint(statement.Attributes), "$1")

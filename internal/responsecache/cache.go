@@ -48,6 +48,11 @@ func (r *Cache) Set(name string, kept Entry) {
 	}
 }
 
+// weighAgain finds the size of an entry anew.
+func (r *Cache) weighAgain(name string) {
+	r.entries.ComputeIfPresent(name, func(kept Entry) (Entry, otter.ComputeOp) { return kept, otter.WriteOp })
+}
+
 // CountHit counts a request that was answered by an entry of Lookup.
 func (r *Cache) CountHit() { r.hits.Add(1) }
 
@@ -156,6 +161,7 @@ func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, e
 	f.resp, f.err = answer, err
 	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
 		answer.key = id.name
+		answer.HeldBy(r, id.name)
 		r.entries.Set(id.name, answer)
 	}
 	return answer, err

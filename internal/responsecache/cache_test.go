@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -253,4 +254,29 @@ func TestHitAllocations(t *testing.T) {
 	_, err := room.Do(t.Context(), "a", responsecache.Moment{Time: noon}, m.write("A"))
 	require.NoError(t, err)
 	require.Zero(t, testing.AllocsPerRun(100, func() { room.Get("a", responsecache.Moment{Time: noon}) }))
+}
+
+// TestCompressedBodiesAreCountedOnceTheyExist requires that a response takes memory for a compressed body from the first client on
+// that accepts it.
+func TestCompressedBodiesAreCountedOnceTheyExist(t *testing.T) {
+	t.Parallel()
+	room := responsecache.NewCache(1 << 20)
+	_, state := dependency.NewHistory()
+	random := rand.New(rand.NewPCG(1, 1))
+	text := make([]byte, 4<<10)
+	for i := range text {
+		text[i] = "0123456789abcdef"[random.IntN(8)] // three bits each
+	}
+	made := responsecache.NewResponse(text, nil)
+	_, err := room.Do(t.Context(), "page", responsecache.Moment{Time: time.Now(), State: state}, func() (*responsecache.Response, error) { return made, nil })
+	require.NoError(t, err)
+	bare := int(room.Stats().Bytes)
+	require.Less(t, bare, len(text)+1<<10)
+	for range 2 {
+		got := ask(made, "Accept-Encoding", "gzip")
+		require.Equal(t, "gzip", got.Header.Get("Content-Encoding"))
+		packed := len(body(t, got))
+		require.Greater(t, packed, len(text)/3)
+		require.Equal(t, bare+packed+192, int(room.Stats().Bytes))
+	}
 }

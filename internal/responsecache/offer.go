@@ -16,6 +16,10 @@ type Offer struct {
 	// Current reports whether the handler would send the same response now. It does not block.
 	Current func() bool
 
+	// Renew returns an offer of the response that the handler would send now, where that is known
+	// without running it; else nil. It is nil if that is never known. It does not block.
+	Renew func() *Offer
+
 	// SetCaching sets the headers that depend on the time, and on when the caller's token expires; nil
 	// if there are none.
 	SetCaching func(header http.Header, expires time.Time)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -29,7 +30,18 @@ type Response struct {
 	header          []headerField // the header that belongs to the body
 	identity        representation
 	compressed      [2]compressedBody // by gzip, and by zstd
+	compressedBytes atomic.Int64
+	holder          atomic.Pointer[holder] // nil for none
 }
+
+// holder is where a response is held.
+type holder struct {
+	cache *Cache
+	name  string
+}
+
+// HeldBy sets the entry of a cache whose size includes that of the response, which grows with the first compressed body of a kind.
+func (a *Response) HeldBy(cache *Cache, name string) { a.holder.Store(&holder{cache, name}) }
 
 // compressedBody is created for the first client that accepts it.
 type compressedBody struct {
@@ -106,15 +118,15 @@ func entityTag(body []byte) string {
 	return string(append(text, '"'))
 }
 
+// compressedOverhead is the memory of a compressed body besides its bytes.
+const compressedOverhead = 192
+
 // longBody is the size from which bodies compress well, in bytes.
 const longBody = 16 << 10
 
-// Size returns the memory that the response takes in bytes, with its compressed bodies, whether or not they exist yet.
+// Size returns the memory that the response takes in bytes, with the compressed bodies that exist.
 func (a *Response) Size() int {
-	n := 512 + len(a.Body) + a.attachmentBytes + a.MadeFrom.Size()
-	if len(a.Body) >= encoding.MinSize {
-		n += len(encodings) * a.maxCompressed()
-	}
+	n := 512 + len(a.Body) + int(a.compressedBytes.Load()) + a.attachmentBytes + a.MadeFrom.Size()
 	for _, f := range a.header {
 		n += 64 + len(f.name)
 		for _, value := range f.values {
@@ -124,7 +136,8 @@ func (a *Response) Size() int {
 	return n
 }
 
-// maxCompressed is the memory reserved for a compressed body; a longer one is not kept. Typical pages compress to a tenth.
+// maxCompressed is the largest compressed body that pays; the client gets the body itself instead of a longer one. Typical pages
+// compress to a tenth.
 func (a *Response) maxCompressed() int {
 	if len(a.Body) >= longBody {
 		return len(a.Body) / 5
@@ -147,6 +160,10 @@ func (a *Response) compress(c *encoding.Encoding) *representation {
 		c.Release(w)
 		if text.Len() <= a.maxCompressed() {
 			packed.representation = newForm(bytes.Clone(text.Bytes()), packed.tag, newHeaderField("Content-Encoding", c.Name))
+			a.compressedBytes.Add(int64(compressedOverhead + text.Len()))
+			if held := a.holder.Load(); held != nil {
+				held.cache.weighAgain(held.name)
+			}
 		}
 	})
 	return &packed.representation

@@ -1,6 +1,7 @@
 package tracing
 
 import (
+	"context"
 	"net/http"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -19,9 +20,7 @@ func (t *Tracing) Middleware(next http.Handler) http.Handler {
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, req := reqctx.Begin(r)
-		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := t.tracer.Start(ctx, r.Method, trace.WithTimestamp(req.Start), trace.WithSpanKind(trace.SpanKindServer))
-		req.TraceID = span.SpanContext().TraceID().String()
+		ctx, span := t.start(r, req)
 		if span.IsRecording() {
 			req.Observer = &observer{tracing: t, next: req.Observer, budget: newSpanBudget()}
 		}
@@ -31,6 +30,24 @@ func (t *Tracing) Middleware(next http.Handler) http.Handler {
 		}()
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
+}
+
+// Record creates the span of a request that was answered without Middleware, from its start until now.
+func (t *Tracing) Record(req *reqctx.Request, r *http.Request) {
+	if t == nil {
+		return
+	}
+	_, span := t.start(r, req)
+	describe(span, r.Method, req)
+	span.End()
+}
+
+// start starts the span of a request.
+func (t *Tracing) start(r *http.Request, req *reqctx.Request) (context.Context, trace.Span) {
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
+	ctx, span := t.tracer.Start(ctx, r.Method, trace.WithTimestamp(req.Start), trace.WithSpanKind(trace.SpanKindServer))
+	req.TraceID = span.SpanContext().TraceID().String()
+	return ctx, span
 }
 
 // describe sets the name and attributes of a span: the route but not the path, which may contain a code.

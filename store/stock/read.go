@@ -2,6 +2,7 @@ package stock
 
 import (
 	"context"
+	"time"
 
 	"portico/store"
 )
@@ -54,20 +55,38 @@ func (s *StockService) StockColumn(ctx context.Context, productIDs []string) ([]
 // Unchanged reports whether an operation would now read the same stock. It is false if
 // that is not known.
 func (s *StockService) Unchanged(r *Reads) bool {
+	updated, same := s.unchangedButTime(r)
+	return same && (!r.times || updated == r.updated)
+}
+
+// RenewReads returns what an operation would now read, and the latest change of all stock, if it
+// would read the same stock but for that time. It returns nil if something else changed, or
+// if the time was not read.
+func (s *StockService) RenewReads(r *Reads) (*Reads, time.Time) {
+	updated, same := s.unchangedButTime(r)
+	if !same || !r.times {
+		return nil, time.Time{}
+	}
+	return &Reads{cells: r.cells, structure: r.structure, times: true, created: r.created, updated: updated, records: r.records}, store.FromMicros(updated)
+}
+
+// unchangedButTime reports whether an operation would now read the same stock, but perhaps
+// another time of the latest change.
+func (s *StockService) unchangedButTime(r *Reads) (updated int64, same bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unknown {
-		return false
+		return 0, false
 	}
 	if r.cells == 0 { // nothing was read
-		return true
+		return 0, true
 	}
-	same := false
 	s.cache.view(func(cells *stockCells) {
-		same = cells.generation == r.cells && cells.structure == r.structure && (!r.times || cells.created == r.created && cells.updated == r.updated)
+		updated = cells.updated
+		same = cells.generation == r.cells && cells.structure == r.structure && (!r.times || cells.created == r.created)
 		for i := 0; same && i < len(r.records); i++ {
 			same = cells.cell(r.records[i].place).revision == r.records[i].revision
 		}
 	})
-	return same
+	return updated, same
 }

@@ -2,6 +2,7 @@ package stock_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,10 +22,15 @@ func TestReads(t *testing.T) {
 		type reader = func(context.Context, *shop.Store) error
 		byID := store.ListQuery{}
 		readers := map[string]reader{
-			"one":       func(ctx context.Context, s *shop.Store) error { _, err := s.Stock(ctx, "b"); return err },
-			"none":      func(ctx context.Context, s *shop.Store) error { _, err := s.StocksByID(ctx, []string{"n"}); return err },
-			"a list":    func(ctx context.Context, s *shop.Store) error { _, err := s.Stocks(ctx, byID); return err },
-			"a page":    func(ctx context.Context, s *shop.Store) error { _, err := s.StockPage(ctx, byID); return err },
+			"one":    func(ctx context.Context, s *shop.Store) error { _, err := s.Stock(ctx, "b"); return err },
+			"none":   func(ctx context.Context, s *shop.Store) error { _, err := s.StocksByID(ctx, []string{"n"}); return err },
+			"a list": func(ctx context.Context, s *shop.Store) error { _, err := s.Stocks(ctx, byID); return err },
+			"a page": func(ctx context.Context, s *shop.Store) error { _, err := s.StockPage(ctx, byID); return err },
+			"another page": func(ctx context.Context, s *shop.Store) error {
+				one := 1
+				_, err := s.StockPage(ctx, store.ListQuery{Page: store.Page{First: &one}})
+				return err
+			},
 			"all times": func(ctx context.Context, s *shop.Store) error { _, _, err := s.StockTimes(ctx); return err },
 			"only others": func(ctx context.Context, s *shop.Store) error {
 				_, err := s.StocksByID(ctx, []string{"a", "c"})
@@ -39,13 +45,16 @@ func TestReads(t *testing.T) {
 			name   string
 			change func(t *testing.T, s *shop.Store)
 			keeps  []string
+			renews []string
 		}{
-			{"nothing", func(*testing.T, *shop.Store) {}, []string{"one", "none", "a list", "a page", "all times", "only others"}},
-			{"a change", func(t *testing.T, s *shop.Store) { require.NoError(t, storetest.Increment(t.Context(), s, "b")) }, []string{"none", "only others"}},
-			{"a new record", create, nil},
+			{"nothing", func(*testing.T, *shop.Store) {}, []string{"one", "none", "a list", "a page", "another page", "all times", "only others"},
+				[]string{"a page", "another page", "all times"}},
+			{"a change", func(t *testing.T, s *shop.Store) { require.NoError(t, storetest.Increment(t.Context(), s, "b")) },
+				[]string{"none", "only others"}, []string{"another page", "all times"}},
+			{"a new record", create, nil, nil},
 			{"a deletion", func(t *testing.T, s *shop.Store) {
 				require.NoError(t, s.DeleteStock(t.Context(), storetest.Actor, "b"))
-			}, nil},
+			}, nil, nil},
 		} {
 			t.Run(change.name, func(t *testing.T) {
 				cached, clock := backend.WithStockCache(), storetest.NewClock(storetest.Noon)
@@ -61,12 +70,16 @@ func TestReads(t *testing.T) {
 					recorded[name] = reads
 				}
 				change.change(t, s)
+				_, updated, err := s.StockTimes(t.Context())
+				require.NoError(t, err)
 				for name, reads := range recorded {
-					want := false
-					for _, kept := range change.keeps {
-						want = want || kept == name
+					require.Equal(t, slices.Contains(change.keeps, name), s.Unchanged(reads), name)
+					renewed, at := s.RenewReads(reads)
+					require.Equal(t, slices.Contains(change.renews, name), renewed != nil, name)
+					if renewed != nil {
+						require.Equal(t, updated, at, name)
+						require.True(t, s.Unchanged(renewed), name)
 					}
-					require.Equal(t, want, s.Unchanged(reads), name)
 				}
 			})
 		}

@@ -129,13 +129,41 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 	found, _ := c.Responses.Lookup(name).(*entry)
 	if found != nil && found.offer != nil && found.key == string(l.key) {
 		c.OnRequest(r.Context())
-		if resp := found.response(c.Responses); resp != nil && found.offer.Current() {
-			c.answer(l, w, r, found, resp, start, caller, principal)
-			return true
+		if now := c.current(name, found); now != nil {
+			if resp := now.response(c.Responses); resp != nil {
+				c.answer(l, w, r, now, resp, start, caller, principal)
+				return true
+			}
 		}
 	}
 	c.pass(l, w, l.again(r), next, name, found != nil, start, caller)
 	return true
+}
+
+// current returns the entry if it holds, or a renewed one, which takes its place; nil if neither is known to hold.
+func (c *Cache) current(name string, e *entry) *entry {
+	if e.offer.Current() {
+		return e
+	}
+	if e.offer.Renew == nil {
+		return nil
+	}
+	offer := e.offer.Renew()
+	if offer == nil {
+		return nil
+	}
+	renewed := *e
+	renewed.offer = offer
+	c.set(name, &renewed)
+	return &renewed
+}
+
+// set keeps an entry with an offer.
+func (c *Cache) set(name string, e *entry) {
+	if e.offer.Response != nil {
+		e.offer.Response.HeldBy(c.Responses, name)
+	}
+	c.Responses.Set(name, e)
 }
 
 // answer writes the response of an entry.
@@ -193,7 +221,7 @@ func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next htt
 				e.header = append(e.header, headerField{field, values})
 			}
 		}
-		c.Responses.Set(name, e)
+		c.set(name, e)
 	case !seen:
 		c.Responses.Set(name, &entry{})
 	}

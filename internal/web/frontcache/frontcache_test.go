@@ -24,6 +24,7 @@ import (
 type fronted struct {
 	http.Handler
 	status  int
+	renew   func() *responsecache.Offer
 	body    string
 	current bool
 
@@ -55,7 +56,7 @@ func newFronted() *fronted {
 		req := reqctx.From(r.Context())
 		if req != nil && req.WantsOffer {
 			f.wanted++
-			req.Offer = &responsecache.Offer{Response: responsecache.NewResponse([]byte(f.body), nil), Current: func() bool { return f.current }}
+			req.Offer = &responsecache.Offer{Response: responsecache.NewResponse([]byte(f.body), nil), Current: func() bool { return f.current }, Renew: f.renew}
 		}
 		w.Header().Set("Own", "of the response")
 		w.WriteHeader(f.status)
@@ -259,4 +260,35 @@ func TestFrontCacheRefersToSharedResponses(t *testing.T) {
 	responses.Set("key", responsecache.NewResponse(body, nil)) // another one
 	handler.ServeHTTP(httptest.NewRecorder(), get("/a"))
 	require.Equal(t, 2, handled)
+}
+
+// TestOffersAreRenewed requires that a renewed response takes the place of the old one.
+func TestOffersAreRenewed(t *testing.T) {
+	t.Parallel()
+	f := newFronted()
+	renewals := 0
+	f.renew = func() *responsecache.Offer {
+		renewals++
+		f.body = "body anew"
+		return &responsecache.Offer{Response: responsecache.NewResponse([]byte(f.body), nil), Current: func() bool { return true }}
+	}
+	for range 3 {
+		f.send(t, get("/x"))
+	}
+	require.Equal(t, 2, f.handled)
+	f.current = false
+	for range 3 {
+		f.send(t, get("/x"))
+	}
+	require.Equal(t, 2, f.handled)
+	require.Equal(t, 1, renewals)
+
+	f = newFronted()
+	f.renew = func() *responsecache.Offer { return nil }
+	for range 3 {
+		f.send(t, get("/x"))
+	}
+	f.current = false
+	f.send(t, get("/x"))
+	require.Equal(t, 3, f.handled)
 }
