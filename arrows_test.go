@@ -50,7 +50,7 @@ internal/e2e:
 internal/dependency:
 internal/encoding:
 internal/heapsize:
-internal/httpcache:
+internal/httpcache: internal/dependency
 internal/purgehook: internal/httpcache store store/purge store/shop
 internal/release:
 internal/reqctx: store
@@ -87,7 +87,7 @@ store/promotion/redeem: store store/authoring store/db store/promotion/code stor
 store/promotion/rule: store store/authoring store/db
 store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release
 	store/release/routing store/release/segment
-store/purge: store store/catalog store/db
+store/purge: internal/dependency store store/catalog store/db store/release/segment
 store/release: internal/dependency store store/authoring store/catalog store/db store/index store/release/price store/release/routing
 	store/release/segment
 store/release/price: store store/catalog store/db

@@ -132,7 +132,7 @@ func TestVaryNamesWhatDecides(t *testing.T) {
 	})
 }
 
-// TestCacheTags: a response names its catalog and the release that it was made for.
+// TestCacheTags: a response names its catalog, the release that it was made for, and what it was made from.
 func TestCacheTags(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -155,6 +155,8 @@ func TestCacheTags(t *testing.T) {
 						tags := strings.Split(w.Header().Get(header), separator)
 						require.Equal(t, []string{"portico", "catalog-" + catalog}, tags[:2], path)
 						require.Regexp(t, `^release-[0-9]+$`, tags[2])
+						require.Greater(t, len(tags), 4)
+						require.Regexp(t, `^[a-z2-7]{13}$`, tags[4])
 						require.True(t, first == nil || slices.Equal(first, tags), "a stored response has the same")
 						first = tags
 						not := tagged.page(p, path, "If-None-Match", w.Header().Get("Etag"))

@@ -3,8 +3,10 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"slices"
@@ -14,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/opctx"
+	"portico/internal/httpcache"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -147,9 +151,32 @@ func fromDifference(text, other string) string {
 	return text[max(0, n-60):min(len(text), n+200)]
 }
 
+// taggedCDN stores responses until one of their tags is purged.
+type taggedCDN map[string]*httptest.ResponseRecorder
+
+// purge makes the calls that are due, and drops the responses with their tags.
+func (c taggedCDN) purge(t *testing.T, s *shop.Store) {
+	t.Helper()
+	for {
+		call, err := s.ClaimPurge(t.Context())
+		require.NoError(t, err)
+		if call == nil {
+			return
+		}
+		purged := []string{httpcache.AllTag}
+		if call.CatalogID != "" {
+			purged = httpcache.PurgedTags(call.CatalogID, call.Changed)
+		}
+		maps.DeleteFunc(c, func(_ string, stored *httptest.ResponseRecorder) bool {
+			return slices.ContainsFunc(strings.Fields(stored.Header().Get(httpcache.SurrogateKey)), func(tag string) bool { return slices.Contains(purged, tag) })
+		})
+		require.NoError(t, s.FinishPurge(t.Context(), call))
+	}
+}
+
 // TestCachesShowEveryPublication changes the shop at random and publishes it, whole or as a delta,
-// rolls it back, and compares each response of two servers with caches with that of a server
-// without any.
+// rolls it back, and compares each response of two servers with caches, and of a CDN in front of
+// them, with that of a server without any.
 func TestCachesShowEveryPublication(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
@@ -159,7 +186,7 @@ func TestCachesShowEveryPublication(t *testing.T) {
 		}
 		clock := storetest.NewClock(noon)
 		writer := openShop(t, e, shopFile(), withClock(clock))
-		other := serveStore(t, e.Open(t, withClock(clock)))
+		other := serveCaching(t, e.Open(t, withClock(clock)), opctx.CachePolicy{TagHeader: httpcache.SurrogateKey})
 		whole := e.Open(t, withClock(clock), storetest.WithoutDeltas)
 		plain := serveWithoutCache(t, e.Open(t, withClock(clock), func(config *shop.Config) { config.NoCache = true }))
 		c, targets := newChangingShop(t, 7), changingTargets()
@@ -167,10 +194,16 @@ func TestCachesShowEveryPublication(t *testing.T) {
 		var served []string
 		kept, all := 0, 0
 		tags := map[string]string{}
+		cdn, hits, purged := taggedCDN{}, 0, false
 		for step := range steps {
 			what := ""
+			if purged {
+				_, err := e.SQL(t).Exec(`UPDATE purge_call SET due_at = 0`)
+				require.NoError(t, err)
+				cdn.purge(t, writer.store) // the second time
+			}
 			switch roll := c.random.IntN(10); {
-			case roll == 0 && len(served) > 1:
+			case roll < 2 && len(served) > 1:
 				id := served[max(0, len(served)-1-c.random.IntN(3))]
 				if _, err := writer.store.ServeRelease(t.Context(), "test", id); err == nil {
 					what = "roll back to " + id
@@ -182,7 +215,7 @@ func TestCachesShowEveryPublication(t *testing.T) {
 					what += changed + ", "
 				}
 				publisher := writer.store
-				if roll == 1 {
+				if roll == 2 {
 					publisher, what = whole, what+"published whole"
 				}
 				made, err := publisher.Publish(t.Context(), "test", "main", nil)
@@ -192,6 +225,14 @@ func TestCachesShowEveryPublication(t *testing.T) {
 			now := storetest.QueryText(t, e.SQL(t), `SELECT release_id FROM catalog WHERE id = 'main'`)
 			for _, server := range []*testServer{writer, other, plain} {
 				storetest.Eventually(t, now, func() string { return storetest.View(t, server.store, release.ShopperContext{}).Release.UUID() })
+			}
+			collected := c.random.IntN(3) > 0 // else with the changes of the next step
+			if collected {
+				require.NoError(t, writer.store.CollectPurges(t.Context()))
+			}
+			purged = collected && c.random.IntN(3) > 0
+			if purged {
+				cdn.purge(t, writer.store)
 			}
 			for i, target := range targets {
 				headers := shoppers[(i+step)%len(shoppers)]
@@ -204,8 +245,14 @@ func TestCachesShowEveryPublication(t *testing.T) {
 						require.Equal(t, fromDifference(shall, is), fromDifference(is, shall), "step %d, %s: %s: %s", step, what, name, target)
 					}
 				}
+				key := target + strings.Join(headers, "")
+				if stored := cdn[key]; stored == nil && want.Code == http.StatusOK {
+					cdn[key] = other.send(t, http.MethodGet, target, "", headers...)
+				} else if stored != nil && purged {
+					require.Equal(t, want.Body.String(), stored.Body.String(), "step %d, %s: a CDN: %s", step, what, target)
+					hits++
+				}
 				if tag := want.Header().Get("Etag"); tag != "" {
-					key := target + strings.Join(headers, "")
 					if all++; tags[key] == tag {
 						kept++
 					}
@@ -213,7 +260,8 @@ func TestCachesShowEveryPublication(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d of %d ETags stayed", kept, all)
+		t.Logf("%d of %d ETags stayed, %d in the CDN", kept, all, hits)
 		require.Positive(t, kept)
+		require.Greater(t, hits, kept/10)
 	})
 }

@@ -29,13 +29,13 @@ type CachePolicy struct {
 	Anonymous bool                   // requests without a token are answered: auth.Service.AnswerAnonymously
 }
 
-// SetTags sets the tags of a response that was read through a view. They are the same for all requests
-// that share the response.
+// SetTags sets the tags of a response, after everything in it was read from the view. They are the same
+// for all requests that share the response.
 func (p *CachePolicy) SetTags(to http.Header, view *release.View) {
 	if p.TagHeader == "" {
 		return
 	}
-	tags := httpcache.Tags(view.Release.CatalogID, view.Release.UUID())
+	tags := httpcache.Tags(view.Release.CatalogID, view.Release.UUID(), view.Reads)
 	to[p.TagHeader] = []string{httpcache.JoinTags(p.TagHeader, tags)}
 }
 

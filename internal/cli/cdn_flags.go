@@ -5,7 +5,7 @@ import "portico/internal/httpcache"
 // CDNFlags are the flags for HTTP caches in front of the server.
 type CDNFlags struct {
 	CacheControl    string `group:"cdn" placeholder:"VALUE" help:"Cache-Control of catalog responses that are the same for everyone, for example public, s-maxage=86400, stale-while-revalidate=60. Without it, caches ask the server each time: public, no-cache."`
-	CacheTags       string `group:"cdn" hidden:"" enum:"off,Surrogate-Key,Cache-Tag" placeholder:"HEADER" default:"off" help:"Header that names the catalog and the release of a catalog response, so that a CDN can purge them: Surrogate-Key (separated by spaces), Cache-Tag (by commas) or off."`
+	CacheTags       string `group:"cdn" hidden:"" enum:"off,Surrogate-Key,Cache-Tag" placeholder:"HEADER" default:"off" help:"Header that names what a catalog response was made from, so that a CDN can purge it: Surrogate-Key (separated by spaces), Cache-Tag (by commas) or off."`
 	AnonymousClient string `group:"cdn" placeholder:"ID" help:"API client as which requests without a token read catalogs: GET of REST and queries of GraphQL, never stock or writes. Its scopes must be catalog:read, with or without inventory:read. Without it, such requests get 401."`
 }
 

@@ -7,6 +7,7 @@ package dependency
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
@@ -61,6 +62,14 @@ func (c *Changes) Has(key Key) bool {
 // Empty reports whether nothing differs.
 func (c *Changes) Empty() bool { return !c.everything && len(c.keys) == 0 }
 
+// Keys returns the keys that differ, in order. It is false if they are more than a number of keys.
+func (c *Changes) Keys(atMost int) ([]Key, bool) {
+	if c.everything || len(c.keys) > atMost {
+		return nil, false
+	}
+	return slices.Sorted(maps.Keys(c.keys)), true
+}
+
 // AddAll adds other changes.
 func (c *Changes) AddAll(other *Changes) {
 	if other.everything {
@@ -82,13 +91,8 @@ func (c *Changes) Pack() []byte {
 	if c.everything {
 		return []byte{packedEverything}
 	}
-	keys := make([]Key, 0, len(c.keys))
-	for key := range c.keys {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	packed := append(make([]byte, 0, 1+8*len(keys)), packedKeys)
-	for _, key := range keys {
+	packed := append(make([]byte, 0, 1+8*len(c.keys)), packedKeys)
+	for _, key := range slices.Sorted(maps.Keys(c.keys)) {
 		packed = binary.BigEndian.AppendUint64(packed, uint64(key))
 	}
 	return packed

@@ -68,6 +68,20 @@ func (r *Recorder) AddEverything() {
 	r.keys, r.everything = nil, true
 }
 
+// Keys returns what was recorded so far, in order. It is false if that is more than a number of keys.
+func (r *Recorder) Keys(atMost int) ([]Key, bool) {
+	if r == nil {
+		return nil, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.compact()
+	if r.everything || len(r.keys) > atMost {
+		return nil, false
+	}
+	return slices.Clone(r.keys), true
+}
+
 // Dependencies returns what was recorded so far, for a response that was made in a state. It is nil
 // without a history: such a response holds for ever.
 func (r *Recorder) Dependencies(state State) *Dependencies {

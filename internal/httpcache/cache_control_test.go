@@ -1,11 +1,15 @@
 package httpcache_test
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/dependency"
 	"portico/internal/httpcache"
 )
 
@@ -61,9 +65,51 @@ func TestValueIsLimited(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { c.Value(0, true); c.Value(time.Hour, false) }))
 }
 
+// keys returns the keys of numbered products.
+func keys(n int) []dependency.Key {
+	list := make([]dependency.Key, n)
+	for i := range list {
+		list[i] = dependency.NewKey('p', strconv.Itoa(i))
+	}
+	return list
+}
+
 func TestTags(t *testing.T) {
 	t.Parallel()
-	tags := httpcache.Tags("main", "7")
-	require.Equal(t, "portico catalog-main release-7", httpcache.JoinTags(httpcache.SurrogateKey, tags))
-	require.Equal(t, "portico,catalog-main,release-7", httpcache.JoinTags(httpcache.CacheTag, tags))
+	made := &dependency.Recorder{}
+	made.Add(keys(1)[0])
+	tags := httpcache.Tags("main", "7", made)
+	require.Equal(t, "portico catalog-main release-7 2v6h2gdnabimu", httpcache.JoinTags(httpcache.SurrogateKey, tags))
+	require.Equal(t, "portico,catalog-main,release-7,2v6h2gdnabimu", httpcache.JoinTags(httpcache.CacheTag, tags))
+	require.NotEqual(t, tags[3], httpcache.Tags("outlet", "7", made)[3], "catalogs have parts of their own")
+}
+
+// TestPurgedTags: whatever a response was made from, the tags of a change of it are among those of the response.
+func TestPurgedTags(t *testing.T) {
+	t.Parallel()
+	few, many := keys(httpcache.MaxPurged-1), keys(httpcache.MaxParts+1)
+	for read, n := range map[string]int{"nothing": 0, "one": 1, "few": len(few), "as many as there are tags": httpcache.MaxParts, "one more": httpcache.MaxParts + 1, "everything": -1} {
+		made := &dependency.Recorder{}
+		if n < 0 {
+			made.AddEverything()
+		}
+		for _, key := range many[:max(n, 0)] {
+			made.Add(key)
+		}
+		tags := httpcache.Tags("main", "7", made)
+		require.LessOrEqual(t, len(strings.Join(tags, " ")), 3000, read)
+		for changed, keys := range map[string][]dependency.Key{"nothing": nil, "the first": many[:1], "few": few, "many": many, "everything": nil} {
+			c := &dependency.Changes{}
+			if c.Add(keys...); changed == "everything" {
+				c.AddEverything()
+			}
+			purged := httpcache.PurgedTags("main", c)
+			require.LessOrEqual(t, len(purged), httpcache.MaxPurged)
+			gone := slices.ContainsFunc(tags, func(tag string) bool { return slices.Contains(purged, tag) })
+			needed := n > httpcache.MaxParts || n < 0 || c.Everything() || len(keys) > 0 && n > 0 || changed == "many"
+			require.Equal(t, needed, gone, "made from %s, changed %s: %q", read, changed, purged)
+		}
+	}
+	unknown := httpcache.Tags("main", "7", nil)
+	require.Equal(t, "broad-main", unknown[3])
 }

@@ -1,6 +1,15 @@
 package httpcache
 
-import "strings"
+import (
+	"encoding/base32"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"portico/internal/dependency"
+)
 
 // The headers that name the tags of a response, by which a CDN purges it.
 const (
@@ -15,11 +24,41 @@ const AllTag = "portico"
 const (
 	CatalogTag = "catalog-" // what a catalog shows
 	ReleaseTag = "release-" // the release that the response was made for; unchanged responses keep it in later releases
+	BroadTag   = "broad-"   // responses of a catalog that are made from more than MaxParts
 )
 
-// Tags returns the tags of a response of a catalog and a release.
-func Tags(catalogID, releaseID string) []string {
-	return []string{AllTag, CatalogTag + catalogID, ReleaseTag + releaseID}
+const (
+	MaxParts  = 200 // tags of parts on a response: 14 bytes each
+	MaxPurged = 100 // tags of a purge, as many as Cloudflare takes at once
+)
+
+// Tags returns the tags of a response of a catalog and a release, and of the parts that it was made from.
+func Tags(catalogID, releaseID string, madeFrom *dependency.Recorder) []string {
+	tags := []string{AllTag, CatalogTag + catalogID, ReleaseTag + releaseID}
+	if parts, few := madeFrom.Keys(MaxParts); few {
+		return appendParts(tags, catalogID, parts)
+	}
+	return append(tags, BroadTag+catalogID)
+}
+
+// PurgedTags returns the tags of all responses of a catalog that a change may make old.
+func PurgedTags(catalogID string, changed *dependency.Changes) []string {
+	if parts, few := changed.Keys(MaxPurged - 1); few {
+		return appendParts([]string{BroadTag + catalogID}, catalogID, parts)
+	}
+	return []string{CatalogTag + catalogID}
+}
+
+var partEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// appendParts appends a tag for each part: 13 letters and digits, others in each catalog.
+func appendParts(tags []string, catalogID string, parts []dependency.Key) []string {
+	tags = slices.Grow(tags, len(parts))
+	catalog := xxhash.Sum64String(catalogID)
+	for _, part := range parts {
+		tags = append(tags, partEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(part)^catalog)))
+	}
+	return tags
 }
 
 // JoinTags returns tags as the value of a header, which is SurrogateKey or CacheTag.

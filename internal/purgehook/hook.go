@@ -171,7 +171,7 @@ func newMessage(call *purge.Call) message {
 		return message{Tags: []string{httpcache.AllTag}, All: true, Repeat: call.Repeat}
 	}
 	number := strconv.FormatInt(call.ReleaseID, 10)
-	return message{Catalog: &call.CatalogID, Release: &number, Tags: []string{httpcache.CatalogTag + call.CatalogID}, Repeat: call.Repeat}
+	return message{Catalog: &call.CatalogID, Release: &number, Tags: httpcache.PurgedTags(call.CatalogID, call.Changed), Repeat: call.Repeat}
 }
 
 // send sends a call. It succeeds with a status from 200 to 299.

@@ -19,8 +19,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/internal/dependency"
 	"portico/internal/httpcache"
 	"portico/internal/purgehook"
+	"portico/store"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -138,7 +140,8 @@ func requireSigned(t *testing.T, call received) {
 	require.Equal(t, strings.Join(want, " "), call.header.Get("Webhook-Signature"))
 }
 
-// TestCalls: each change is called twice, with the tags to purge.
+// TestCalls: each change is called twice, with the tags to purge: of what changed, or of the catalog if that is
+// much or not known.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
@@ -161,11 +164,26 @@ func TestCalls(t *testing.T) {
 		calls, _ := f.round(f.hook)
 		require.Empty(t, calls)
 		release := f.publish("One")
-		expect("catalog-main", `{"catalog":"main","release":"`+release+`","tags":["catalog-main"],"all":false,"repeat":false}`)
-		f.later()
-		expect("catalog-main", `{"catalog":"main","release":"`+release+`","tags":["catalog-main"],"all":false,"repeat":true}`)
-		require.Len(t, ids, 4, "each call has its id")
-		require.Equal(t, map[string]int{purgehook.Succeeded: 4}, f.outcomes)
+		require.NoError(t, f.store.CollectPurges(t.Context()))
+		var packed []byte
+		require.NoError(t, backend.SQL(t).QueryRow(`SELECT changed FROM purge_call`).Scan(&packed))
+		changed, err := dependency.UnpackChanges(packed)
+		require.NoError(t, err)
+		tags := httpcache.PurgedTags("main", changed)
+		require.Greater(t, len(tags), 2)
+		for _, repeat := range []string{"false", "true"} {
+			expect(strings.Join(tags, " "), `{"catalog":"main","release":"`+release+`","tags":`+string(store.Encode(tags))+`,"all":false,"repeat":`+repeat+`}`)
+			f.later()
+		}
+		release = f.publish("Two")
+		_, err = backend.SQL(t).Exec(`DELETE FROM release_change`)
+		require.NoError(t, err)
+		for _, repeat := range []string{"false", "true"} {
+			expect("catalog-main", `{"catalog":"main","release":"`+release+`","tags":["catalog-main"],"all":false,"repeat":`+repeat+`}`)
+			f.later()
+		}
+		require.Len(t, ids, 6, "each call has its id")
+		require.Equal(t, map[string]int{purgehook.Succeeded: 6}, f.outcomes)
 		require.Empty(t, f.log.String())
 	})
 }

@@ -10,9 +10,11 @@ import (
 	"maps"
 	"slices"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/release/segment"
 )
 
 // seen is what decides which release each shopper sees. Its JSON is stored.
@@ -22,10 +24,20 @@ type seen struct {
 	Catalogs map[string]served `json:"catalogs"` // those with a release, by id
 }
 
-// served is what a catalog serves. A roll-back and its end within a moment shows in Superseded.
+// served is what a catalog serves.
 type served struct {
-	ReleaseID  int64 `json:"release"`
-	Superseded int64 `json:"superseded"` // when a release last ceased to be served, in microseconds
+	ReleaseID int64           `json:"release"`
+	Ended     map[int64]int64 `json:"ended"` // when each release that is kept ceased to be served, in microseconds
+}
+
+// endedSince returns the releases that ceased to be served since a state, also those of a moment.
+func (s served) endedSince(was served) (ids []int64) {
+	for id, at := range s.Ended {
+		if was.Ended[id] != at {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // topics are the topics whose changes are purged.
@@ -54,8 +66,11 @@ func (s *PurgeService) CollectPurges(ctx context.Context) error {
 		if err != nil || maps.Equal(before.Versions, now.Versions) { // another server was faster
 			return err
 		}
-		for _, change := range before.changes(now) {
-			if err := s.queue(ctx, t, change); err != nil {
+		for _, call := range before.changes(now) {
+			if call.Changed, err = changedSince(ctx, t.Session, before.Catalogs[call.CatalogID], now.Catalogs[call.CatalogID], call); err != nil {
+				return err
+			}
+			if err := s.queue(ctx, t, call); err != nil {
 				return err
 			}
 		}
@@ -79,24 +94,57 @@ func (s seen) changes(now seen) (calls []Call) {
 		return []Call{{}}
 	}
 	for _, id := range slices.Sorted(maps.Keys(now.Catalogs)) {
-		if is, was := now.Catalogs[id], s.Catalogs[id]; is.ReleaseID != was.ReleaseID || is.Superseded > was.Superseded {
+		is, was := now.Catalogs[id], s.Catalogs[id]
+		if was.Ended == nil { // an older binary wrote it, whose responses name no parts
+			return []Call{{}}
+		}
+		if is.ReleaseID != was.ReleaseID || len(is.endedSince(was)) > 0 {
 			calls = append(calls, Call{CatalogID: id, ReleaseID: is.ReleaseID})
 		}
 	}
 	return calls
 }
 
+// changedSince returns what changed for a call, in all releases that its catalog served since a state.
+func changedSince(ctx context.Context, in db.Session, was, is served, call Call) (*dependency.Changes, error) {
+	changed := &dependency.Changes{}
+	if call.CatalogID == "" || was.ReleaseID == 0 {
+		changed.AddEverything()
+		return changed, nil
+	}
+	for _, id := range append(is.endedSince(was), is.ReleaseID) {
+		step, err := segment.ChangesBetween(ctx, in, call.CatalogID, was.ReleaseID, id)
+		if err != nil {
+			return nil, err
+		}
+		changed.AddAll(step)
+	}
+	return changed, nil
+}
+
 // queue adds a call, or adds its change to the call of the catalog that waits. A call that failed keeps its
 // time.
 func (s *PurgeService) queue(ctx context.Context, t *db.Tx, call Call) error {
+	waiting, found, err := db.One(ctx, t.Session, db.Scalar[[]byte], `SELECT `+changedColumn+` FROM purge_call WHERE catalog_id = $1`, call.CatalogID)
+	if err != nil {
+		return err
+	}
+	if found {
+		earlier, err := dependency.UnpackChanges(waiting)
+		if err != nil {
+			return err
+		}
+		call.Changed.AddAll(earlier)
+	}
 	now := s.db.ClockSQL()
-	_, err := t.Exec(ctx, `
-		INSERT INTO purge_call (catalog_id, release_id, revision, calls, attempts, created_at, due_at, leased_until)
-		VALUES ($1, $2, 0, $3, 0, `+now+`, `+now+`, 0)
+	_, err = t.Exec(ctx, `
+		INSERT INTO purge_call (catalog_id, release_id, revision, calls, attempts, created_at, due_at, leased_until, changed, changed_revision)
+		VALUES ($1, $2, 0, $3, 0, `+now+`, `+now+`, 0, $4, 0)
 		ON CONFLICT (catalog_id) DO UPDATE SET release_id = excluded.release_id, revision = purge_call.revision + 1, calls = excluded.calls,
+		       changed = excluded.changed, changed_revision = purge_call.revision + 1,
 		       created_at = CASE WHEN purge_call.calls = excluded.calls THEN purge_call.created_at ELSE excluded.created_at END,
 		       due_at = CASE WHEN purge_call.attempts > 0 THEN purge_call.due_at ELSE excluded.due_at END`,
-		call.CatalogID, call.ReleaseID, callsPerChange)
+		call.CatalogID, call.ReleaseID, callsPerChange, call.Changed.Pack())
 	return err
 }
 
@@ -122,17 +170,26 @@ func readSeen(ctx context.Context, in db.Session) (seen, error) {
 	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
 		var id string
 		var source catalog.CatalogSource
-		var is served
-		if err := rows.Scan(&id, db.JSON{Into: &source}, &is.ReleaseID, &is.Superseded); err != nil {
+		is := served{Ended: map[int64]int64{}}
+		if err := rows.Scan(&id, db.JSON{Into: &source}, &is.ReleaseID); err != nil {
 			return none, err
 		}
 		now.Catalogs[id] = is
 		fmt.Fprintf(digest, "%q %q\n", id, source.Attributes.Currency)
 		return none, nil
-	}, `
-		SELECT catalog.id, catalog.body, catalog.release_id,
-		       COALESCE((SELECT MAX(superseded_at) FROM release WHERE release.catalog_id = catalog.id AND NOT release.preview), 0)
-		FROM catalog WHERE catalog.release_id IS NOT NULL ORDER BY catalog.created_at, catalog.sequence, catalog.id`)
+	}, `SELECT id, body, release_id FROM catalog WHERE release_id IS NOT NULL ORDER BY created_at, sequence, id`)
+	if err != nil {
+		return now, err
+	}
+	_, err = db.Collect(ctx, in, func(rows *sql.Rows) (none struct{}, err error) {
+		var catalogID string
+		var id, ended int64
+		err = rows.Scan(&catalogID, &id, &ended)
+		if is, found := now.Catalogs[catalogID]; found {
+			is.Ended[id] = ended
+		}
+		return none, err
+	}, `SELECT catalog_id, id, superseded_at FROM release WHERE NOT preview AND superseded_at > 0`)
 	if err != nil {
 		return now, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store/purge"
+	"portico/store/release/segment"
 	"portico/store/settings"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -124,6 +125,76 @@ func TestCollectedChanges(t *testing.T) {
 			require.Equal(t, step.want, collected(t, s, db), step.name)
 			require.Empty(t, collected(t, other, db), "%s: another server sees that it was collected", step.name)
 		}
+	})
+}
+
+// TestCallsNameWhatChanged: a call has the keys of what changed in all releases that were served since the last one.
+func TestCallsNameWhatChanged(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := openTwoCatalogs(t, backend)
+		db := backend.SQL(t)
+		describe := func(product, text string) string {
+			storetest.Import(t, s, storetest.ChangedShopLine("product", product, `"description":"`, `"description":"`+text))
+			made, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+			require.NoError(t, err)
+			return made.UUID()
+		}
+		serve := func(id string) {
+			_, err := s.ServeRelease(t.Context(), storetest.Actor, id)
+			require.NoError(t, err)
+		}
+		collect := func() { require.NoError(t, s.CollectPurges(t.Context())) }
+		claim := func() *purge.Call {
+			call, err := s.ClaimPurge(t.Context())
+			require.NoError(t, err)
+			_, err = db.Exec(`DELETE FROM purge_call`)
+			require.NoError(t, err)
+			return call
+		}
+		collect()
+		require.True(t, claim().Changed.Everything(), "the first time")
+		var anvil, brush string
+		for _, step := range []struct {
+			name         string
+			change       func()
+			anvil, brush bool
+		}{
+			{"one product", func() { anvil = describe("anvil", "One ") }, true, false},
+			{"another", func() { brush = describe("brush", "Two ") }, false, true},
+			{"a roll-back, and back within a moment", func() { serve(anvil); serve(brush) }, false, true},
+			{"a roll-back", func() { serve(anvil) }, false, true},
+			{"its end", func() { serve(brush) }, false, true},
+			{"two publications", func() { describe("anvil", "Three "); brush = describe("brush", "Four ") }, true, true},
+			{"two changes that one call is made for", func() { describe("anvil", "Five "); collect(); describe("brush", "Six ") }, true, true},
+		} {
+			step.change()
+			collect()
+			changed := claim().Changed
+			require.False(t, changed.Everything(), step.name)
+			require.Equal(t, []any{step.anvil, step.brush}, []any{changed.Has(segment.ProductKey("anvil")), changed.Has(segment.ProductKey("brush"))}, step.name)
+			require.False(t, changed.Has(segment.ProductKey("chalk")), step.name)
+		}
+
+		_, err := db.Exec(`UPDATE purge_seen SET seen = REPLACE(seen, '"ended"', '"superseded"')`)
+		require.NoError(t, err)
+		describe("anvil", "Six ")
+		collect()
+		require.Empty(t, claim().CatalogID, "responses of an older binary name no parts")
+
+		describe("anvil", "Seven ")
+		collect()
+		_, err = db.Exec(`UPDATE purge_call SET revision = revision + 1`)
+		require.NoError(t, err)
+		require.True(t, claim().Changed.Everything(), "a version of the program that names no keys queued more")
+		whole := backend.Open(t, storetest.WithoutDeltas)
+		storetest.RenameProducts(t, s, "Whole")
+		_, err = whole.Publish(t.Context(), storetest.Actor, "main", nil)
+		require.NoError(t, err)
+		_, err = db.Exec(`DELETE FROM release_change`)
+		require.NoError(t, err)
+		collect()
+		require.True(t, claim().Changed.Everything(), "of a release without a comparison")
 	})
 }
 

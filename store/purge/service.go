@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/db"
 )
@@ -23,9 +24,10 @@ func NewPurgeService(d *db.DB) *PurgeService { return &PurgeService{d} }
 
 // Call is a call of the purge hook. Several changes of a catalog become one call while it waits.
 type Call struct {
-	ID        string    // the same for each attempt
-	CatalogID string    // empty for all catalogs
-	ReleaseID int64     // that the catalog serves; 0 for all catalogs
+	ID        string // the same for each attempt
+	CatalogID string // empty for all catalogs
+	ReleaseID int64  // that the catalog serves; 0 for all catalogs
+	Changed   *dependency.Changes
 	Since     time.Time // of the oldest change
 	Repeat    bool      // the second call for the same change
 	Attempt   int       // 0 for the first
@@ -43,12 +45,20 @@ const (
 	Lease = 30 * time.Second
 )
 
-const callColumns = `catalog_id, release_id, revision, calls, attempts, created_at`
+const callColumns = `catalog_id, release_id, revision, calls, attempts, created_at, ` + changedColumn
+
+// changedColumn is what changed. It is not known if another version of the program queued the call.
+const changedColumn = `CASE WHEN changed_revision = revision THEN changed ELSE '' END`
 
 func scanCall(rows *sql.Rows) (*Call, error) {
 	c := &Call{}
 	var calls, created int64
-	err := rows.Scan(&c.CatalogID, &c.ReleaseID, &c.revision, &calls, &c.Attempt, &created)
+	var changed []byte
+	if err := rows.Scan(&c.CatalogID, &c.ReleaseID, &c.revision, &calls, &c.Attempt, &created, &changed); err != nil {
+		return nil, err
+	}
+	var err error
+	c.Changed, err = dependency.UnpackChanges(changed)
 	c.Repeat, c.Since = calls < callsPerChange, store.FromMicros(created)
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %d", c.CatalogID, created, c.revision, calls))
 	c.ID = hex.EncodeToString(sum[:16])

@@ -38,7 +38,7 @@ func (h *histories) advance(ctx context.Context, in db.Session, epoch int64, ser
 			c = &catalogHistory{epoch: epoch, release: release}
 			c.history, c.state = dependency.NewHistory()
 		case !release.Same(c.release):
-			changes, err := segment.ChangesBetween(ctx, in, c.release, release)
+			changes, err := segment.ChangesBetween(ctx, in, release.CatalogID, c.release.ID, release.ID)
 			if err != nil {
 				return nil, err
 			}

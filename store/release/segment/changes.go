@@ -22,19 +22,22 @@ const maxComparisons = 32
 // joins what the publications wrote, so it may contain keys that differ between
 // none but the releases in between. It is everything if a release in between is
 // not kept.
-func ChangesBetween(ctx context.Context, in db.Session, from, to *Release) (*dependency.Changes, error) {
+func ChangesBetween(ctx context.Context, in db.Session, catalogID string, from, to int64) (*dependency.Changes, error) {
 	changes := &dependency.Changes{}
 	compared, err := db.Collect(ctx, in, func(rows *sql.Rows) (c comparison, err error) {
 		return c, rows.Scan(&c.release, &c.against)
 	}, `
 		SELECT c.release_id, c.against_id FROM release_change c JOIN release r ON r.id = c.release_id
-		WHERE r.catalog_id = $1 AND r.state = $2 ORDER BY c.release_id`, to.CatalogID, catalog.ReleasePublished)
+		WHERE r.catalog_id = $1 AND r.state = $2 ORDER BY c.release_id`, catalogID, catalog.ReleasePublished)
 	if err != nil {
 		return nil, err
 	}
-	path, found := comparisonsBetween(compared, from.ID, to.ID)
+	path, found := comparisonsBetween(compared, from, to)
 	if !found {
 		changes.AddEverything()
+		return changes, nil
+	}
+	if len(path) == 0 {
 		return changes, nil
 	}
 	ids := make([]int64, len(path))
