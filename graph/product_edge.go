@@ -68,9 +68,11 @@ func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*ca
 }
 
 func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*catalog.File, error) {
-	ids := keysOf(all, func(p *model.Product) string { return p.MainImageID() })
-	files, err := r.FilesByID(ctx, unique(ids), all)
-	return model.ValuesByKey(ids, files), err
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.FilesOf(ctx, keysOf(all, func(p *model.Product) string { return p.MainImageID() }), storedProducts(all))
 }
 
 func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {
@@ -86,29 +88,31 @@ func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][
 	if err := opctx.CheckRows(ctx, "files", rows, len(all)); err != nil {
 		return nil, err
 	}
-	files, err := r.FilesByID(ctx, idsOf(all, fileIDs), all)
-	attached := make([][]*model.ProductFile, len(all))
-	for i, p := range all {
-		attached[i] = attachedFiles(p, files)
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return attached, err
-}
-
-func fileIDs(p *model.Product) (ids []string) {
-	for _, link := range p.FileLinks() {
-		ids = append(ids, link.ID)
-	}
-	return ids
-}
-
-func attachedFiles(p *model.Product, files map[string]*catalog.File) []*model.ProductFile {
-	list := make([]*model.ProductFile, 0, len(p.FileLinks()))
-	for _, link := range p.FileLinks() {
-		if file := files[link.ID]; file != nil {
-			list = append(list, &model.ProductFile{AttachedAt: attachedAt(link), File: file})
+	ids, products := make([]string, 0, rows), make([]*release.Product, 0, rows)
+	for _, p := range all {
+		for _, link := range p.FileLinks() {
+			ids, products = append(ids, link.ID), append(products, p.Product)
 		}
 	}
-	return list
+	files, err := v.FilesOf(ctx, ids, products)
+	if err != nil {
+		return nil, err
+	}
+	attached, list := make([][]*model.ProductFile, len(all)), make([]*model.ProductFile, 0, rows)
+	for i, p := range all {
+		start := len(list)
+		for k, link := range p.FileLinks() {
+			if files[k] != nil {
+				list = append(list, &model.ProductFile{AttachedAt: attachedAt(link), File: files[k]})
+			}
+		}
+		attached[i], files = list[start:len(list):len(list)], files[len(p.FileLinks()):]
+	}
+	return attached, nil
 }
 
 func attachedAt(link catalog.FileLink) *time.Time {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -17,6 +18,9 @@ func ParseTime(text string) (time.Time, error) {
 // ReadTime parses RFC 3339, or the same without a zone, which means UTC. A date may have
 // HH:MM after T or a space, or no time of day. It truncates to milliseconds.
 func ReadTime(text string) (time.Time, error) {
+	if t, ok := readUsualTime(text); ok {
+		return t, nil
+	}
 	const bare = "2006-01-02T15:04:05.999999999"
 	first, second := time.RFC3339Nano, bare
 	if len(text) == len("2012-05-30T00:00:00.000") { // the usual form without a zone
@@ -32,6 +36,32 @@ func ReadTime(text string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%q is not a time", text)
+}
+
+// readUsualTime is ReadTime for the form of AppendTime, with or without the zone, until the 28th of a
+// month. ok is false for any other text.
+func readUsualTime(text string) (t time.Time, ok bool) {
+	const usual = "0000-00-00T00:00:00.000"
+	text = strings.TrimSuffix(text, "Z")
+	if len(text) != len(usual) {
+		return t, false
+	}
+	for i := range len(usual) {
+		if c := text[i]; usual[i] != '0' && c != usual[i] || usual[i] == '0' && (c < '0' || c > '9') {
+			return t, false
+		}
+	}
+	number := func(from, until int) (n int) {
+		for _, digit := range []byte(text[from:until]) {
+			n = 10*n + int(digit-'0')
+		}
+		return n
+	}
+	year, month, day, hour, minute, second := number(0, 4), number(5, 7), number(8, 10), number(11, 13), number(14, 16), number(17, 19)
+	if year < 1 || month < 1 || month > 12 || day < 1 || day > 28 || hour > 23 || minute > 59 || second > 59 {
+		return t, false
+	}
+	return time.Date(year, time.Month(month), day, hour, minute, second, number(20, 23)*1e6, time.UTC), true
 }
 
 // FormatTime formats as RFC 3339 in UTC with milliseconds: 2012-05-30T00:00:00.000Z.

@@ -35,6 +35,7 @@ type Request struct {
 	Effort     store.QueryStats       // web.Slow: what it asked of the database
 	TraceID    string                 // tracing; empty for none
 
+	Counted    bool // frontcache: middleware.OnRequest must not count it again
 	WantsOffer bool // frontcache: whether the handler shall set Offer
 	Offer      any  // rest, graph: a *responsecache.Offer, how to answer requests that repeat this one; nil for none
 

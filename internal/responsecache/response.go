@@ -121,9 +121,6 @@ func entityTag(body []byte) string {
 // compressedOverhead is the memory of a compressed body besides its bytes.
 const compressedOverhead = 192
 
-// longBody is the size from which bodies compress well, in bytes.
-const longBody = 16 << 10
-
 // Size returns the memory that the response takes in bytes, with the compressed bodies that exist.
 func (a *Response) Size() int {
 	n := 512 + len(a.Body) + int(a.compressedBytes.Load()) + a.attachmentBytes + a.MadeFrom.Size()
@@ -134,15 +131,6 @@ func (a *Response) Size() int {
 		}
 	}
 	return n
-}
-
-// maxCompressed is the largest compressed body that pays; the client gets the body itself instead of a longer one. Typical pages
-// compress to a tenth.
-func (a *Response) maxCompressed() int {
-	if len(a.Body) >= longBody {
-		return len(a.Body) / 5
-	}
-	return len(a.Body) / 2
 }
 
 // compress returns the compressed body; without a body where compression does not pay, or where the response is too large
@@ -158,7 +146,7 @@ func (a *Response) compress(c *encoding.Encoding) *representation {
 		_, _ = w.Write(a.Body)
 		_ = w.Close()
 		c.Release(w)
-		if text.Len() <= a.maxCompressed() {
+		if text.Len() < len(a.Body) {
 			packed.representation = newForm(bytes.Clone(text.Bytes()), packed.tag, newHeaderField("Content-Encoding", c.Name))
 			a.compressedBytes.Add(int64(compressedOverhead + text.Len()))
 			if held := a.holder.Load(); held != nil {

@@ -56,11 +56,21 @@ func (s Session) prepare(ctx context.Context, query string) (*sql.Stmt, error) {
 	if stmt := s.prepared.byText[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.conn.PrepareContext(context.WithoutCancel(ctx), cmp.Or(positional(query), query))
+	stmt, err := s.conn.PrepareContext(context.WithoutCancel(ctx), withoutUndo(cmp.Or(positional(query), query)))
 	if err == nil {
 		s.prepared.byText[query] = stmt
 	}
 	return stmt, err
+}
+
+// withoutUndo changes an INSERT so that SQLite does not copy the pages that it changes, which it does to
+// undo a statement that fails after some rows. A failed statement leaves its first rows in the
+// transaction, so the transaction or its savepoint must be rolled back, as PostgreSQL requires too.
+func withoutUndo(query string) string {
+	if rows, insert := strings.CutPrefix(query, "INSERT INTO "); insert {
+		return "INSERT OR FAIL INTO " + rows
+	}
+	return query
 }
 
 // positional replaces $1, $2 and so on by ? in a query that has each once and in order,

@@ -94,7 +94,7 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	// A publication also reads outside of its snapshot, so snapshots must not take the readers.
-	snapshots, err := openFile(where, sqliteDSN(config, "query_only(1)", "cache_size(-16384)"))
+	snapshots, err := openFile(where, sqliteDSN(config, "query_only(1)", "cache_size(-65536)"))
 	if err != nil {
 		return pools{}, errors.Join(err, read.Close(), write.Close())
 	}

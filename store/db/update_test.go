@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,5 +63,46 @@ func TestLostConnectionIsRetried(t *testing.T) {
 			err := d.Update(t.Context(), "test", func(context.Context, *db.Tx) error { return fmt.Errorf("read what is there: %w", lost) })
 			require.True(t, store.HasCode(err, store.Unavailable), "%v", err)
 		}
+	})
+}
+
+// TestFailedInsertLeavesNothing: a write whose statement fails after some rows leaves none of them, and
+// fails none of the writes that are committed with it.
+func TestFailedInsertLeavesNothing(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Log: slog.New(slog.DiscardHandler)})
+		require.NoError(t, err)
+		require.NoError(t, d.Follow(t.Context(), db.Hooks{Changed: func(db.Topic) {}}))
+		t.Cleanup(func() { _ = d.Close() })
+		insert := func(names ...string) func(context.Context, *db.Tx) error {
+			return func(ctx context.Context, t *db.Tx) error {
+				rows := make([]any, 0, 2*len(names))
+				for _, name := range names {
+					rows = append(rows, "insert/"+name, 1)
+				}
+				_, err := t.Exec(ctx, db.InsertSQL("change", []string{"topic", "version"}, len(names)), rows...)
+				return err
+			}
+		}
+		var expected []string
+		for round := range 3 { // the first group fails as a whole, later ones have savepoints
+			group := fmt.Sprint(round)
+			before, failing, after := make(chan error, 1), make(chan error, 1), make(chan error, 1)
+			require.NoError(t, d.Update(t.Context(), "test", func(ctx context.Context, tx *db.Tx) error {
+				for names, done := range map[string]chan error{group + "a": before, group + "b " + group + "c " + group + "b": failing, group + "d": after} {
+					go func() { done <- d.Update(t.Context(), "test", insert(strings.Fields(names)...)) }()
+				}
+				time.Sleep(10 * time.Millisecond) // they are one group, if they are queued by now
+				return insert(group)(ctx, tx)
+			}))
+			require.NoError(t, <-before)
+			require.True(t, d.IsDuplicate(<-failing))
+			require.NoError(t, <-after)
+			expected = append(expected, "insert/"+group, "insert/"+group+"a", "insert/"+group+"d")
+		}
+		found, err := db.Collect(t.Context(), d.Reader, db.Scalar[string], `SELECT topic FROM change WHERE topic >= 'insert/' AND topic < 'insert0' ORDER BY topic`)
+		require.NoError(t, err)
+		require.Equal(t, expected, found)
 	})
 }

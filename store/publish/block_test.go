@@ -89,6 +89,11 @@ func storedText(t *testing.T, v *release.View, c *randomShop) string {
 		}
 		files, err := v.FilesByID(t.Context(), ids, p)
 		require.NoError(t, err)
+		listed, err := v.FilesOf(t.Context(), ids, slices.Repeat([]*release.Product{p}, len(ids)))
+		require.NoError(t, err)
+		for i, f := range listed {
+			require.Equal(t, files[ids[i]], f)
+		}
 		shown, err := json.Marshal([]any{files, translations[id]})
 		require.NoError(t, err)
 		fmt.Fprintf(&text, "%s\n%s\n", p.AppendJSON(nil), shown)

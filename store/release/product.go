@@ -190,6 +190,12 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 	return nil
 }
 
+// FilesOf returns the file of each id; nil if there is none. products, of the view, are those that refer
+// to the ids, in their order. The file is often in memory with its product.
+func (v *View) FilesOf(ctx context.Context, ids []string, products []*Product) ([]*catalog.File, error) {
+	return v.Reader.FilesOf(ctx, ids, func(i int) []*catalog.File { return products[i].storedFiles() })
+}
+
 // FilesByID returns several files of the release. It leaves out unknown ids. Files of the products in
 // shown, which are of the view, are often in memory with them.
 func (v *View) FilesByID(ctx context.Context, ids []string, shown ...*Product) (map[string]*catalog.File, error) {

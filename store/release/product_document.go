@@ -32,7 +32,8 @@ type productDocument struct {
 		Extensions          json.RawMessage              `json:"extensions"`
 		ShopperAttributes   json.RawMessage              `json:"shopper_attributes"`
 	} `json:"attributes"`
-	Meta struct {
+	components []ProductComponent // storedProduct.Components
+	Meta       struct {
 		Language            string                      `json:"language"`
 		ProductTypes        []string                    `json:"product_types"`
 		BreadCrumbNodes     []string                    `json:"bread_crumb_nodes"`

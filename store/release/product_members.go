@@ -86,9 +86,11 @@ func (p *storedProduct) ChildVariations() []catalog.Variation { return p.read().
 func (p *storedProduct) VariationMatrix() json.RawMessage     { return p.read().Meta.VariationMatrix }
 func (p *storedProduct) ChildOptionIDs() [][]string           { return p.read().Meta.ChildOptionIDs }
 
-// Components returns the parts of a bundle by sort order, then key.
-func (p *storedProduct) Components() []ProductComponent {
-	components := p.read().Attributes.Components
+// Components returns the parts of a bundle by sort order, then key. Do not change them.
+func (p *storedProduct) Components() []ProductComponent { return p.read().components }
+
+// sortComponents returns components by sort order, then key.
+func sortComponents(components map[string]catalog.Component) []ProductComponent {
 	list := make([]ProductComponent, 0, len(components))
 	for _, key := range (&catalog.ProductAttributes{Components: components}).ComponentKeys() {
 		list = append(list, ProductComponent{key, components[key]})

@@ -77,6 +77,7 @@ func (p *storedProduct) read() *productDocument {
 			p.document = new(productDocument)
 			p.damage = json.Unmarshal(p.body, p.document)
 		}
+		p.document.components = sortComponents(p.document.Attributes.Components)
 	})
 	p.check(p.damage)
 	return p.document

@@ -129,6 +129,7 @@ func (c *Cache) serve(l *lookup, w http.ResponseWriter, r *http.Request, next ht
 	found, _ := c.Responses.Lookup(name).(*entry)
 	if found != nil && found.offer != nil && found.key == string(l.key) {
 		c.OnRequest(r.Context())
+		l.counted = true
 		if now := c.current(name, found); now != nil {
 			if resp := now.response(c.Responses); resp != nil {
 				c.answer(l, w, r, now, resp, start, caller, principal)
@@ -203,7 +204,7 @@ func (c *Cache) answer(l *lookup, w http.ResponseWriter, r *http.Request, e *ent
 // asked once costs little.
 func (c *Cache) pass(l *lookup, w http.ResponseWriter, r *http.Request, next http.Handler, name string, seen bool, start time.Time, caller any) {
 	r, req := reqctx.Begin(r)
-	req.Start, req.Caller, req.WantsOffer = start, caller, seen
+	req.Start, req.Caller, req.WantsOffer, req.Counted = start, caller, seen, l.counted
 	l.rec = web.Recorder{ResponseWriter: w}
 	next.ServeHTTP(&l.rec, r)
 	if l.rec.Status != http.StatusOK {

@@ -18,6 +18,7 @@ import (
 	"portico/internal/responsecache"
 	"portico/internal/web"
 	"portico/internal/web/frontcache"
+	"portico/internal/web/middleware"
 )
 
 // fronted is a handler behind a front cache.
@@ -29,6 +30,7 @@ type fronted struct {
 	current bool
 
 	handled, answered, wanted int
+	requests                  int    // that were counted
 	sent                      string // body that the handler read last
 	sentErr                   error
 	principals                map[string]*auth.Principal // by the header Authorization
@@ -38,7 +40,7 @@ type fronted struct {
 
 func newFronted() *fronted {
 	f := &fronted{status: http.StatusOK, body: "body", current: true}
-	front := frontcache.New(frontcache.Config{Responses: responsecache.NewCache(8 << 20), OnRequest: func(context.Context) {},
+	front := frontcache.New(frontcache.Config{Responses: responsecache.NewCache(8 << 20), OnRequest: func(context.Context) { f.requests++ },
 		CallerOf: func(r *http.Request) any {
 			if p := f.principals[r.Header.Get("Authorization")]; p != nil {
 				return p
@@ -49,7 +51,7 @@ func newFronted() *fronted {
 			f.answered++
 			f.counted = append(f.counted, auth.ClientID(req))
 		}})
-	f.Handler = front.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f.Handler = front.Middleware(middleware.OnRequest(func(context.Context) { f.requests++ })(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.handled++
 		sent, err := io.ReadAll(r.Body)
 		f.sent, f.sentErr = string(sent), err
@@ -61,7 +63,7 @@ func newFronted() *fronted {
 		w.Header().Set("Own", "of the response")
 		w.WriteHeader(f.status)
 		_, _ = io.WriteString(w, f.body)
-	}))
+	})))
 	return f
 }
 
@@ -291,4 +293,5 @@ func TestOffersAreRenewed(t *testing.T) {
 	f.current = false
 	f.send(t, get("/x"))
 	require.Equal(t, 3, f.handled)
+	require.Equal(t, 4, f.requests, "each is counted once, by the front or behind it")
 }

@@ -21,6 +21,7 @@ type lookup struct {
 	body    []byte
 	bodyErr error // of the end of the body; nil for io.EOF
 	values  [decidingHeaders][]string
+	counted bool // by Config.OnRequest
 
 	req reqctx.Request
 	rec web.Recorder
@@ -148,34 +149,47 @@ func (b *bodyAgain) Read(p []byte) (int, error) {
 }
 
 // The headers that decide responses, besides Authorization, by their index in lookup.values.
-const decidingHeaders = 11
+const (
+	indexAccept = iota
+	indexAcceptLanguage
+	indexContentType
+	indexOrigin
+	indexMoltinCurrency
+	indexMoltinLanguage
+	indexStoreChannel
+	indexEpChannel
+	indexStoreContextTag
+	indexEpContextTag
+	indexEpInventoriesMultiLocation
+	decidingHeaders // their number
+)
 
 // headerIndex returns the index of a request header that decides responses; -1 for one that decides none, or that
 // responsecache.Response handles. It is not known if a handler may read it in a way that the cache does not know.
 func headerIndex(name string) (index int, known bool) {
 	switch name {
 	case "Accept":
-		return 0, true
+		return indexAccept, true
 	case "Accept-Language":
-		return 1, true
+		return indexAcceptLanguage, true
 	case "Content-Type":
-		return 2, true
+		return indexContentType, true
 	case "Origin":
-		return 3, true
+		return indexOrigin, true
 	case "X-Moltin-Currency":
-		return 4, true
+		return indexMoltinCurrency, true
 	case "X-Moltin-Language":
-		return 5, true
+		return indexMoltinLanguage, true
 	case "Store-Channel":
-		return 6, true
+		return indexStoreChannel, true
 	case "Ep-Channel":
-		return 7, true
+		return indexEpChannel, true
 	case "Store-Context-Tag":
-		return 8, true
+		return indexStoreContextTag, true
 	case "Ep-Context-Tag":
-		return 9, true
+		return indexEpContextTag, true
 	case "Ep-Inventories-Multi-Location":
-		return 10, true
+		return indexEpInventoriesMultiLocation, true
 	case "Accept-Encoding", "If-None-Match", "Authorization", "X-Request-Id", // handled for each request
 		"User-Agent", "Content-Length", "Connection", "Referer", "Cache-Control", "Pragma", "Priority", "Dnt", "Te", "Via",
 		"Upgrade-Insecure-Requests", "Cookie", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host",

@@ -18,11 +18,11 @@ import (
 	"portico/internal/web"
 )
 
-// OnRequest calls f before each request, except health checks.
+// OnRequest calls f before each request, except health checks and those that the cache in front has counted.
 func OnRequest(f func(context.Context)) web.Middleware {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !web.IsHealthCheck(r.URL.Path) {
+			if req := reqctx.From(r.Context()); !web.IsHealthCheck(r.URL.Path) && (req == nil || !req.Counted) {
 				f(r.Context())
 			}
 			next.ServeHTTP(w, r)

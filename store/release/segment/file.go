@@ -48,6 +48,42 @@ func (r *Reader) FilesByID(ctx context.Context, ids []string, stored map[string]
 	return files, err
 }
 
+// FilesOf returns the file of each id; nil if there is none. An empty id is of no file. stored
+// returns the files that were stored with the product that refers to the id at an index, as for FilesByID.
+func (r *Reader) FilesOf(ctx context.Context, ids []string, stored func(i int) []*catalog.File) ([]*catalog.File, error) {
+	r.Reads.AddNames(fileKind, store.ValidIDs(ids))
+	var changed storedTexts
+	if r.base() != nil {
+		var err error
+		if changed, err = r.ownFileIDs(ctx); err != nil {
+			return nil, err
+		}
+	}
+	files, others := make([]*catalog.File, len(ids)), []string(nil)
+	for i, id := range ids {
+		if id == "" {
+			continue
+		}
+		if _, found := slices.BinarySearch(changed, id); !found {
+			if at := slices.IndexFunc(stored(i), func(f *catalog.File) bool { return f.ID == id }); at >= 0 {
+				files[i] = stored(i)[at]
+				continue
+			}
+		}
+		others = append(others, id)
+	}
+	if len(others) == 0 {
+		return files, nil
+	}
+	read, err := r.FilesByID(ctx, store.Unique(others), nil)
+	for i, id := range ids {
+		if files[i] == nil {
+			files[i] = read[id]
+		}
+	}
+	return files, err
+}
+
 // ownFileIDs returns the ids of the files in the upper layer, in order.
 func (r *Reader) ownFileIDs(ctx context.Context) (storedTexts, error) {
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedTexts, Name: listOwnFiles}
