@@ -68,7 +68,10 @@ func readUsualTime(text string) (t time.Time, ok bool) {
 func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
 
 // FormatTimeBare is FormatTime without the zone, as /catalog shows times.
-func FormatTimeBare(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000") }
+func FormatTimeBare(t time.Time) string {
+	text := AppendTime(make([]byte, 0, 24), t)
+	return string(text[:len(text)-1])
+}
 
 // AppendTime appends FormatTime(t). The year must be 0 to 9999.
 func AppendTime(dst []byte, t time.Time) []byte {

@@ -28,6 +28,14 @@ func TestReadUsualTime(t *testing.T) {
 	})
 }
 
+func TestFormatTimeBare(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		at := store.FromMicros(rapid.Int64Range(-62_135_596_800_000_000, 253_402_300_799_999_999).Draw(t, "microseconds"))
+		require.Equal(t, at.Format("2006-01-02T15:04:05.000"), store.FormatTimeBare(at))
+	})
+}
+
 func TestReadTimeAllocations(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = store.ReadTime("2024-05-01T12:30:59.123Z") }))
 }
