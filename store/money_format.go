@@ -9,9 +9,9 @@ import (
 	"golang.org/x/text/language"
 )
 
-// MoneyFormat formats minor units of one currency in one locale as NewMoney does, in a hundredth of
-// the time. What stands between the digits of an amount depends only on their number, so it asks CLDR
-// once for each number of digits. It is safe for concurrent use.
+// MoneyFormat formats minor units of one currency in one locale as NewMoney does. What stands between
+// the digits of an amount depends only on their number, so it asks CLDR once for each number of
+// digits. It is safe for concurrent use.
 type MoneyFormat struct {
 	code     string
 	locale   language.Tag
