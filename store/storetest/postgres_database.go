@@ -39,13 +39,15 @@ func ReplaceDatabase(t *testing.T, backend Backend, from string) {
 		_, err := sharedPostgres.admin.Exec(statement)
 		require.NoError(t, err)
 	}
-	t.Cleanup(func() { // restores the names
+	t.Cleanup(func() { // restores the names; the servers that are still open must not connect meanwhile
+		AllowConnections(t, name, "FALSE")
 		EndSessions(t, name)
 		for _, statement := range []string{`ALTER DATABASE ` + name + ` RENAME TO ` + source, `ALTER DATABASE ` + name + `_gone RENAME TO ` + name} {
 			_, err := sharedPostgres.admin.Exec(statement)
 			require.NoError(t, err)
 		}
 		AllowConnections(t, name, "TRUE")
+		AllowConnections(t, source, "TRUE")
 	})
 }
 
