@@ -106,12 +106,6 @@ func (b *bench) serve(args ...string) (*process, error) {
 	return nil, fmt.Errorf("the server is not ready after 30 s; try: portico serve %s", strings.Join(args, " "))
 }
 
-// hasFlag reports whether the server has a flag.
-func (b *bench) hasFlag(flag string) bool {
-	help, err := b.program(b.ctx, "serve", "--help").Output()
-	return err == nil && bytes.Contains(help, []byte(flag))
-}
-
 // commandTime is the time of a command: on the clock, and of the processor in user and system mode.
 type commandTime struct{ elapsed, cpu time.Duration }
 

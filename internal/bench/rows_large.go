@@ -13,11 +13,7 @@ func (b *bench) coldRow() ([]rowResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--cache-bytes", "16777216"}
-	if b.hasFlag("--answer-cache-bytes") {
-		args = append(args, "--answer-cache-bytes", "0")
-	}
-	server, err := s.serve(args...)
+	server, err := s.serve("--cache-bytes", "16777216", "--answer-cache-bytes", "0")
 	if err != nil {
 		return nil, err
 	}
