@@ -62,7 +62,7 @@ func (c *Changes) Has(key Key) bool {
 // Empty reports whether nothing differs.
 func (c *Changes) Empty() bool { return !c.everything && len(c.keys) == 0 }
 
-// Keys returns the keys that differ, in order. It is false if they are more than a number of keys.
+// Keys returns the keys that differ, in order; false if there are more than atMost.
 func (c *Changes) Keys(atMost int) ([]Key, bool) {
 	if c.everything || len(c.keys) > atMost {
 		return nil, false

@@ -68,7 +68,7 @@ func (r *Recorder) AddEverything() {
 	r.keys, r.everything = nil, true
 }
 
-// Keys returns what was recorded so far, in order. It is false if that is more than a number of keys.
+// Keys returns the keys that were recorded so far, in order; false if there are more than atMost.
 func (r *Recorder) Keys(atMost int) ([]Key, bool) {
 	if r == nil {
 		return nil, false

@@ -132,7 +132,7 @@ func failOverOfPatroni(t *testing.T, synchronous bool) {
 		for kind, statuses := range load.statuses {
 			t.Logf("%s: %s: %v, longest time without success %v", round.name, kind, statuses, load.gap[kind].Round(100*time.Millisecond))
 		}
-		db, err := sql.Open("pgx", address+"&connect_timeout=2") // anew, because a node that hangs closes no connection
+		db, err := sql.Open("pgx", address+"&connect_timeout=2") // a new pool: connections to a node that hangs stay open
 		require.NoError(t, err)
 		defer db.Close()
 		lost := maps.Clone(load.acked)

@@ -48,7 +48,7 @@ func (r *Cache) Set(name string, kept Entry) {
 	}
 }
 
-// weighAgain finds the size of an entry anew.
+// weighAgain measures the size of an entry again, because it has changed.
 func (r *Cache) weighAgain(name string) {
 	r.entries.ComputeIfPresent(name, func(kept Entry) (Entry, otter.ComputeOp) { return kept, otter.WriteOp })
 }

@@ -24,13 +24,13 @@ func NewPurgeService(d *db.DB) *PurgeService { return &PurgeService{d} }
 
 // Call is a call of the purge hook. Several changes of a catalog become one call while it waits.
 type Call struct {
-	ID        string // the same for each attempt
-	CatalogID string // empty for all catalogs
-	ReleaseID int64  // that the catalog serves; 0 for all catalogs
-	Changed   *dependency.Changes
-	Since     time.Time // of the oldest change
-	Repeat    bool      // the second call for the same change
-	Attempt   int       // 0 for the first
+	ID        string              // the same for each attempt
+	CatalogID string              // empty for all catalogs
+	ReleaseID int64               // that the catalog serves; 0 for all catalogs
+	Changed   *dependency.Changes // since the last call; everything if that is not known
+	Since     time.Time           // of the oldest change
+	Repeat    bool                // the second call for the same change
+	Attempt   int                 // 0 for the first
 
 	revision int64
 }
