@@ -57,8 +57,9 @@ func (o *Offerer) OfferWithStockTime(ctx context.Context, offer responsecache.Of
 		if d.choice = view.Choice(); d.choice == nil {
 			return
 		}
+		offer.Bytes += d.choice.Bytes()
 	}
-	offer.Bytes = offerBytes + o.stock.Bytes()
+	offer.Bytes += offerBytes + o.stock.Bytes()
 	o.request.Offer = d.complete(offer, at)
 }
 

@@ -149,7 +149,7 @@ func TestFrontCache(t *testing.T) {
 		for step := range storetest.QuickOrFull(1000, 15_000) {
 			what := ""
 			switch random.IntN(120) {
-			case 0:
+			case 0, 13:
 				line, changed := c.change()
 				storetest.Import(t, server.store, line)
 				_, err := server.store.Publish(t.Context(), "test", "main", nil)
@@ -259,6 +259,78 @@ func TestFrontCacheKeepsOtherStock(t *testing.T) {
 		require.Equal(t, 4, hits)
 		require.Contains(t, send(first), `"updated_at":"`+store.FormatTime(clock.Now())+`"`)
 		require.Equal(t, 4, hits, "it shows the stock that changed")
+	})
+}
+
+// TestFrontCacheSurvivesPublications requires that after a publication the responses in front still hold that
+// show nothing of what it changed, with stock or without, whether or not the cache behind had them, and that
+// no response holds once a rule or a catalog changed.
+func TestFrontCacheSurvivesPublications(t *testing.T) {
+	t.Parallel()
+	if responseCacheBytes() == 0 {
+		t.Skip("without the response cache there is nothing in front")
+	}
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		server := openShop(t, e.WithStockCache(), shopFile())
+		hits := 0
+		front := behindFront(server, []*auth.Principal{admin()}, &hits)
+		ask := func(target string) (answer string, answeredInFront bool) {
+			w, before := httptest.NewRecorder(), hits
+			r := frontRequest(t, 0, target, "", 0)
+			r.Header = http.Header{principalHeader: r.Header[principalHeader], "Content-Type": {"application/json"}}
+			front.ServeHTTP(w, r)
+			require.Equal(t, http.StatusOK, w.Code, target)
+			return w.Body.String(), hits > before
+		}
+		publish := func(line string) {
+			storetest.Import(t, server.store, line)
+			_, err := server.store.Publish(t.Context(), "test", "main", nil)
+			require.NoError(t, err)
+			storetest.View(t, server.store, release.ShopperContext{}) // reads the new routing table
+		}
+		const shown = `{ name stock { available } displayPrice { withTax { amount } } }`
+		targets := func(id string) []string {
+			return []string{"/catalog/products/" + id, `POST { product(id: "` + id + `") { name sku } }`, `POST { product(id: "` + id + `") ` + shown + ` }`,
+				`POST { stocksById(productIds: ["` + id + `"]) { available product ` + shown + ` } }`}
+		}
+		heat := func(targets []string) (answers []string) {
+			for _, target := range targets {
+				for range 3 { // the second request leaves an offer
+					_, _ = ask(target)
+				}
+				answer, inFront := ask(target)
+				require.True(t, inFront, target)
+				answers = append(answers, answer)
+			}
+			return answers
+		}
+		const chalk = `{"type":"product","id":"chalk","attributes":{"name":%q,"sku":"CHALK","slug":"chalk","status":"live","created_at":"2024-01-01T00:00:00.000Z"}}`
+		publish(fmt.Sprintf(chalk, "Chalk"))
+		for i, name := range []string{"White chalk", "Blue chalk"} {
+			changed, others := heat(targets("chalk")), heat(targets("anvil"))
+			publish(fmt.Sprintf(chalk, name))
+			for i, target := range targets("anvil") {
+				answer, inFront := ask(target)
+				require.True(t, inFront, "%s shows nothing that changed", target)
+				require.Equal(t, others[i], answer, target)
+			}
+			for i, target := range targets("chalk") {
+				answer, inFront := ask(target)
+				require.False(t, inFront, target)
+				require.NotEqual(t, changed[i], answer, target)
+				require.Contains(t, answer, name, target)
+			}
+			heat(targets("chalk"))
+			heat(targets("anvil"))
+			storetest.Import(t, server.store, []string{
+				`{"type":"catalog_rule","id":"vip","attributes":{"name":"vip","catalog_id":"main","tags":["vip"]}}`,
+				`{"type":"catalog_rule","id":"vip","attributes":{"name":"vip","catalog_id":"main","tags":["other"]}}`}[i])
+			storetest.View(t, server.store, release.ShopperContext{})
+			for _, target := range append(targets("chalk"), targets("anvil")...) {
+				_, inFront := ask(target)
+				require.False(t, inFront, "%s: another catalog may be chosen", target)
+			}
+		}
 	})
 }
 

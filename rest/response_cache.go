@@ -48,7 +48,7 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 		return err
 	}
 	again := a.caching.SetCaching(w.Header(), r, answer, varyCacheable)
-	view.Narrow(answer.ValidFrom, answer.ValidUntil)
+	view.Reuse(answer.ValidFrom, answer.ValidUntil, answer.MadeFrom)
 	ctx, offerer := a.resolver.BeginOffer(r.Context())
 	offerer.Offer(ctx, responsecache.Offer{Response: answer, Tagged: true, SetCaching: again})
 	answer.ServeHTTP(w, r)

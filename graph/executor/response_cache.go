@@ -81,7 +81,7 @@ func (e *Executor) cachedResponse(ctx context.Context, query *document.PreparedO
 	case err != nil:
 		return dst, nil, false, err
 	}
-	view.Narrow(cached.ValidFrom, cached.ValidUntil)
+	view.Reuse(cached.ValidFrom, cached.ValidUntil, cached.MadeFrom)
 	if draft == nil {
 		e.CountFields(ctx, query.CacheCoordinates)
 	} else {

@@ -11,6 +11,9 @@ func TellWaitsAfter(wait time.Duration) { firstWaitLog = wait }
 // NewCache exports newCache.
 func NewCache(config Config) *Cache { return newCache(config) }
 
+// Reload is the periodic reload.
+func (s *DB) Reload() { s.reload() }
+
 // Bytes is the size that the cache reports.
 func (c *Cache) Bytes() uint64 {
 	c.shared.CleanUp()

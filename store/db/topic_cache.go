@@ -54,10 +54,15 @@ func (s *DB) CachedSettings() (settings *store.Settings, ok bool) {
 	return s.settings.Cached(s, TopicSettings)
 }
 
-// Settings returns the shop's settings, cached until they change.
+// Settings returns the shop's settings, cached until they change. Those that
+// were read again and are the same have the same address.
 func (s *DB) Settings(ctx context.Context) (*store.Settings, error) {
 	return s.settings.Get(ctx, s, TopicSettings, func(ctx context.Context) (*store.Settings, error) {
-		return ReadSettings(ctx, s.Reader)
+		read, err := ReadSettings(ctx, s.Reader)
+		if last := s.settings.last.Load(); err == nil && last != nil && *last.value == *read {
+			return last.value, nil
+		}
+		return read, err
 	})
 }
 

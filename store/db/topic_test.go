@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/db"
 	"portico/store/storetest"
 )
@@ -43,5 +44,32 @@ func TestRollbackOfDatabaseIsDetected(t *testing.T) {
 			require.Equal(t, n+1, strings.Count(log.String(), "went back to an earlier state"))
 			require.NoError(t, d.Ping(t.Context()))
 		}
+	})
+}
+
+// TestSettingsReadAgain requires that settings which a reload finds unchanged keep their address, by which caches
+// know them, and that changed ones do not.
+func TestSettingsReadAgain(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+		require.NoError(t, err)
+		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
+		t.Cleanup(func() { _ = d.Close() })
+		settings := func() *store.Settings {
+			read, err := d.Settings(t.Context())
+			require.NoError(t, err)
+			return read
+		}
+		first := settings()
+		d.Reload()
+		_, cached := d.CachedSettings()
+		require.False(t, cached)
+		require.Same(t, first, settings())
+		_, err = backend.SQL(t).Exec(`UPDATE settings SET page_length = page_length + 1`)
+		require.NoError(t, err)
+		d.Reload()
+		require.NotSame(t, first, settings())
+		require.Equal(t, first.PageLength+1, settings().PageLength)
 	})
 }

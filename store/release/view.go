@@ -178,8 +178,9 @@ func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependen
 // validity is the time in which what was read through a view stays the same:
 // between two starts or ends of sales.
 type validity struct {
-	from, until atomic.Int64 // microseconds; 0 is unbounded
-	mixed       atomic.Bool  // some of it is of another release
+	from, until atomic.Int64                            // microseconds; 0 is unbounded
+	mixed       atomic.Bool                             // some of it is of another release
+	earlier     atomic.Pointer[dependency.Dependencies] // of a cached response; nil for none
 }
 
 // narrow limits the time to that between two moments, in microseconds; 0 is
@@ -205,9 +206,10 @@ func (v *View) Holds() (from, until time.Time, keep bool) {
 	return from, until, !v.valid.mixed.Load()
 }
 
-// Narrow limits Holds to the time in which a response holds that an earlier view
-// was read for; a zero time is unbounded.
-func (v *View) Narrow(from, until time.Time) {
+// Reuse adds to Holds and Choice what a response depends on that an earlier view
+// was read for: the time in which it holds, where a zero time is unbounded, and
+// what it was made from. A view reuses one response.
+func (v *View) Reuse(from, until time.Time, made *dependency.Dependencies) {
 	bounds := [2]int64{}
 	for i, at := range []time.Time{from, until} {
 		if !at.IsZero() {
@@ -215,22 +217,26 @@ func (v *View) Narrow(from, until time.Time) {
 		}
 	}
 	v.valid.narrow(bounds[0], bounds[1])
+	v.valid.earlier.Store(made)
 }
 
-// Choice is what a view was chosen by, without what was read through it.
+// Choice is what a view was chosen by, and what a response depends on that was
+// read through it.
 type Choice struct {
 	service     *ReleaseService
-	table       uint64 // routing.Table.Number
+	routes      uint64 // routing.Table.Routes
+	catalogID   string
 	settings    *store.Settings
 	epoch       int64
-	from, until time.Time // zero for no bound
+	from, until time.Time                   // zero for no bound
+	made        [2]*dependency.Dependencies // read through the view, and of a response that was reused
 }
 
-// Choice returns what the view was chosen by; nil if what was read through it so
-// far is for this view alone.
+// Choice returns what the view was chosen by, with what was read through it so
+// far; nil if that is for this view alone.
 func (v *View) Choice() *Choice {
 	from, until, keep := v.Holds()
-	if !keep || v.shopper.ReleaseID != "" {
+	if !keep || !v.state.Changing() {
 		return nil
 	}
 	if from.Before(v.now) { // the clock may be set back
@@ -239,8 +245,12 @@ func (v *View) Choice() *Choice {
 	if ends := v.routing.HoldsUntil(v.now); until.IsZero() || !ends.IsZero() && ends.Before(until) {
 		until = ends
 	}
-	return &Choice{service: v.service, table: v.routing.Number(), settings: v.settings, epoch: v.epoch, from: from, until: until}
+	return &Choice{service: v.service, routes: v.routing.Routes(), catalogID: v.Release.CatalogID, settings: v.settings, epoch: v.epoch,
+		from: from, until: until, made: [2]*dependency.Dependencies{v.Dependencies(), v.valid.earlier.Load()}}
 }
+
+// Bytes returns the memory of what the response depends on.
+func (c *Choice) Bytes() int { return c.made[0].Size() + c.made[1].Size() }
 
 // Current reports whether a view for the same shopper would now show the same,
 // live data aside. It reads nothing from the database: false if that is needed.
@@ -251,5 +261,9 @@ func (c *Choice) Current() bool {
 	}
 	table, ok := c.service.CachedTable()
 	now := c.service.db.Now()
-	return ok && table.Number() == c.table && c.service.db.Epoch() == c.epoch && !now.Before(c.from) && (c.until.IsZero() || now.Before(c.until))
+	if !ok || table.Routes() != c.routes || c.service.db.Epoch() != c.epoch || now.Before(c.from) || !c.until.IsZero() && !now.Before(c.until) {
+		return false
+	}
+	state := table.State(c.catalogID)
+	return c.made[0].HoldIn(state) && c.made[1].HoldIn(state)
 }

@@ -7,7 +7,24 @@ import (
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/catalog"
+	"portico/store/release/segment"
 )
+
+// NumberedTable is a table of one catalog, "main", that was read after another one; nil for none. Without a
+// release the catalog is not published.
+func NumberedTable(before *Table, rules []*catalog.CatalogRule, release *segment.Release, change func(*catalog.CatalogSource)) *Table {
+	source := &catalog.CatalogSource{ID: "main"}
+	if change != nil {
+		change(source)
+	}
+	releases := map[string]*segment.Release{}
+	if release != nil {
+		releases[source.ID] = release
+	}
+	table := newTable([]catalogEntry{{source: source, release: release}}, rules, releases)
+	table.numberRoutes(before)
+	return table
+}
 
 // RuleOf is the rule of a file's line, as it is after so many others.
 func RuleOf(line string, sequence int64) (*catalog.CatalogRule, error) {

@@ -19,6 +19,7 @@ import (
 type Router struct {
 	db        *db.DB
 	table     db.TopicCache[*Table]
+	last      *Table // that table read, which reads one at a time; nil for none
 	histories histories
 }
 
@@ -33,9 +34,12 @@ func (r *Router) Table(ctx context.Context) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		table.number = tables.Add(1)
-		table.states, err = r.histories.advance(ctx, r.db.Reader, epoch, table.releases)
-		return table, err
+		if table.states, err = r.histories.advance(ctx, r.db.Reader, epoch, table.releases); err != nil {
+			return nil, err
+		}
+		table.numberRoutes(r.last)
+		r.last = table
+		return table, nil
 	})
 }
 

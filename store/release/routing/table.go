@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -19,7 +20,7 @@ import (
 // Table maps shoppers to releases: the catalogs and the rules, both oldest
 // first, and the releases that are served. It never changes.
 type Table struct {
-	number   uint64 // unique in the process
+	routes   uint64
 	catalogs []catalogEntry
 	rules    []*catalog.CatalogRule
 	releases map[string]*segment.Release // by catalog
@@ -28,11 +29,35 @@ type Table struct {
 	states   map[string]dependency.State // by catalog
 }
 
-// Number is unique in the process. Who compares numbers need not keep tables in memory.
-func (t *Table) Number() uint64 { return t.number }
+// Routes is a number in the process for how the table routes: tables with one number choose the same
+// catalog for every shopper at any time, and read it in the same languages and currency, while the
+// catalog's release may differ. Who compares numbers need not keep tables in memory.
+func (t *Table) Routes() uint64 { return t.routes }
 
-// tables counts the tables of the process.
-var tables atomic.Uint64
+// lastRoutes is the highest number of Routes so far.
+var lastRoutes atomic.Uint64
+
+// numberRoutes sets Routes of a table that was read after another; nil for none.
+func (t *Table) numberRoutes(before *Table) {
+	if before != nil && t.routesAs(before) {
+		t.routes = before.routes
+	} else {
+		t.routes = lastRoutes.Add(1)
+	}
+}
+
+// routesAs reports whether two tables route alike.
+func (t *Table) routesAs(other *Table) bool {
+	return reflect.DeepEqual(t.rules, other.rules) && slices.EqualFunc(t.catalogs, other.catalogs, catalogEntry.routesAs)
+}
+
+func (c catalogEntry) routesAs(other catalogEntry) bool {
+	if !reflect.DeepEqual(c.source, other.source) || !c.createdAt.Equal(other.createdAt) {
+		return false
+	}
+	a, b := c.release, other.release
+	return a == b || a != nil && b != nil && a.Locale == b.Locale && slices.Equal(a.Locales, b.Locales)
+}
 
 // Basis says which properties of shoppers the rules look at. The others decide nothing.
 type Basis struct{ Channel, Tag, Identity bool }
