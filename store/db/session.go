@@ -96,6 +96,7 @@ func positional(query string) string {
 // Exec runs a statement and returns the number of rows it wrote.
 func (s Session) Exec(ctx context.Context, query string, args ...any) (written int64, err error) {
 	store.CountStatement(ctx, query)
+	throttleOf(ctx).yield()
 	if told := store.ObserverOf(ctx); told != nil {
 		defer func(began time.Time) { told.Statement(ctx, query, began, written, err) }(time.Now())
 	}
@@ -180,7 +181,9 @@ func readRows[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, er
 		return nil, err
 	}
 	defer rows.Close()
+	job := throttleOf(ctx)
 	for rows.Next() {
+		job.yield()
 		item, err := scan(rows)
 		if err != nil {
 			return list, err

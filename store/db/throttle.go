@@ -18,6 +18,11 @@ type throttle struct {
 	resumed      time.Time  // end of the last pause
 	lastRequests uint64     // at the end of the last work
 	backoff      float64    // length of a pause, in times of the work before it
+
+	yieldAt atomic.Int64  // when the next yield is due, in nanoseconds
+	yielded atomic.Int64  // time of yields since Throttle counted it, in nanoseconds
+	seen    atomic.Uint64 // requests at the last yield that was due
+	asked   atomic.Int64  // when a yield last saw new requests, in nanoseconds
 }
 
 const (
@@ -25,6 +30,10 @@ const (
 	maxPause   = 250 * time.Millisecond
 	minBackoff = 0.25 // shorter pauses are none
 	maxBackoff = 4
+
+	slice     = time.Millisecond      // of work between two yields
+	yieldTime = 20 * time.Microsecond // least time of a yield
+	askedTime = time.Second           // after the last request, in which a job yields
 )
 
 type throttleKey struct{}
@@ -38,12 +47,14 @@ func (s *DB) WithThrottle(ctx context.Context) context.Context {
 // Throttle pauses if a pause is due. Do not call it within a write: other writes
 // would wait.
 func Throttle(ctx context.Context) {
-	c, ok := ctx.Value(throttleKey{}).(*throttle)
-	if !ok {
+	c := throttleOf(ctx)
+	if c == nil {
 		return
 	}
+	c.yield()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.resumed = c.resumed.Add(time.Duration(c.yielded.Swap(0)))
 	now, before := time.Now(), c.resumed
 	rest := c.pause(now, c.requests.Load(), c.probe.delay(now))
 	if rest > 0 {
@@ -58,6 +69,41 @@ func Throttle(ctx context.Context) {
 	if c.resumed != before { // else the last probe covers the work so far
 		c.probe.send(time.Now())
 	}
+}
+
+// throttleOf returns the throttle of a job; nil for none, which never yields.
+func throttleOf(ctx context.Context) *throttle {
+	c, _ := ctx.Value(throttleKey{}).(*throttle)
+	return c
+}
+
+// yield lets requests run once in a millisecond. Where there is one core, the runtime interrupts a goroutine that
+// never waits after ten milliseconds only, and looks for bytes that arrived on connections when nothing else can
+// run. So a yield is a short sleep. It is not as long as a pause, and may be within a write.
+func (c *throttle) yield() {
+	if c == nil {
+		return
+	}
+	now := time.Now()
+	if !c.due(now) {
+		return
+	}
+	time.Sleep(yieldTime)
+	slept := time.Since(now)
+	c.yielded.Add(int64(slept))
+	c.yieldAt.Store(now.Add(slept + slice).UnixNano())
+}
+
+// due reports whether a job that works at a time shall yield: a slice after it did, while there are requests.
+func (c *throttle) due(now time.Time) bool {
+	if now.UnixNano() < c.yieldAt.Load() {
+		return false
+	}
+	c.yieldAt.Store(now.Add(slice).UnixNano())
+	if requests := c.requests.Load(); c.seen.Swap(requests) != requests {
+		c.asked.Store(now.UnixNano())
+	}
+	return now.UnixNano()-c.asked.Load() < int64(askedTime)
 }
 
 // pause returns how long to pause. delay is how long a request waited for a processor during the work.

@@ -1,6 +1,9 @@
 package db
 
 import (
+	"context"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,6 +67,71 @@ func TestThrottleShare(t *testing.T) {
 	require.Equal(t, (5+10+998*20)*time.Millisecond, pauses, "backs off at the first slow request")
 	pauses, _ = work(1000, 0)
 	require.Equal(t, 18750*time.Microsecond, pauses, "10, 5, 2.5 and 1.25 ms, then none")
+}
+
+// TestThrottleYields: a job yields once a millisecond from the first request on, until a second after the last.
+func TestThrottleYields(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Uint64
+	c := &throttle{requests: &requests}
+	begin := time.Unix(1000, 0)
+	for _, step := range []struct {
+		at       time.Duration
+		requests uint64
+		due      bool
+	}{
+		{0, 0, false},
+		{5 * time.Millisecond, 1, true},
+		{5*time.Millisecond + slice - 1, 2, false},
+		{5*time.Millisecond + slice, 2, true},
+		{20 * time.Millisecond, 2, true},
+		{time.Second, 2, true},
+		{2 * time.Second, 2, false},
+		{3 * time.Second, 3, true},
+	} {
+		requests.Store(step.requests)
+		require.Equal(t, step.due, c.due(begin.Add(step.at)), "at %s", step.at)
+	}
+	requests.Add(1)
+	c.yieldAt.Store(0)
+	c.yield()
+	require.GreaterOrEqual(t, time.Duration(c.yielded.Load()), yieldTime)
+	require.Greater(t, c.yieldAt.Load(), time.Now().Add(-time.Minute).UnixNano())
+	(*throttle)(nil).yield()
+}
+
+// TestJobsYieldBetweenRows: a job yields while it reads rows and between statements, and no other reader does.
+func TestJobsYieldBetweenRows(t *testing.T) {
+	t.Parallel()
+	d, err := Open(t.Context(), Config{URL: "file:" + filepath.Join(t.TempDir(), "shop.db"), Synchronous: "OFF"})
+	require.NoError(t, err)
+	require.NoError(t, d.Follow(t.Context(), Hooks{}))
+	t.Cleanup(func() { _ = d.Close() })
+	ctx := d.WithThrottle(t.Context())
+	c := throttleOf(ctx)
+	read := func(ctx context.Context) {
+		_, err := Collect(ctx, d.Reader, Scalar[int], `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT i FROM n`)
+		require.NoError(t, err)
+	}
+	d.requests.Add(1)
+	read(t.Context())
+	require.Zero(t, c.yielded.Load())
+	read(ctx)
+	require.Positive(t, c.yielded.Load())
+	c.yielded.Store(0)
+	c.yieldAt.Store(0)
+	require.NoError(t, d.Update(ctx, "", func(ctx context.Context, t *Tx) error {
+		_, err := t.Exec(ctx, `UPDATE settings SET page_length = page_length`)
+		return err
+	}))
+	require.Positive(t, c.yielded.Load(), "in a write")
+	require.NoError(t, ctx.Err())
+	c.resumed = time.Now().Add(-minWork)
+	before := c.resumed
+	c.yielded.Store(int64(minWork))
+	c.requests.Add(1)
+	Throttle(ctx)
+	require.True(t, c.resumed.After(before), "the time of yields is no work")
 }
 
 // TestDelayProbe: a byte under way counts by its age, one that has arrived by the time that it took.
