@@ -35,11 +35,7 @@ func TestCheckpoints(t *testing.T) {
 				return nil
 			}))
 		}
-		pages := func() (pages int) {
-			var busy, copied int
-			require.NoError(t, backend.SQL(t).QueryRow(`PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &pages, &copied))
-			return pages
-		}
+		pages := func() int { return logPages(t, backend) }
 		restarted := func() bool { write(1); return pages() < db.CheckpointPages }
 		write(1)
 		require.Less(t, pages(), db.CheckpointPages/2, "copied while it is short")
@@ -63,4 +59,77 @@ func TestCheckpoints(t *testing.T) {
 		}))
 		storetest.Eventually(t, true, restarted, "the reader has ended")
 	})
+}
+
+// TestSnapshotRenew: a long read that calls Renew lets the write-ahead log start again, with states that its
+// caller calls the same, and keeps its state when that changed.
+func TestSnapshotRenew(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		d, err := db.Open(t.Context(), db.Config{URL: backend.URL(t), Synchronous: "OFF"})
+		require.NoError(t, err)
+		require.NoError(t, d.Follow(t.Context(), db.Hooks{}))
+		t.Cleanup(func() { require.NoError(t, d.Close()) })
+		write := func(statement string, args ...any) {
+			require.NoError(t, d.Update(t.Context(), "", func(ctx context.Context, tx *db.Tx) error {
+				_, err := tx.Exec(ctx, statement, args...)
+				return err
+			}))
+		}
+		fill := func(rows int) {
+			require.NoError(t, d.Update(t.Context(), "", func(ctx context.Context, tx *db.Tx) error {
+				values := make([][]any, rows)
+				for i := range values {
+					values[i] = []any{store.NewID(), strings.Repeat("x", 4000)}
+				}
+				return tx.InsertRows(ctx, "file", []string{"id", "body"}, values)
+			}))
+		}
+		revision := func(ctx context.Context, in db.Session) (value int64, err error) {
+			value, _, err = db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'revision'`)
+			return value, err
+		}
+		longest := 0
+		require.NoError(t, d.RenewableSnapshot(t.Context(), func(snapshot *db.Snapshot) error {
+			in := snapshot.Session // as its users copy it
+			begun, err := revision(t.Context(), in)
+			require.NoError(t, err)
+			renew := func() {
+				require.NoError(t, snapshot.Renew(t.Context(), func(ctx context.Context, in db.Session) (bool, error) {
+					now, err := revision(ctx, in)
+					return now == begun, err
+				}))
+			}
+			batch := 10
+			if backend.Name == "sqlite" {
+				batch = db.MaxLogPages / 4 // a row fills a page
+			}
+			for range 12 {
+				fill(batch)
+				renew()
+				longest = max(longest, logPages(t, backend))
+			}
+			write(`UPDATE counter SET value = value + 1 WHERE name = 'revision'`)
+			for range 4 {
+				fill(batch)
+				renew()
+			}
+			now, err := revision(t.Context(), in)
+			require.NoError(t, err)
+			require.Equal(t, begun, now, "the state of the snapshot")
+			return nil
+		}))
+		if backend.Name == "sqlite" {
+			require.Less(t, longest, 3*db.MaxLogPages/2, "pages of the log")
+		}
+	})
+}
+
+// logPages returns the length of SQLite's write-ahead log; 0 on PostgreSQL.
+func logPages(t *testing.T, backend storetest.Backend) (pages int) {
+	if backend.Name == "sqlite" {
+		var busy, copied int
+		require.NoError(t, backend.SQL(t).QueryRow(`PRAGMA wal_checkpoint(NOOP)`).Scan(&busy, &pages, &copied))
+	}
+	return pages
 }

@@ -38,5 +38,8 @@ type deafListener struct{}
 func (deafListener) Wait(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
 func (deafListener) Close()                                   {}
 
-// CheckpointPages exports checkpointPages.
-const CheckpointPages = checkpointPages
+// The sizes of SQLite's log, in pages.
+const (
+	CheckpointPages = checkpointPages
+	MaxLogPages     = maxLogPages
+)
