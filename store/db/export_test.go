@@ -38,8 +38,5 @@ type deafListener struct{}
 func (deafListener) Wait(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
 func (deafListener) Close()                                   {}
 
-// The sizes of SQLite's log, in pages.
-const (
-	CheckpointPages = checkpointPages
-	MaxLogPages     = maxLogPages
-)
+// CheckpointPages exports checkpointPages.
+const CheckpointPages = checkpointPages

@@ -71,8 +71,8 @@ func (s *DB) RenewableSnapshot(ctx context.Context, fn func(*Snapshot) error) er
 	return s.identityGuard.verify(phase)
 }
 
-// Renew lets SQLite's write-ahead log start again when it is longer than maxLogPages: until then the log
-// keeps everything that was written since the snapshot began. The snapshot moves to the present state if
+// Renew lets SQLite's write-ahead log start again when it is longer than Config.LogPages: until then the
+// log keeps everything that was written since the snapshot began. The snapshot moves to the present state if
 // same reports that what its caller reads is the same there; it must not read the rest. It stays
 // where it is, also in later calls, if same returns false. Nobody may use the session during Renew.
 func (v *Snapshot) Renew(ctx context.Context, same func(context.Context, Session) (bool, error)) error {
@@ -80,7 +80,7 @@ func (v *Snapshot) Renew(ctx context.Context, same func(context.Context, Session
 		return nil
 	}
 	c := &v.db.checkpointer
-	if log, err := c.pages(ctx, "NOOP"); err != nil || log.pages < maxLogPages {
+	if log, err := c.pages(ctx, "NOOP"); err != nil || log.pages < v.db.config.logPages() {
 		return err
 	}
 	waiting, cancel := context.WithTimeout(ctx, spareWait)
