@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 )
 
@@ -12,6 +13,7 @@ const (
 	lastPages       = 256   // pages that the writer may copy
 	checkpointTurns = 4     // copies in a row until the writer copies the rest
 	checkpointEvery = 20 * time.Millisecond
+	restartWait     = 50 * time.Millisecond
 	blockedPause    = time.Second // after a copy that a reader of older pages ended early
 )
 
@@ -54,7 +56,7 @@ func (c *checkpointer) run(ctx context.Context) (copied bool, err error) {
 	}
 	for range checkpointTurns {
 		before := log.copied
-		if _, err = c.pages(ctx, "PASSIVE"); err == nil {
+		if _, err = c.copy(ctx); err == nil {
 			log, err = c.pages(ctx, "NOOP") // with the pages of commits meanwhile
 		}
 		if err != nil || log.copied == before && log.pages-log.copied >= lastPages {
@@ -71,6 +73,26 @@ func (c *checkpointer) run(ctx context.Context) (copied bool, err error) {
 // logState is the state of the write-ahead log.
 type logState struct{ pages, copied int }
 
+// copy copies the log as far as its readers allow.
+func (c *checkpointer) copy(ctx context.Context) (logState, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pages(ctx, "PASSIVE")
+}
+
+// restart waits up to restartWait until nobody reads the log, so that the next commit starts it again. The
+// log must be copied whole, and nothing may be written meanwhile.
+func (c *checkpointer) restart(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.log.Exec(ctx, fmt.Sprintf(`PRAGMA busy_timeout = %d`, restartWait.Milliseconds()))
+	if err == nil {
+		_, err = c.pages(ctx, "RESTART")
+	}
+	return err
+}
+
+// pages runs PRAGMA wal_checkpoint. The mode NOOP copies nothing.
 func (c *checkpointer) pages(ctx context.Context, mode string) (log logState, err error) {
 	log, _, err = One(ctx, c.log, func(rows *sql.Rows) (l logState, err error) {
 		var busy int

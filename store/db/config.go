@@ -13,6 +13,7 @@ type Config struct {
 	ReadURL     string           // PostgreSQL only: a standby to read releases from; empty for none
 	Readers     int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the default
 	Synchronous string           // SQLite only: FULL (the default), NORMAL or OFF
+	LogPages    int              // SQLite only: pages of the write-ahead log above which each commit copies it and snapshots are renewed; 0 means 16,000
 	CacheBytes  uint64           // memory for data of releases; 0 means 256 MiB
 	NoCache     bool             // cache nothing between operations
 	MaxKeys     int              // idempotency keys of a client; 0 means 100,000

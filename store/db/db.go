@@ -36,6 +36,7 @@ type DB struct {
 	Cache    *Cache      // nil if disabled
 
 	queue                chan *queuedWrite
+	pauses               chan func() // run by the writer between two groups
 	checkpointer         checkpointer
 	closing              chan struct{}
 	closeOnce            sync.Once
@@ -119,6 +120,7 @@ type queuedWrite struct {
 // copied, so the writer copies the last pages between two commits.
 type checkpointer struct {
 	log     Session
+	mu      sync.Mutex    // held while the log is copied on that connection: SQLite rejects a second copy
 	written chan struct{} // receives when a group was committed
 	finish  atomic.Bool   // the writer has to copy the last pages
 }

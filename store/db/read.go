@@ -82,33 +82,6 @@ func (s *DB) Ping(ctx context.Context) error {
 // Describe names the database without credentials, for example "SQLite portico.db".
 func (s *DB) Describe() string { return s.dialect.describe(s.config) }
 
-// Snapshot runs fn with a session whose reads all see one state of the database.
-func (s *DB) Snapshot(ctx context.Context, fn func(Session) error) error {
-	phase, err := s.identityGuard.begin()
-	if err != nil {
-		return err
-	}
-	transaction, err := s.snapshots.BeginTx(withPing(ctx), s.dialect.snapshot())
-	if err != nil {
-		return s.readError(err)
-	}
-	defer transaction.Rollback()
-	if err := s.identityGuard.verify(phase); err != nil {
-		return err
-	}
-	in := Session{conn: transaction, classify: s.readError}
-	if s.dialect.singleWriter() {
-		in.prepared = newStatements() // closed with the transaction
-	}
-	if err := in.bulk(ctx, s.dialect); err != nil {
-		return err
-	}
-	if err := fn(in); err != nil {
-		return err
-	}
-	return s.identityGuard.verify(phase)
-}
-
 // WithFileGuard returns a context that is cancelled when the database file is replaced.
 func (s *DB) WithFileGuard(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)

@@ -39,13 +39,14 @@ type statements struct {
 	byText map[string]*sql.Stmt
 }
 
-// close closes the statements. Do not prepare after it.
+// close closes the statements.
 func (s *statements) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, stmt := range s.byText {
 		stmt.Close()
 	}
+	clear(s.byText)
 }
 
 func newStatements() *statements { return &statements{byText: map[string]*sql.Stmt{}} }

@@ -69,7 +69,7 @@ func (sqliteDialect) open(ctx context.Context, config Config) (pools, error) {
 		return pools{}, err
 	}
 	where := newFileGuard(path)
-	write, err := openFile(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint("+strconv.Itoa(maxLogPages)+")", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
+	write, err := openFile(where, sqliteDSN(config, "cache_size(-65536)", "wal_autocheckpoint("+strconv.Itoa(config.logPages())+")", "journal_size_limit("+strconv.Itoa(walSizeLimit)+")"))
 	if err != nil {
 		return pools{}, err
 	}
@@ -127,6 +127,9 @@ func createPrivateFile(path string, log *slog.Logger) error {
 	}
 	return nil // opening reports other errors
 }
+
+// logPages is LogPages or its default.
+func (c Config) logPages() int { return cmp.Or(c.LogPages, maxLogPages) }
 
 // walSizeLimit is the size to which a checkpoint truncates the write-ahead log, in bytes.
 const walSizeLimit = 32 << 20

@@ -26,6 +26,9 @@ func (s *DB) writer() {
 		select {
 		case first := <-s.queue:
 			group = append(group, first)
+		case pause := <-s.pauses:
+			pause()
+			continue
 		case <-left:
 			w.abandonFile()
 			left = nil

@@ -94,6 +94,7 @@ const missingFile = "missing_file"
 // their positions among the live products by id.
 type publicationPlan struct {
 	in       db.Session
+	renew    func(context.Context) error // lets the snapshot behind in follow the database, if nothing authored changed
 	source   *catalog.CatalogSource
 	served   int64 // the served release; 0 for none
 	hold     routing.Hold
@@ -154,6 +155,12 @@ func (p *publicationPlan) readCatalog(ctx context.Context, id string) error {
 	}
 	p.source, p.ranked = source, source.Ranked()
 	return nil
+}
+
+// isCurrent reports whether in sees the authored data of the plan.
+func (p *publicationPlan) isCurrent(ctx context.Context, in db.Session) (bool, error) {
+	revision, _, err := db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'revision'`)
+	return revision == p.revision, err
 }
 
 // catalog reads the catalog, its modifiers and its nodes.

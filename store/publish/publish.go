@@ -78,10 +78,11 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 	if err != nil {
 		return nil, err
 	}
-	served, same := int64(0), false
+	var w *releaseWriter
 	made := &segment.Release{CatalogID: catalogID, Locale: settings.Locale, Format: segment.ReleaseFormat}
-	err = s.db.Snapshot(ctx, func(in db.Session) error {
-		plan := &publicationPlan{in: in}
+	err = s.db.RenewableSnapshot(ctx, func(snapshot *db.Snapshot) error {
+		plan := &publicationPlan{in: snapshot.Session}
+		plan.renew = func(ctx context.Context) error { return snapshot.Renew(ctx, plan.isCurrent) }
 		if err := plan.catalog(ctx, catalogID); err != nil {
 			return err
 		}
@@ -101,14 +102,17 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 		if made.ID, err = s.startRelease(ctx, actor, made, how); err != nil {
 			return err
 		}
-		served = plan.served
-		same, err = s.writeRelease(ctx, actor, plan, made, progress)
-		return err
+		w = newReleaseWriter(s, actor, plan, made)
+		return w.writeAuthored(ctx, progress)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if same && how.serve {
+	served := w.plan.served
+	if err := w.writeDerived(ctx); err != nil {
+		return nil, err
+	}
+	if w.changes.Empty() && how.serve {
 		if dropped, err := s.giveUp(ctx, actor, made, served); err != nil {
 			return nil, err
 		} else if dropped {

@@ -13,21 +13,32 @@ import (
 	"portico/store/release/segment"
 )
 
-// writeRelease writes the files, products, nodes, lists and indexes of a plan. same
-// is whether the release shows the same as the served one.
-func (s *PublishService) writeRelease(ctx context.Context, actor store.Actor, p *publicationPlan, release *segment.Release, progress PublishProgress) (same bool, err error) {
-	w := &releaseWriter{service: s, actor: actor, plan: p, release: release, blocks: blockBuilder{release: release.ID},
+// newReleaseWriter returns the writer of a plan.
+func newReleaseWriter(s *PublishService, actor store.Actor, p *publicationPlan, release *segment.Release) *releaseWriter {
+	return &releaseWriter{service: s, actor: actor, plan: p, release: release, blocks: blockBuilder{release: release.ID},
 		index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
-	for _, step := range []func(context.Context) error{
-		w.readServed, w.files,
-		func(ctx context.Context) error { return w.products(ctx, progress) },
-		w.blocksEnd, w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.lists, w.sortKeys, w.indexes, w.compare, w.findChanges,
-	} {
+}
+
+// writeAuthored writes what it reads from authored data: the files and products of the plan.
+func (w *releaseWriter) writeAuthored(ctx context.Context, progress PublishProgress) error {
+	return w.steps(ctx, w.readServed, w.files, func(ctx context.Context) error { return w.products(ctx, progress) })
+}
+
+// writeDerived writes the rest: nodes, lists and indexes, and what changed since the served release. It
+// reads only releases, which never change, so the snapshot of the plan may have ended.
+func (w *releaseWriter) writeDerived(ctx context.Context) error {
+	w.plan.in = w.service.db.Reader
+	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.lists, w.sortKeys,
+		w.indexes, w.compare, w.findChanges)
+}
+
+func (w *releaseWriter) steps(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			return false, fmt.Errorf("publish the catalog %s: %w", release.CatalogID, err)
+			return fmt.Errorf("publish the catalog %s: %w", w.release.CatalogID, err)
 		}
 	}
-	return w.changes.Empty(), nil
+	return nil
 }
 
 // budget is the memory for words, and again for all other indexes, in bytes.
@@ -73,7 +84,10 @@ func (w *releaseWriter) files(ctx context.Context) error {
 		for _, f := range files {
 			w.plan.files.Add(f.id)
 		}
-		return w.writeFiles(ctx, files)
+		if err := w.writeFiles(ctx, files); err != nil {
+			return err
+		}
+		return w.plan.renew(ctx)
 	})
 }
 
@@ -103,6 +117,9 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		defer close(built)
 		for start := 0; start < total; start += publishBatch {
 			products, err := w.plan.build(ctx, w.release, start, min(total, start+publishBatch))
+			if err == nil {
+				err = w.plan.renew(ctx)
+			}
 			select {
 			case built <- batch{products, err}:
 			case <-ctx.Done():

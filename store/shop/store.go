@@ -38,6 +38,7 @@ type Config struct {
 	ReadURL       string           // PostgreSQL only: a standby to read releases from; empty for none
 	Readers       int              // read connections (SQLite) or pool size (PostgreSQL); 0 means the default
 	Synchronous   string           // SQLite only: FULL (the default, survives power loss), NORMAL or OFF
+	LogPages      int              // SQLite only: see db.Config.LogPages, for tests
 	CacheBytes    uint64           // memory for products and lists of releases; 0 means 256 MiB
 	WordBytes     int              // memory for the words of products while publishing, and as much for other indexes; 0 means 64 MiB
 	StockBytes    uint64           // memory for the stock cache; 0 disables it
@@ -82,7 +83,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if config.Retention != nil {
 		kept = *config.Retention
 	}
-	d, err := db.Open(ctx, db.Config{URL: config.URL, ReadURL: config.ReadURL, Readers: config.Readers, Synchronous: config.Synchronous, CacheBytes: config.CacheBytes,
+	d, err := db.Open(ctx, db.Config{URL: config.URL, ReadURL: config.ReadURL, Readers: config.Readers, Synchronous: config.Synchronous, LogPages: config.LogPages, CacheBytes: config.CacheBytes,
 		NoCache: config.NoCache, MaxKeys: config.MaxKeys, MaxKeyBytes: config.MaxKeyBytes, KeyLifetime: cmp.Or(kept.IdempotencyKeys, -1), Timeouts: config.Timeouts, Clock: config.Clock, DatabaseClock: config.DatabaseClock, Log: config.Log})
 	if err != nil {
 		return nil, err
