@@ -83,6 +83,7 @@ store/job: store store/db
 store/promotion: store store/authoring store/db store/index store/promotion/code store/promotion/redeem
 	store/promotion/rule
 store/promotion/code: store store/authoring store/db store/job store/promotion/rule
+store/promotion/discount: store store/promotion/rule
 store/promotion/redeem: store store/authoring store/db store/promotion/code store/promotion/rule
 store/promotion/rule: store store/authoring store/db
 store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release
