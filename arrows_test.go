@@ -18,18 +18,18 @@ portico: graph graph/document graph/executor graph/limits graph/opctx graph/play
 	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/tracing internal/web
 	internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
-graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/catalog store/gateway store/job
+graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release
 	store/release/routing store/release/segment store/shop store/stock
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
-graph/generated: graph/model graph/plan store store/catalog store/gateway store/job store/promotion/code
+graph/generated: graph/model graph/plan store store/cart store/catalog store/gateway store/job store/promotion/code
 	store/promotion/redeem store/promotion/rule store/release store/release/price store/release/routing
 	store/release/segment store/stock
 graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
-graph/model: graph/plan store store/access store/catalog store/gateway store/job store/promotion
+graph/model: graph/plan store store/access store/cart store/catalog store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
@@ -73,6 +73,7 @@ rest/resttest: internal/web internal/web/middleware rest store/storetest
 store:
 store/access: store store/authoring store/db store/seal
 store/authoring: store store/db
+store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
 store/db: store store/seal
 store/exchange: store store/access store/authoring store/catalog store/db store/gateway store/promotion
@@ -83,7 +84,8 @@ store/job: store store/db
 store/promotion: store store/authoring store/db store/index store/promotion/code store/promotion/redeem
 	store/promotion/rule
 store/promotion/code: store store/authoring store/db store/job store/promotion/rule
-store/promotion/redeem: store store/authoring store/db store/promotion/code store/promotion/rule
+store/promotion/discount: store store/promotion/rule
+store/promotion/redeem: store store/authoring store/db store/promotion/code store/promotion/discount store/promotion/rule
 store/promotion/rule: store store/authoring store/db
 store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release
 	store/release/routing store/release/segment
@@ -95,7 +97,7 @@ store/release/routing: internal/dependency store store/catalog store/db store/re
 store/release/segment: internal/dependency store store/catalog store/db store/index store/release/price
 store/seal:
 store/settings: store store/authoring store/db
-store/shop: store store/access store/authoring store/catalog store/db store/exchange store/gateway store/job
+store/shop: store store/access store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db

@@ -13,7 +13,7 @@ func (r queryResolver) ProductConfigured(ctx context.Context, id string, selecte
 	if err != nil {
 		return nil, err
 	}
-	product, err := v.ConfiguredProduct(ctx, store.LocalID(id), localChoices(selectedOptions))
+	product, err := v.ConfiguredProduct(ctx, store.LocalID(id), localChoices(valuesOf(selectedOptions)))
 	return orNull(singleRow[model.Product](product, err))
 }
 
@@ -24,7 +24,7 @@ func (r configuredResolver) Product(ctx context.Context, obj *model.Product) (*m
 }
 
 // localChoices converts the global ids of choices to stored ones.
-func localChoices(choices []*release.BundleChoice) []release.BundleChoice {
+func localChoices(choices []release.BundleChoice) []release.BundleChoice {
 	local := make([]release.BundleChoice, len(choices))
 	for i, choice := range choices {
 		local[i] = release.BundleChoice{Component: choice.Component, Options: make([]release.BundleOption, len(choice.Options))}

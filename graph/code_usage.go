@@ -8,12 +8,13 @@ import (
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
+	"portico/store/cart"
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
 )
 
-func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput) (*redeem.CodeCheck, error) {
+func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeCheck"); err != nil {
 		return nil, err
 	}
@@ -24,7 +25,11 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	if amountErr != nil {
 		return nil, amountErr.At("cart_value")
 	}
-	return r.store.CheckCode(ctx, redeem.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth})
+	use := redeem.CodeUse{Code: code, User: deref(user), Units: units, CartValue: worth}
+	if lines != nil {
+		return r.checkCodeInCart(ctx, use, lines)
+	}
+	return r.store.CheckCode(ctx, use)
 }
 
 func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {

@@ -55,6 +55,7 @@ type (
 	promotionResolver    struct{ *Resolver }
 	authoredNodeResolver struct{ *Resolver }
 	codeRefusalResolver  struct{ *Resolver }
+	codeCheckResolver    struct{ *Resolver }
 
 	moneyInputResolver         struct{}
 	promotionCodeInputResolver struct{}
@@ -106,6 +107,11 @@ func (r *Resolver) PromotionPreview() generated.PromotionPreviewResolver { retur
 // PromotionCodeRefusal implements generated.ResolverRoot.
 func (r *Resolver) PromotionCodeRefusal() generated.PromotionCodeRefusalResolver {
 	return codeRefusalResolver{r}
+}
+
+// PromotionCodeCheck implements generated.ResolverRoot.
+func (r *Resolver) PromotionCodeCheck() generated.PromotionCodeCheckResolver {
+	return codeCheckResolver{r}
 }
 
 // AuthoredNode implements generated.ResolverRoot.

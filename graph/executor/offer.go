@@ -39,13 +39,14 @@ func offerCoordinates(op *document.Operation, plan *plan.Plan) []string {
 	return coordinates
 }
 
-// selectsOther reports whether fields of Stock other than offeredStock are selected. seen are the
+// selectsOther reports whether fields of Stock other than offeredStock, or promotions, are selected. seen are the
 // fragments that were looked at.
 func selectsOther(set ast.SelectionSet, seen map[*ast.FragmentDefinition]bool) bool {
 	return slices.ContainsFunc(set, func(selection ast.Selection) bool {
 		switch s := selection.(type) {
 		case *ast.Field:
-			return s.ObjectDefinition.Name == "Stock" && !slices.Contains(offeredStock, s.Name) || selectsOther(s.SelectionSet, seen)
+			return s.ObjectDefinition.Name == "Stock" && !slices.Contains(offeredStock, s.Name) ||
+				s.ObjectDefinition.Name == "Product" && s.Name == "promotions" || selectsOther(s.SelectionSet, seen)
 		case *ast.InlineFragment:
 			return selectsOther(s.SelectionSet, seen)
 		case *ast.FragmentSpread:

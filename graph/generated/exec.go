@@ -11,6 +11,7 @@ import (
 	"math"
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/cart"
 	"portico/store/catalog"
 	"portico/store/gateway"
 	"portico/store/job"
@@ -51,6 +52,7 @@ type ResolverRoot interface {
 	Mutation() MutationResolver
 	Product() ProductResolver
 	Promotion() PromotionResolver
+	PromotionCodeCheck() PromotionCodeCheckResolver
 	PromotionCodeRefusal() PromotionCodeRefusalResolver
 	PromotionPreview() PromotionPreviewResolver
 	Query() QueryResolver
@@ -125,6 +127,55 @@ type ComplexityRoot struct {
 
 	BundleConfiguration struct {
 		SelectedOptions func(childComplexity int) int
+	}
+
+	CartCodeRefusal struct {
+		Code    func(childComplexity int) int
+		Reasons func(childComplexity int) int
+	}
+
+	CartDiscount struct {
+		Amount       func(childComplexity int) int
+		Applications func(childComplexity int) int
+		Code         func(childComplexity int) int
+		Lines        func(childComplexity int) int
+		Promotion    func(childComplexity int) int
+	}
+
+	CartDiscountLine struct {
+		Amount func(childComplexity int) int
+		Index  func(childComplexity int) int
+	}
+
+	CartLine struct {
+		Price           func(childComplexity int) int
+		Problem         func(childComplexity int) int
+		Product         func(childComplexity int) int
+		ProductGlobalID func(childComplexity int) int
+		Quantity        func(childComplexity int) int
+		Total           func(childComplexity int) int
+		UnitPrice       func(childComplexity int) int
+	}
+
+	CartLineProblem struct {
+		Message func(childComplexity int) int
+		Reason  func(childComplexity int) int
+	}
+
+	CartNextPromotion struct {
+		Missing   func(childComplexity int) int
+		Promotion func(childComplexity int) int
+	}
+
+	CartPreview struct {
+		CodesRefused  func(childComplexity int) int
+		CodesUnused   func(childComplexity int) int
+		Discounts     func(childComplexity int) int
+		IncludesTax   func(childComplexity int) int
+		Lines         func(childComplexity int) int
+		NextPromotion func(childComplexity int) int
+		Subtotal      func(childComplexity int) int
+		Total         func(childComplexity int) int
 	}
 
 	Catalog struct {
@@ -591,6 +642,7 @@ type ComplexityRoot struct {
 		PriceModifiers              func(childComplexity int) int
 		PricebookID                 func(childComplexity int) int
 		ProductTypes                func(childComplexity int) int
+		Promotions                  func(childComplexity int) int
 		PublishedAt                 func(childComplexity int) int
 		SKU                         func(childComplexity int) int
 		SaleExpires                 func(childComplexity int) int
@@ -655,6 +707,27 @@ type ComplexityRoot struct {
 		UpcEan              func(childComplexity int) int
 	}
 
+	ProductPromotion struct {
+		Amount                 func(childComplexity int) int
+		Description            func(childComplexity int) int
+		End                    func(childComplexity int) int
+		Gifts                  func(childComplexity int) int
+		MaxApplicationsPerCart func(childComplexity int) int
+		MaxDiscountValue       func(childComplexity int) int
+		MinCartValue           func(childComplexity int) int
+		Name                   func(childComplexity int) int
+		Percent                func(childComplexity int) int
+		Requirements           func(childComplexity int) int
+		Type                   func(childComplexity int) int
+		X                      func(childComplexity int) int
+		Y                      func(childComplexity int) int
+	}
+
+	ProductPromotionRequirement struct {
+		Quantity func(childComplexity int) int
+		Targets  func(childComplexity int) int
+	}
+
 	ProductTranslation struct {
 		Description func(childComplexity int) int
 		Language    func(childComplexity int) int
@@ -698,6 +771,7 @@ type ComplexityRoot struct {
 	}
 
 	PromotionCodeCheck struct {
+		Amount            func(childComplexity int) int
 		PromotionGlobalID func(childComplexity int) int
 		Refusals          func(childComplexity int) int
 		Remaining         func(childComplexity int) int
@@ -839,6 +913,7 @@ type ComplexityRoot struct {
 		AuthoredHierarchy   func(childComplexity int, id string) int
 		AuthoredNode        func(childComplexity int, id string) int
 		AuthoredNodes       func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
+		CartPreview         func(childComplexity int, lines []*cart.LineInput, codes []string) int
 		Catalog             func(childComplexity int, id string) int
 		CatalogNode         func(childComplexity int, id string) int
 		CatalogNodes        func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -864,7 +939,7 @@ type ComplexityRoot struct {
 		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
-		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput) int
+		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
 		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -1094,10 +1169,14 @@ type ProductResolver interface {
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
+	Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error)
 }
 type PromotionResolver interface {
 	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
+}
+type PromotionCodeCheckResolver interface {
+	Amount(ctx context.Context, obj *redeem.CodeCheck) (*store.Money, error)
 }
 type PromotionCodeRefusalResolver interface {
 	Message(ctx context.Context, obj *code.CodeRefusal) (string, error)
@@ -1110,6 +1189,7 @@ type QueryResolver interface {
 	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
 	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
+	CartPreview(ctx context.Context, lines []*cart.LineInput, codes []string) (*model.CartPreview, error)
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error)
@@ -1129,7 +1209,7 @@ type QueryResolver interface {
 	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*rule.Promotion], error)
 	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
 	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
-	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput) (*redeem.CodeCheck, error)
+	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
@@ -1409,6 +1489,181 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BundleConfiguration.SelectedOptions(childComplexity), true
+
+	case "CartCodeRefusal.code":
+		if e.ComplexityRoot.CartCodeRefusal.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartCodeRefusal.Code(childComplexity), true
+	case "CartCodeRefusal.reasons":
+		if e.ComplexityRoot.CartCodeRefusal.Reasons == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartCodeRefusal.Reasons(childComplexity), true
+
+	case "CartDiscount.amount":
+		if e.ComplexityRoot.CartDiscount.Amount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartDiscount.Amount(childComplexity), true
+	case "CartDiscount.applications":
+		if e.ComplexityRoot.CartDiscount.Applications == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartDiscount.Applications(childComplexity), true
+	case "CartDiscount.code":
+		if e.ComplexityRoot.CartDiscount.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartDiscount.Code(childComplexity), true
+	case "CartDiscount.lines":
+		if e.ComplexityRoot.CartDiscount.Lines == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartDiscount.Lines(childComplexity), true
+	case "CartDiscount.promotion":
+		if e.ComplexityRoot.CartDiscount.Promotion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartDiscount.Promotion(childComplexity), true
+
+	case "CartDiscountLine.amount":
+		if e.ComplexityRoot.CartDiscountLine.Amount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartDiscountLine.Amount(childComplexity), true
+	case "CartDiscountLine.index":
+		if e.ComplexityRoot.CartDiscountLine.Index == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartDiscountLine.Index(childComplexity), true
+
+	case "CartLine.price":
+		if e.ComplexityRoot.CartLine.Price == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartLine.Price(childComplexity), true
+	case "CartLine.problem":
+		if e.ComplexityRoot.CartLine.Problem == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartLine.Problem(childComplexity), true
+	case "CartLine.product":
+		if e.ComplexityRoot.CartLine.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartLine.Product(childComplexity), true
+	case "CartLine.productId":
+		if e.ComplexityRoot.CartLine.ProductGlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartLine.ProductGlobalID(childComplexity), true
+	case "CartLine.quantity":
+		if e.ComplexityRoot.CartLine.Quantity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartLine.Quantity(childComplexity), true
+	case "CartLine.total":
+		if e.ComplexityRoot.CartLine.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartLine.Total(childComplexity), true
+	case "CartLine.unitPrice":
+		if e.ComplexityRoot.CartLine.UnitPrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartLine.UnitPrice(childComplexity), true
+
+	case "CartLineProblem.message":
+		if e.ComplexityRoot.CartLineProblem.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartLineProblem.Message(childComplexity), true
+	case "CartLineProblem.reason":
+		if e.ComplexityRoot.CartLineProblem.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartLineProblem.Reason(childComplexity), true
+
+	case "CartNextPromotion.missing":
+		if e.ComplexityRoot.CartNextPromotion.Missing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartNextPromotion.Missing(childComplexity), true
+	case "CartNextPromotion.promotion":
+		if e.ComplexityRoot.CartNextPromotion.Promotion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartNextPromotion.Promotion(childComplexity), true
+
+	case "CartPreview.codesRefused":
+		if e.ComplexityRoot.CartPreview.CodesRefused == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartPreview.CodesRefused(childComplexity), true
+	case "CartPreview.codesUnused":
+		if e.ComplexityRoot.CartPreview.CodesUnused == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartPreview.CodesUnused(childComplexity), true
+	case "CartPreview.discounts":
+		if e.ComplexityRoot.CartPreview.Discounts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartPreview.Discounts(childComplexity), true
+	case "CartPreview.includesTax":
+		if e.ComplexityRoot.CartPreview.IncludesTax == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartPreview.IncludesTax(childComplexity), true
+	case "CartPreview.lines":
+		if e.ComplexityRoot.CartPreview.Lines == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartPreview.Lines(childComplexity), true
+	case "CartPreview.nextPromotion":
+		if e.ComplexityRoot.CartPreview.NextPromotion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartPreview.NextPromotion(childComplexity), true
+	case "CartPreview.subtotal":
+		if e.ComplexityRoot.CartPreview.Subtotal == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartPreview.Subtotal(childComplexity), true
+	case "CartPreview.total":
+		if e.ComplexityRoot.CartPreview.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CartPreview.Total(childComplexity), true
 
 	case "Catalog.createdAt":
 		if e.ComplexityRoot.Catalog.CreatedAt == nil {
@@ -3492,6 +3747,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.ProductTypes(childComplexity), true
+	case "Product.promotions":
+		if e.ComplexityRoot.Product.Promotions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.Promotions(childComplexity), true
 	case "Product.publishedAt":
 		if e.ComplexityRoot.Product.PublishedAt == nil {
 			break
@@ -3773,6 +4034,98 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductFilterValues.UpcEan(childComplexity), true
 
+	case "ProductPromotion.amount":
+		if e.ComplexityRoot.ProductPromotion.Amount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.Amount(childComplexity), true
+	case "ProductPromotion.description":
+		if e.ComplexityRoot.ProductPromotion.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.Description(childComplexity), true
+	case "ProductPromotion.end":
+		if e.ComplexityRoot.ProductPromotion.End == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.End(childComplexity), true
+	case "ProductPromotion.gifts":
+		if e.ComplexityRoot.ProductPromotion.Gifts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.Gifts(childComplexity), true
+	case "ProductPromotion.maxApplicationsPerCart":
+		if e.ComplexityRoot.ProductPromotion.MaxApplicationsPerCart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.MaxApplicationsPerCart(childComplexity), true
+	case "ProductPromotion.maxDiscountValue":
+		if e.ComplexityRoot.ProductPromotion.MaxDiscountValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.MaxDiscountValue(childComplexity), true
+	case "ProductPromotion.minCartValue":
+		if e.ComplexityRoot.ProductPromotion.MinCartValue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.MinCartValue(childComplexity), true
+	case "ProductPromotion.name":
+		if e.ComplexityRoot.ProductPromotion.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.Name(childComplexity), true
+	case "ProductPromotion.percent":
+		if e.ComplexityRoot.ProductPromotion.Percent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.Percent(childComplexity), true
+	case "ProductPromotion.requirements":
+		if e.ComplexityRoot.ProductPromotion.Requirements == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.Requirements(childComplexity), true
+	case "ProductPromotion.promotionType":
+		if e.ComplexityRoot.ProductPromotion.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.Type(childComplexity), true
+	case "ProductPromotion.x":
+		if e.ComplexityRoot.ProductPromotion.X == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.X(childComplexity), true
+	case "ProductPromotion.y":
+		if e.ComplexityRoot.ProductPromotion.Y == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotion.Y(childComplexity), true
+
+	case "ProductPromotionRequirement.quantity":
+		if e.ComplexityRoot.ProductPromotionRequirement.Quantity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotionRequirement.Quantity(childComplexity), true
+	case "ProductPromotionRequirement.skus":
+		if e.ComplexityRoot.ProductPromotionRequirement.Targets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPromotionRequirement.Targets(childComplexity), true
+
 	case "ProductTranslation.description":
 		if e.ComplexityRoot.ProductTranslation.Description == nil {
 			break
@@ -3974,6 +4327,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PromotionCode.Valid(childComplexity), true
 
+	case "PromotionCodeCheck.amount":
+		if e.ComplexityRoot.PromotionCodeCheck.Amount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeCheck.Amount(childComplexity), true
 	case "PromotionCodeCheck.promotionId":
 		if e.ComplexityRoot.PromotionCodeCheck.PromotionGlobalID == nil {
 			break
@@ -4517,6 +4876,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AuthoredNodes(childComplexity, args["hierarchyId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.cartPreview":
+		if e.ComplexityRoot.Query.CartPreview == nil {
+			break
+		}
+
+		args, err := ec.field_Query_cartPreview_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CartPreview(childComplexity, args["lines"].([]*cart.LineInput), args["codes"].([]string)), true
 	case "Query.catalog":
 		if e.ComplexityRoot.Query.Catalog == nil {
 			break
@@ -4793,7 +5163,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*rule.AmountInput)), true
+		return e.ComplexityRoot.Query.PromotionCodeCheck(childComplexity, args["code"].(string), args["user"].(*string), args["units"].(int), args["cartValue"].(*rule.AmountInput), args["lines"].([]*cart.LineInput)), true
 	case "Query.promotionCodeUsages":
 		if e.ComplexityRoot.Query.PromotionCodeUsages == nil {
 			break
@@ -5402,6 +5772,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
+		ec.unmarshalInputCartLineInput,
 		ec.unmarshalInputCatalogCreateInput,
 		ec.unmarshalInputCatalogDeleteInput,
 		ec.unmarshalInputCatalogNodeFilter,
@@ -5650,6 +6021,20 @@ type Query {
     selectedOptions: [BundleChoiceInput!]!
   ): ConfiguredProduct
 
+  """
+  What a cart costs: prices of the lines, discounts of active automatic promotions and of codes, and the
+  total, by the rule of docs/promotions.md. It reads only: it redeems no code and reserves no stock. A
+  code for certain users is checked for the token's customer, else its account. Codes count against the
+  rate limit of code checks.
+  Example: ` + "`" + `cartPreview(lines: [{productId: "prod-latte", quantity: 2}], codes: ["EARLYBIRD"]) { total { formatted } }` + "`" + `.
+  """
+  cartPreview(
+    "The cart, at most 100 lines."
+    lines: [CartLineInput!]!
+    "The codes that the shopper entered, at most 10. Case-sensitive."
+    codes: [String!]
+  ): CartPreview
+
   # Categories
   "A hierarchy of the catalog, by id. Null if there is none."
   hierarchy("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Hierarchy
@@ -5857,8 +6242,13 @@ type Query {
     user: String
     "Items in the cart that the promotion applies to, 0 to 1000000. Only PER_ITEM codes count them."
     units: Int! = 1
-    "Cart total. Null skips this check."
+    "Cart total. Null skips this check, unless there are ` + "`" + `lines` + "`" + `."
     cartValue: MoneyInput
+    """
+    The cart, at most 100 lines, in place of ` + "`" + `units` + "`" + ` and ` + "`" + `cartValue` + "`" + `: they are counted and priced as in
+    ` + "`" + `cartPreview` + "`" + `, in the shopper's catalog and currency. Needs the scope ` + "`" + `catalog:read` + "`" + `.
+    """
+    lines: [CartLineInput!]
   ): PromotionCodeCheck
 
   "The redemptions of a promotion's codes, also of a deleted promotion until they expire."
@@ -6486,6 +6876,11 @@ type Product implements Node {
   breadcrumbs: [BreadcrumbTrail!]!
   "Current stock. Null if it has no stock record."
   stock: Stock
+  """
+  The active automatic promotions of items that target it, those that end first. Promotions of the
+  whole cart are in ` + "`" + `cartPreview` + "`" + `. Null only with an error.
+  """
+  promotions: [ProductPromotion!]
 }
 
 "Publication status of a product."
@@ -7977,6 +8372,11 @@ type PromotionCodeCheck {
   remainingUses: Int
   "Global id of the code's promotion. Null if the code is unknown."
   promotionId: ID
+  """
+  What the code takes off the cart, beside automatic promotions. Null if it is not valid or if the
+  amount is not known: a promotion of items needs ` + "`" + `lines` + "`" + `, one of the whole cart ` + "`" + `lines` + "`" + ` or ` + "`" + `cartValue` + "`" + `.
+  """
+  amount: Money
 }
 
 "A reason why a code cannot be redeemed."
@@ -8023,6 +8423,156 @@ enum PromotionCodeReason {
   BELOW_MIN_CART_VALUE
   "Its promotion gives nothing in the cart's currency."
   OTHER_CURRENCY
+}
+
+# Carts
+
+"A line of a cart."
+input CartLineInput {
+  "The product: global id or ` + "`" + `uuid` + "`" + `. Of a product with variants, the variant."
+  productId: ID!
+  "Units, 1 to 1000000."
+  quantity: Int! = 1
+  "The choice for each component of a bundle, as in ` + "`" + `productConfigured` + "`" + `. At most 1000 options in all lines."
+  configuration: [BundleChoiceInput!]
+}
+
+"What a cart costs. Amounts are in the shopper's currency."
+type CartPreview {
+  "The lines, in the order of the argument."
+  lines: [CartLine!]!
+  "Sum of the lines, before discounts."
+  subtotal: Money!
+  "The discounts, by id of the promotion."
+  discounts: [CartDiscount!]!
+  "Subtotal without the discounts."
+  total: Money!
+  "Whether the prices include tax. Null if only some do, or if no line has a price."
+  includesTax: Boolean
+  "The codes that cannot be used for this cart, with every reason."
+  codesRefused: [CartCodeRefusal!]!
+  """
+  Valid codes that take nothing off this cart: it has no item for them, they are for another catalog,
+  or other promotions take off more.
+  """
+  codesUnused: [String!]!
+  "The automatic promotion with the lowest minimum cart value above the subtotal. Null if there is none."
+  nextPromotion: CartNextPromotion
+}
+
+"A line of a cart with its price."
+type CartLine {
+  "Global id of the product."
+  productId: ID!
+  "The product, without the configuration. Null if the catalog does not have it."
+  product: Product
+  "Units."
+  quantity: Int!
+  "Price of one unit, by tier and sale. Null if there is a ` + "`" + `problem` + "`" + `."
+  unitPrice: Money
+  "Price of all units. Null if there is a ` + "`" + `problem` + "`" + `."
+  price: Money
+  "Price of all units without this line's part of the discounts. Null if there is a ` + "`" + `problem` + "`" + `."
+  total: Money
+  "Why the line has no price and counts for nothing. Null if it has one."
+  problem: CartLineProblem
+}
+
+"Why a line of a cart has no price."
+type CartLineProblem {
+  "Machine-readable reason."
+  reason: CartLineProblemReason!
+  "Explanation for people."
+  message: String!
+}
+
+"Why a line of a cart has no price."
+enum CartLineProblemReason {
+  "The catalog does not have the product."
+  UNKNOWN_PRODUCT
+  "The product has no price in the shopper's currency. A bundle may need a configuration."
+  NO_PRICE
+  "The product is not a bundle, or its components do not allow the choice."
+  INVALID_CONFIGURATION
+}
+
+"What a promotion takes off a cart."
+type CartDiscount {
+  "The promotion."
+  promotion: ProductPromotion!
+  "The code that it was requested by. Null for an automatic promotion."
+  code: String
+  "What it takes off."
+  amount: Money!
+  """
+  How often it applies: to units, groups or bundles, or once to the cart. To redeem a PER_ITEM code,
+  pass it as ` + "`" + `units` + "`" + `.
+  """
+  applications: Int!
+  "The parts of the lines that it applies to. They add up to ` + "`" + `amount` + "`" + `."
+  lines: [CartDiscountLine!]!
+}
+
+"The part of a line in a discount."
+type CartDiscountLine {
+  "Position in ` + "`" + `lines` + "`" + ` of the cart, from 0."
+  index: Int!
+  "What the promotion takes off the line."
+  amount: Money!
+}
+
+"A code that cannot be used for a cart."
+type CartCodeRefusal {
+  "The code."
+  code: String!
+  "Every reason."
+  reasons: [PromotionCodeRefusal!]!
+}
+
+"A promotion that the cart would get if it were worth more."
+type CartNextPromotion {
+  "The promotion."
+  promotion: ProductPromotion!
+  "What is missing from the subtotal to the promotion's minimum."
+  missing: Money!
+}
+
+"What shoppers see of a promotion, in their currency. It names no codes."
+type ProductPromotion {
+  "Display name: ` + "`" + `Three for two` + "`" + `."
+  name: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Kind of promotion."
+  promotionType: PromotionType!
+  "Time from which it no longer applies."
+  end: DateTime!
+  "Amount off the cart, a unit or a bundle, or price of a group. Null if it has none in this currency."
+  amount: Money
+  "Percent off, in digits: ` + "`" + `12.5` + "`" + `. Null for types without one."
+  percent: String
+  "Units of a group. Null for types other than X_FOR_Y and X_FOR_AMOUNT."
+  x: Int
+  "Units of a group that are paid. Null for types other than X_FOR_Y."
+  y: Int
+  "SKUs of the free items of BUNDLE_GIFT. Empty for other types."
+  gifts: [String!]!
+  "The parts of a bundle. Empty for types without bundles."
+  requirements: [ProductPromotionRequirement!]!
+  "Minimum cart total, before discounts. Null if there is no minimum."
+  minCartValue: Money
+  "Maximum discount in a cart. Null if there is no maximum."
+  maxDiscountValue: Money
+  "Maximum applications in one cart. Null if unlimited."
+  maxApplicationsPerCart: Int
+}
+
+"A part of a bundle that a promotion wants."
+type ProductPromotionRequirement {
+  "SKUs, any of which counts. Null means any product."
+  skus: [String!]
+  "Units."
+  quantity: Int!
 }
 
 "A redemption of a promotion code."
@@ -9073,6 +9623,104 @@ func (ec *executionContext) childFields_BundleConfiguration(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type BundleConfiguration", field.Name)
 }
 
+func (ec *executionContext) childFields_CartCodeRefusal(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_CartCodeRefusal_code(ctx, field)
+	case "reasons":
+		return ec.fieldContext_CartCodeRefusal_reasons(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CartCodeRefusal", field.Name)
+}
+
+func (ec *executionContext) childFields_CartDiscount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "promotion":
+		return ec.fieldContext_CartDiscount_promotion(ctx, field)
+	case "code":
+		return ec.fieldContext_CartDiscount_code(ctx, field)
+	case "amount":
+		return ec.fieldContext_CartDiscount_amount(ctx, field)
+	case "applications":
+		return ec.fieldContext_CartDiscount_applications(ctx, field)
+	case "lines":
+		return ec.fieldContext_CartDiscount_lines(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CartDiscount", field.Name)
+}
+
+func (ec *executionContext) childFields_CartDiscountLine(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "index":
+		return ec.fieldContext_CartDiscountLine_index(ctx, field)
+	case "amount":
+		return ec.fieldContext_CartDiscountLine_amount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CartDiscountLine", field.Name)
+}
+
+func (ec *executionContext) childFields_CartLine(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "productId":
+		return ec.fieldContext_CartLine_productId(ctx, field)
+	case "product":
+		return ec.fieldContext_CartLine_product(ctx, field)
+	case "quantity":
+		return ec.fieldContext_CartLine_quantity(ctx, field)
+	case "unitPrice":
+		return ec.fieldContext_CartLine_unitPrice(ctx, field)
+	case "price":
+		return ec.fieldContext_CartLine_price(ctx, field)
+	case "total":
+		return ec.fieldContext_CartLine_total(ctx, field)
+	case "problem":
+		return ec.fieldContext_CartLine_problem(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CartLine", field.Name)
+}
+
+func (ec *executionContext) childFields_CartLineProblem(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "reason":
+		return ec.fieldContext_CartLineProblem_reason(ctx, field)
+	case "message":
+		return ec.fieldContext_CartLineProblem_message(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CartLineProblem", field.Name)
+}
+
+func (ec *executionContext) childFields_CartNextPromotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "promotion":
+		return ec.fieldContext_CartNextPromotion_promotion(ctx, field)
+	case "missing":
+		return ec.fieldContext_CartNextPromotion_missing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CartNextPromotion", field.Name)
+}
+
+func (ec *executionContext) childFields_CartPreview(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "lines":
+		return ec.fieldContext_CartPreview_lines(ctx, field)
+	case "subtotal":
+		return ec.fieldContext_CartPreview_subtotal(ctx, field)
+	case "discounts":
+		return ec.fieldContext_CartPreview_discounts(ctx, field)
+	case "total":
+		return ec.fieldContext_CartPreview_total(ctx, field)
+	case "includesTax":
+		return ec.fieldContext_CartPreview_includesTax(ctx, field)
+	case "codesRefused":
+		return ec.fieldContext_CartPreview_codesRefused(ctx, field)
+	case "codesUnused":
+		return ec.fieldContext_CartPreview_codesUnused(ctx, field)
+	case "nextPromotion":
+		return ec.fieldContext_CartPreview_nextPromotion(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CartPreview", field.Name)
+}
+
 func (ec *executionContext) childFields_Catalog(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -9959,6 +10607,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_breadcrumbs(ctx, field)
 	case "stock":
 		return ec.fieldContext_Product_stock(ctx, field)
+	case "promotions":
+		return ec.fieldContext_Product_promotions(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Product", field.Name)
 }
@@ -10057,6 +10707,48 @@ func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context,
 	return nil, fmt.Errorf("no field named %q was found under type ProductFilterValues", field.Name)
 }
 
+func (ec *executionContext) childFields_ProductPromotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_ProductPromotion_name(ctx, field)
+	case "description":
+		return ec.fieldContext_ProductPromotion_description(ctx, field)
+	case "promotionType":
+		return ec.fieldContext_ProductPromotion_promotionType(ctx, field)
+	case "end":
+		return ec.fieldContext_ProductPromotion_end(ctx, field)
+	case "amount":
+		return ec.fieldContext_ProductPromotion_amount(ctx, field)
+	case "percent":
+		return ec.fieldContext_ProductPromotion_percent(ctx, field)
+	case "x":
+		return ec.fieldContext_ProductPromotion_x(ctx, field)
+	case "y":
+		return ec.fieldContext_ProductPromotion_y(ctx, field)
+	case "gifts":
+		return ec.fieldContext_ProductPromotion_gifts(ctx, field)
+	case "requirements":
+		return ec.fieldContext_ProductPromotion_requirements(ctx, field)
+	case "minCartValue":
+		return ec.fieldContext_ProductPromotion_minCartValue(ctx, field)
+	case "maxDiscountValue":
+		return ec.fieldContext_ProductPromotion_maxDiscountValue(ctx, field)
+	case "maxApplicationsPerCart":
+		return ec.fieldContext_ProductPromotion_maxApplicationsPerCart(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductPromotion", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductPromotionRequirement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "skus":
+		return ec.fieldContext_ProductPromotionRequirement_skus(ctx, field)
+	case "quantity":
+		return ec.fieldContext_ProductPromotionRequirement_quantity(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductPromotionRequirement", field.Name)
+}
+
 func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "language":
@@ -10153,6 +10845,8 @@ func (ec *executionContext) childFields_PromotionCodeCheck(ctx context.Context, 
 		return ec.fieldContext_PromotionCodeCheck_remainingUses(ctx, field)
 	case "promotionId":
 		return ec.fieldContext_PromotionCodeCheck_promotionId(ctx, field)
+	case "amount":
+		return ec.fieldContext_PromotionCodeCheck_amount(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PromotionCodeCheck", field.Name)
 }
@@ -11895,6 +12589,28 @@ func (ec *executionContext) field_Query_authoredNodes_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_cartPreview_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "lines",
+		func(ctx context.Context, v any) ([]*cart.LineInput, error) {
+			return ec.unmarshalNCartLineInput2ᚕᚖporticoᚋstoreᚋcartᚐLineInputᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["lines"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "codes",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["codes"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_catalogNode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -12512,6 +13228,14 @@ func (ec *executionContext) field_Query_promotionCodeCheck_args(ctx context.Cont
 		return nil, err
 	}
 	args["cartValue"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "lines",
+		func(ctx context.Context, v any) ([]*cart.LineInput, error) {
+			return ec.unmarshalOCartLineInput2ᚕᚖporticoᚋstoreᚋcartᚐLineInputᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["lines"] = arg4
 	return args, nil
 }
 
@@ -13951,6 +14675,812 @@ func (ec *executionContext) _BundleConfiguration_selectedOptions(ctx context.Con
 }
 func (ec *executionContext) fieldContext_BundleConfiguration_selectedOptions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("BundleConfiguration", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _CartCodeRefusal_code(ctx context.Context, field graphql.CollectedField, obj *cart.RefusedCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartCodeRefusal_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartCodeRefusal_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartCodeRefusal", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CartCodeRefusal_reasons(ctx context.Context, field graphql.CollectedField, obj *cart.RefusedCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartCodeRefusal_reasons(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reasons, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []code.CodeRefusal) graphql.Marshaler {
+			return ec.marshalNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartCodeRefusal_reasons(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartCodeRefusal",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeRefusal(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartDiscount_promotion(ctx context.Context, field graphql.CollectedField, obj *cart.Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartDiscount_promotion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Promotion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *cart.PublicPromotion) graphql.Marshaler {
+			return ec.marshalNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartDiscount_promotion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartDiscount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPromotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartDiscount_code(ctx context.Context, field graphql.CollectedField, obj *cart.Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartDiscount_code(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Code, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CartDiscount_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartDiscount", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CartDiscount_amount(ctx context.Context, field graphql.CollectedField, obj *cart.Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartDiscount_amount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartDiscount_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartDiscount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartDiscount_applications(ctx context.Context, field graphql.CollectedField, obj *cart.Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartDiscount_applications(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Applications, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartDiscount_applications(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartDiscount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CartDiscount_lines(ctx context.Context, field graphql.CollectedField, obj *cart.Discount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartDiscount_lines(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lines, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []cart.LineDiscount) graphql.Marshaler {
+			return ec.marshalNCartDiscountLine2ᚕporticoᚋstoreᚋcartᚐLineDiscountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartDiscount_lines(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartDiscount",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CartDiscountLine(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartDiscountLine_index(ctx context.Context, field graphql.CollectedField, obj *cart.LineDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartDiscountLine_index(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Index, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartDiscountLine_index(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartDiscountLine", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CartDiscountLine_amount(ctx context.Context, field graphql.CollectedField, obj *cart.LineDiscount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartDiscountLine_amount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartDiscountLine_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartDiscountLine",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartLine_productId(ctx context.Context, field graphql.CollectedField, obj *model.CartLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartLine_productId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ProductGlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartLine_productId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartLine", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CartLine_product(ctx context.Context, field graphql.CollectedField, obj *model.CartLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartLine_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Product, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CartLine_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartLine",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartLine_quantity(ctx context.Context, field graphql.CollectedField, obj *model.CartLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartLine_quantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Quantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartLine_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartLine", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CartLine_unitPrice(ctx context.Context, field graphql.CollectedField, obj *model.CartLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartLine_unitPrice(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UnitPrice, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CartLine_unitPrice(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartLine",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartLine_price(ctx context.Context, field graphql.CollectedField, obj *model.CartLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartLine_price(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Price, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CartLine_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartLine",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartLine_total(ctx context.Context, field graphql.CollectedField, obj *model.CartLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartLine_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CartLine_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartLine",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartLine_problem(ctx context.Context, field graphql.CollectedField, obj *model.CartLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartLine_problem(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Problem, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *cart.Problem) graphql.Marshaler {
+			return ec.marshalOCartLineProblem2ᚖporticoᚋstoreᚋcartᚐProblem(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CartLine_problem(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartLine",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CartLineProblem(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartLineProblem_reason(ctx context.Context, field graphql.CollectedField, obj *cart.Problem) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartLineProblem_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v cart.ProblemReason) graphql.Marshaler {
+			return ec.marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartLineProblem_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartLineProblem", field, false, false, errors.New("field of type CartLineProblemReason does not have child fields"))
+}
+
+func (ec *executionContext) _CartLineProblem_message(ctx context.Context, field graphql.CollectedField, obj *cart.Problem) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartLineProblem_message(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Message, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartLineProblem_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartLineProblem", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CartNextPromotion_promotion(ctx context.Context, field graphql.CollectedField, obj *cart.NextPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartNextPromotion_promotion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Promotion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *cart.PublicPromotion) graphql.Marshaler {
+			return ec.marshalNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartNextPromotion_promotion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartNextPromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPromotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartNextPromotion_missing(ctx context.Context, field graphql.CollectedField, obj *cart.NextPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartNextPromotion_missing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Missing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartNextPromotion_missing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartNextPromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartPreview_lines(ctx context.Context, field graphql.CollectedField, obj *model.CartPreview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartPreview_lines(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lines, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CartLine) graphql.Marshaler {
+			return ec.marshalNCartLine2ᚕᚖporticoᚋgraphᚋmodelᚐCartLineᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartPreview_lines(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CartLine(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartPreview_subtotal(ctx context.Context, field graphql.CollectedField, obj *model.CartPreview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartPreview_subtotal(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subtotal, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartPreview_subtotal(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartPreview_discounts(ctx context.Context, field graphql.CollectedField, obj *model.CartPreview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartPreview_discounts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Discounts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []cart.Discount) graphql.Marshaler {
+			return ec.marshalNCartDiscount2ᚕporticoᚋstoreᚋcartᚐDiscountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartPreview_discounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CartDiscount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartPreview_total(ctx context.Context, field graphql.CollectedField, obj *model.CartPreview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartPreview_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartPreview_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartPreview_includesTax(ctx context.Context, field graphql.CollectedField, obj *model.CartPreview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartPreview_includesTax(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IncludesTax, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CartPreview_includesTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartPreview", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _CartPreview_codesRefused(ctx context.Context, field graphql.CollectedField, obj *model.CartPreview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartPreview_codesRefused(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CodesRefused, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []cart.RefusedCode) graphql.Marshaler {
+			return ec.marshalNCartCodeRefusal2ᚕporticoᚋstoreᚋcartᚐRefusedCodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartPreview_codesRefused(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartPreview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CartCodeRefusal(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CartPreview_codesUnused(ctx context.Context, field graphql.CollectedField, obj *model.CartPreview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartPreview_codesUnused(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CodesUnused, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CartPreview_codesUnused(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CartPreview", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CartPreview_nextPromotion(ctx context.Context, field graphql.CollectedField, obj *model.CartPreview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CartPreview_nextPromotion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextPromotion(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *cart.NextPromotion) graphql.Marshaler {
+			return ec.marshalOCartNextPromotion2ᚖporticoᚋstoreᚋcartᚐNextPromotion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CartPreview_nextPromotion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CartPreview",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CartNextPromotion(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Catalog_id(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
@@ -23024,6 +24554,38 @@ func (ec *executionContext) fieldContext_Product_stock(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_promotions(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_promotions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().Promotions(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*cart.PublicPromotion) graphql.Marshaler {
+			return ec.marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_promotions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPromotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23857,6 +25419,387 @@ func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotion_name(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotion_description(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_promotionType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rule.PromotionType) graphql.Marshaler {
+			return ec.marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_promotionType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type PromotionType does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotion_end(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_end(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.End, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotion_amount(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_amount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Amount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductPromotion_percent(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_percent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Percent, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_percent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotion_x(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_x(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.X, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_x(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotion_y(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_y(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Y, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_y(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotion_gifts(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_gifts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gifts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_gifts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotion_requirements(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_requirements(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Requirements, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.Requirement) graphql.Marshaler {
+			return ec.marshalNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_requirements(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPromotionRequirement(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductPromotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_minCartValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinCartValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_minCartValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductPromotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_maxDiscountValue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxDiscountValue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_maxDiscountValue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPromotion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductPromotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotion_maxApplicationsPerCart(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MaxApplicationsPerCart, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotion_maxApplicationsPerCart(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotion", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotionRequirement_skus(ctx context.Context, field graphql.CollectedField, obj *rule.Requirement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotionRequirement_skus(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Targets, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotionRequirement_skus(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotionRequirement", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPromotionRequirement_quantity(ctx context.Context, field graphql.CollectedField, obj *rule.Requirement) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPromotionRequirement_quantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Quantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPromotionRequirement_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductPromotionRequirement", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _ProductTranslation_language(ctx context.Context, field graphql.CollectedField, obj *release.ProductTranslation) (ret graphql.Marshaler) {
@@ -24776,6 +26719,38 @@ func (ec *executionContext) _PromotionCodeCheck_promotionId(ctx context.Context,
 }
 func (ec *executionContext) fieldContext_PromotionCodeCheck_promotionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCodeCheck", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCodeCheck_amount(ctx context.Context, field graphql.CollectedField, obj *redeem.CodeCheck) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeCheck_amount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.PromotionCodeCheck().Amount(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeCheck_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeCheck",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PromotionCodeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*code.PromotionCode]) (ret graphql.Marshaler) {
@@ -26914,6 +28889,50 @@ func (ec *executionContext) fieldContext_Query_productConfigured(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_cartPreview(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_cartPreview(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CartPreview(ctx, fc.Args["lines"].([]*cart.LineInput), fc.Args["codes"].([]string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CartPreview) graphql.Marshaler {
+			return ec.marshalOCartPreview2ᚖporticoᚋgraphᚋmodelᚐCartPreview(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_cartPreview(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CartPreview(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_cartPreview_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_hierarchy(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27736,7 +29755,7 @@ func (ec *executionContext) _Query_promotionCodeCheck(ctx context.Context, field
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*rule.AmountInput))
+			return ec.Resolvers.Query().PromotionCodeCheck(ctx, fc.Args["code"].(string), fc.Args["user"].(*string), fc.Args["units"].(int), fc.Args["cartValue"].(*rule.AmountInput), fc.Args["lines"].([]*cart.LineInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *redeem.CodeCheck) graphql.Marshaler {
@@ -31744,6 +33763,54 @@ func (ec *executionContext) unmarshalInputBundleOptionInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCartLineInput(ctx context.Context, obj any) (cart.LineInput, error) {
+	var it cart.LineInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["quantity"]; !present {
+		asMap["quantity"] = 1
+	}
+
+	fieldsInOrder := [...]string{"productId", "quantity", "configuration"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "productId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductID = data
+		case "quantity":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("quantity"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Quantity = data
+		case "configuration":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("configuration"))
+			data, err := ec.unmarshalOBundleChoiceInput2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Configuration = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogCreateInput(ctx context.Context, obj any) (CatalogCreateInput, error) {
 	var it CatalogCreateInput
 	if obj == nil {
@@ -35385,6 +37452,377 @@ func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.Se
 		case "selectedOptions":
 			out.Values[i] = ec._BundleConfiguration_selectedOptions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cartCodeRefusalImplementors = []string{"CartCodeRefusal"}
+
+func (ec *executionContext) _CartCodeRefusal(ctx context.Context, sel ast.SelectionSet, obj *cart.RefusedCode) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cartCodeRefusalImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CartCodeRefusal")
+		case "code":
+			out.Values[i] = ec._CartCodeRefusal_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reasons":
+			out.Values[i] = ec._CartCodeRefusal_reasons(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cartDiscountImplementors = []string{"CartDiscount"}
+
+func (ec *executionContext) _CartDiscount(ctx context.Context, sel ast.SelectionSet, obj *cart.Discount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cartDiscountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CartDiscount")
+		case "promotion":
+			out.Values[i] = ec._CartDiscount_promotion(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "code":
+			out.Values[i] = ec._CartDiscount_code(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "amount":
+			out.Values[i] = ec._CartDiscount_amount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "applications":
+			out.Values[i] = ec._CartDiscount_applications(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lines":
+			out.Values[i] = ec._CartDiscount_lines(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cartDiscountLineImplementors = []string{"CartDiscountLine"}
+
+func (ec *executionContext) _CartDiscountLine(ctx context.Context, sel ast.SelectionSet, obj *cart.LineDiscount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cartDiscountLineImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CartDiscountLine")
+		case "index":
+			out.Values[i] = ec._CartDiscountLine_index(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amount":
+			out.Values[i] = ec._CartDiscountLine_amount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cartLineImplementors = []string{"CartLine"}
+
+func (ec *executionContext) _CartLine(ctx context.Context, sel ast.SelectionSet, obj *model.CartLine) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cartLineImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CartLine")
+		case "productId":
+			out.Values[i] = ec._CartLine_productId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "product":
+			out.Values[i] = ec._CartLine_product(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "quantity":
+			out.Values[i] = ec._CartLine_quantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unitPrice":
+			out.Values[i] = ec._CartLine_unitPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "price":
+			out.Values[i] = ec._CartLine_price(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "total":
+			out.Values[i] = ec._CartLine_total(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "problem":
+			out.Values[i] = ec._CartLine_problem(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cartLineProblemImplementors = []string{"CartLineProblem"}
+
+func (ec *executionContext) _CartLineProblem(ctx context.Context, sel ast.SelectionSet, obj *cart.Problem) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cartLineProblemImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CartLineProblem")
+		case "reason":
+			out.Values[i] = ec._CartLineProblem_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._CartLineProblem_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cartNextPromotionImplementors = []string{"CartNextPromotion"}
+
+func (ec *executionContext) _CartNextPromotion(ctx context.Context, sel ast.SelectionSet, obj *cart.NextPromotion) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cartNextPromotionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CartNextPromotion")
+		case "promotion":
+			out.Values[i] = ec._CartNextPromotion_promotion(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "missing":
+			out.Values[i] = ec._CartNextPromotion_missing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var cartPreviewImplementors = []string{"CartPreview"}
+
+func (ec *executionContext) _CartPreview(ctx context.Context, sel ast.SelectionSet, obj *model.CartPreview) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, cartPreviewImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CartPreview")
+		case "lines":
+			out.Values[i] = ec._CartPreview_lines(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "subtotal":
+			out.Values[i] = ec._CartPreview_subtotal(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "discounts":
+			out.Values[i] = ec._CartPreview_discounts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "total":
+			out.Values[i] = ec._CartPreview_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "includesTax":
+			out.Values[i] = ec._CartPreview_includesTax(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "codesRefused":
+			out.Values[i] = ec._CartPreview_codesRefused(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "codesUnused":
+			out.Values[i] = ec._CartPreview_codesUnused(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextPromotion":
+			out.Values[i] = ec._CartPreview_nextPromotion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -39795,6 +42233,44 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "promotions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_promotions(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -40258,6 +42734,147 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 	return out
 }
 
+var productPromotionImplementors = []string{"ProductPromotion"}
+
+func (ec *executionContext) _ProductPromotion(ctx context.Context, sel ast.SelectionSet, obj *cart.PublicPromotion) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productPromotionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductPromotion")
+		case "name":
+			out.Values[i] = ec._ProductPromotion_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._ProductPromotion_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "promotionType":
+			out.Values[i] = ec._ProductPromotion_promotionType(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "end":
+			out.Values[i] = ec._ProductPromotion_end(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amount":
+			out.Values[i] = ec._ProductPromotion_amount(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "percent":
+			out.Values[i] = ec._ProductPromotion_percent(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "x":
+			out.Values[i] = ec._ProductPromotion_x(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "y":
+			out.Values[i] = ec._ProductPromotion_y(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gifts":
+			out.Values[i] = ec._ProductPromotion_gifts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requirements":
+			out.Values[i] = ec._ProductPromotion_requirements(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "minCartValue":
+			out.Values[i] = ec._ProductPromotion_minCartValue(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "maxDiscountValue":
+			out.Values[i] = ec._ProductPromotion_maxDiscountValue(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "maxApplicationsPerCart":
+			out.Values[i] = ec._ProductPromotion_maxApplicationsPerCart(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productPromotionRequirementImplementors = []string{"ProductPromotionRequirement"}
+
+func (ec *executionContext) _ProductPromotionRequirement(ctx context.Context, sel ast.SelectionSet, obj *rule.Requirement) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productPromotionRequirementImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductPromotionRequirement")
+		case "skus":
+			out.Values[i] = ec._ProductPromotionRequirement_skus(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "quantity":
+			out.Values[i] = ec._ProductPromotionRequirement_quantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var productTranslationImplementors = []string{"ProductTranslation"}
 
 func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.SelectionSet, obj *release.ProductTranslation) graphql.Marshaler {
@@ -40603,28 +43220,66 @@ func (ec *executionContext) _PromotionCodeCheck(ctx context.Context, sel ast.Sel
 		case "valid":
 			out.Values[i] = ec._PromotionCodeCheck_valid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reasons":
 			out.Values[i] = ec._PromotionCodeCheck_reasons(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "unitsApplied":
 			out.Values[i] = ec._PromotionCodeCheck_unitsApplied(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "remainingUses":
 			out.Values[i] = ec._PromotionCodeCheck_remainingUses(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotionId":
 			out.Values[i] = ec._PromotionCodeCheck_promotionId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "amount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionCodeCheck_amount(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -41887,6 +44542,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_productConfigured(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "cartPreview":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_cartPreview(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -44541,6 +47218,11 @@ func (ec *executionContext) marshalNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodel�
 	return ec._BreadcrumbTrail(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNBundleChoiceInput2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, v any) (release.BundleChoice, error) {
+	res, err := ec.unmarshalInputBundleChoiceInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNBundleChoiceInput2ᚕᚖporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx context.Context, v any) ([]*release.BundleChoice, error) {
 	vSlice := graphql.CoerceList(v)
 	var err error
@@ -44582,6 +47264,141 @@ func (ec *executionContext) unmarshalNBundleOptionInput2ᚕporticoᚋstoreᚋrel
 	}
 	return res, nil
 }
+
+func (ec *executionContext) marshalNCartCodeRefusal2porticoᚋstoreᚋcartᚐRefusedCode(ctx context.Context, sel ast.SelectionSet, v cart.RefusedCode) graphql.Marshaler {
+	return ec._CartCodeRefusal(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCartCodeRefusal2ᚕporticoᚋstoreᚋcartᚐRefusedCodeᚄ(ctx context.Context, sel ast.SelectionSet, v []cart.RefusedCode) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCartCodeRefusal2porticoᚋstoreᚋcartᚐRefusedCode(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCartDiscount2porticoᚋstoreᚋcartᚐDiscount(ctx context.Context, sel ast.SelectionSet, v cart.Discount) graphql.Marshaler {
+	return ec._CartDiscount(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCartDiscount2ᚕporticoᚋstoreᚋcartᚐDiscountᚄ(ctx context.Context, sel ast.SelectionSet, v []cart.Discount) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCartDiscount2porticoᚋstoreᚋcartᚐDiscount(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCartDiscountLine2porticoᚋstoreᚋcartᚐLineDiscount(ctx context.Context, sel ast.SelectionSet, v cart.LineDiscount) graphql.Marshaler {
+	return ec._CartDiscountLine(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCartDiscountLine2ᚕporticoᚋstoreᚋcartᚐLineDiscountᚄ(ctx context.Context, sel ast.SelectionSet, v []cart.LineDiscount) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCartDiscountLine2porticoᚋstoreᚋcartᚐLineDiscount(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCartLine2ᚕᚖporticoᚋgraphᚋmodelᚐCartLineᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CartLine) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCartLine2ᚖporticoᚋgraphᚋmodelᚐCartLine(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCartLine2ᚖporticoᚋgraphᚋmodelᚐCartLine(ctx context.Context, sel ast.SelectionSet, v *model.CartLine) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CartLine(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCartLineInput2ᚕᚖporticoᚋstoreᚋcartᚐLineInputᚄ(ctx context.Context, v any) ([]*cart.LineInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*cart.LineInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCartLineInput2ᚖporticoᚋstoreᚋcartᚐLineInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNCartLineInput2ᚖporticoᚋstoreᚋcartᚐLineInput(ctx context.Context, v any) (*cart.LineInput, error) {
+	res, err := ec.unmarshalInputCartLineInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason(ctx context.Context, v any) (cart.ProblemReason, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason(ctx context.Context, sel ast.SelectionSet, v cart.ProblemReason) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[string]cart.ProblemReason{
+		"UNKNOWN_PRODUCT":       cart.UnknownProduct,
+		"NO_PRICE":              cart.NoPrice,
+		"INVALID_CONFIGURATION": cart.InvalidConfiguration,
+	}
+	marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason = map[cart.ProblemReason]string{
+		cart.UnknownProduct:       "UNKNOWN_PRODUCT",
+		cart.NoPrice:              "NO_PRICE",
+		cart.InvalidConfiguration: "INVALID_CONFIGURATION",
+	}
+)
 
 func (ec *executionContext) marshalNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.Catalog) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -45803,6 +48620,36 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx context.Context, sel ast.SelectionSet, v *cart.PublicPromotion) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ProductPromotion(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx context.Context, sel ast.SelectionSet, v rule.Requirement) graphql.Marshaler {
+	return ec._ProductPromotionRequirement(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.Requirement) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx context.Context, v any) (model.ProductStatus, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus[tmp]
@@ -46943,6 +49790,61 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
+func (ec *executionContext) unmarshalOBundleChoiceInput2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx context.Context, v any) ([]release.BundleChoice, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]release.BundleChoice, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNBundleChoiceInput2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOCartLineInput2ᚕᚖporticoᚋstoreᚋcartᚐLineInputᚄ(ctx context.Context, v any) ([]*cart.LineInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*cart.LineInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNCartLineInput2ᚖporticoᚋstoreᚋcartᚐLineInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOCartLineProblem2ᚖporticoᚋstoreᚋcartᚐProblem(ctx context.Context, sel ast.SelectionSet, v *cart.Problem) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CartLineProblem(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCartNextPromotion2ᚖporticoᚋstoreᚋcartᚐNextPromotion(ctx context.Context, sel ast.SelectionSet, v *cart.NextPromotion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CartNextPromotion(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCartPreview2ᚖporticoᚋgraphᚋmodelᚐCartPreview(ctx context.Context, sel ast.SelectionSet, v *model.CartPreview) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CartPreview(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, sel ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -47691,6 +50593,25 @@ func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐ
 	}
 	res, err := ec.unmarshalInputProductOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*cart.PublicPromotion) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {

@@ -8,6 +8,7 @@ import (
 	"portico/graph/model"
 	"portico/graph/plan"
 	"portico/store"
+	"portico/store/cart"
 	"portico/store/catalog"
 	"portico/store/gateway"
 	"portico/store/job"
@@ -441,6 +442,272 @@ func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, o
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.SelectedOptions)
 	}
 	return x.String("BundleConfiguration")
+}
+
+var planCartCodeRefusal = &plan.Object{
+	Name:      "CartCodeRefusal",
+	Satisfies: []string{"CartCodeRefusal"},
+	Fields: map[string]*plan.FieldInfo{
+		"code":    {Number: 1, NonNull: true},
+		"reasons": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCartCodeRefusal(ctx context.Context, fields *plan.Fields, obj *cart.RefusedCode) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCartCodeRefusal(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCartCodeRefusal(ctx context.Context, f *plan.Field, obj *cart.RefusedCode) bool {
+	switch f.Number {
+	case 1: // code
+		return x.writeNString2string(ctx, f, obj.Code)
+	case 2: // reasons
+		return x.writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeRefusalᚄ(ctx, f, obj.Reasons)
+	}
+	return x.String("CartCodeRefusal")
+}
+
+var planCartDiscount = &plan.Object{
+	Name:      "CartDiscount",
+	Satisfies: []string{"CartDiscount"},
+	Fields: map[string]*plan.FieldInfo{
+		"promotion":    {Number: 1, NonNull: true},
+		"code":         {Number: 2},
+		"amount":       {Number: 3, NonNull: true},
+		"applications": {Number: 4, NonNull: true},
+		"lines":        {Number: 5, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCartDiscount(ctx context.Context, fields *plan.Fields, obj *cart.Discount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCartDiscount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCartDiscount(ctx context.Context, f *plan.Field, obj *cart.Discount) bool {
+	switch f.Number {
+	case 1: // promotion
+		return x.writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, f, obj.Promotion)
+	case 2: // code
+		return x.writeOString2ᚖstring(ctx, f, obj.Code)
+	case 3: // amount
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Amount)
+	case 4: // applications
+		return x.writeNInt2int(ctx, f, obj.Applications)
+	case 5: // lines
+		return x.writeNCartDiscountLine2ᚕporticoᚋstoreᚋcartᚐLineDiscountᚄ(ctx, f, obj.Lines)
+	}
+	return x.String("CartDiscount")
+}
+
+var planCartDiscountLine = &plan.Object{
+	Name:      "CartDiscountLine",
+	Satisfies: []string{"CartDiscountLine"},
+	Fields: map[string]*plan.FieldInfo{
+		"index":  {Number: 1, NonNull: true},
+		"amount": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCartDiscountLine(ctx context.Context, fields *plan.Fields, obj *cart.LineDiscount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCartDiscountLine(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCartDiscountLine(ctx context.Context, f *plan.Field, obj *cart.LineDiscount) bool {
+	switch f.Number {
+	case 1: // index
+		return x.writeNInt2int(ctx, f, obj.Index)
+	case 2: // amount
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Amount)
+	}
+	return x.String("CartDiscountLine")
+}
+
+var planCartLine = &plan.Object{
+	Name:      "CartLine",
+	Satisfies: []string{"CartLine"},
+	Fields: map[string]*plan.FieldInfo{
+		"productId": {Number: 1, NonNull: true},
+		"product":   {Number: 2},
+		"quantity":  {Number: 3, NonNull: true},
+		"unitPrice": {Number: 4},
+		"price":     {Number: 5},
+		"total":     {Number: 6},
+		"problem":   {Number: 7},
+	},
+}
+
+func (x *planRun) writeCartLine(ctx context.Context, fields *plan.Fields, obj *model.CartLine) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCartLine(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCartLine(ctx context.Context, f *plan.Field, obj *model.CartLine) bool {
+	switch f.Number {
+	case 1: // productId
+		return x.writeNID2string(ctx, f, obj.ProductGlobalID())
+	case 2: // product
+		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, obj.Product)
+	case 3: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	case 4: // unitPrice
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.UnitPrice)
+	case 5: // price
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Price)
+	case 6: // total
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Total)
+	case 7: // problem
+		return x.writeOCartLineProblem2ᚖporticoᚋstoreᚋcartᚐProblem(ctx, f, obj.Problem)
+	}
+	return x.String("CartLine")
+}
+
+var planCartLineProblem = &plan.Object{
+	Name:      "CartLineProblem",
+	Satisfies: []string{"CartLineProblem"},
+	Fields: map[string]*plan.FieldInfo{
+		"reason":  {Number: 1, NonNull: true},
+		"message": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCartLineProblem(ctx context.Context, fields *plan.Fields, obj *cart.Problem) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCartLineProblem(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCartLineProblem(ctx context.Context, f *plan.Field, obj *cart.Problem) bool {
+	switch f.Number {
+	case 1: // reason
+		return x.writeNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason(ctx, f, obj.Reason)
+	case 2: // message
+		return x.writeNString2string(ctx, f, obj.Message)
+	}
+	return x.String("CartLineProblem")
+}
+
+var planCartNextPromotion = &plan.Object{
+	Name:      "CartNextPromotion",
+	Satisfies: []string{"CartNextPromotion"},
+	Fields: map[string]*plan.FieldInfo{
+		"promotion": {Number: 1, NonNull: true},
+		"missing":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCartNextPromotion(ctx context.Context, fields *plan.Fields, obj *cart.NextPromotion) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCartNextPromotion(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCartNextPromotion(ctx context.Context, f *plan.Field, obj *cart.NextPromotion) bool {
+	switch f.Number {
+	case 1: // promotion
+		return x.writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, f, obj.Promotion)
+	case 2: // missing
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Missing)
+	}
+	return x.String("CartNextPromotion")
+}
+
+var planCartPreview = &plan.Object{
+	Name:      "CartPreview",
+	Satisfies: []string{"CartPreview"},
+	Fields: map[string]*plan.FieldInfo{
+		"lines":         {Number: 1, NonNull: true},
+		"subtotal":      {Number: 2, NonNull: true},
+		"discounts":     {Number: 3, NonNull: true},
+		"total":         {Number: 4, NonNull: true},
+		"includesTax":   {Number: 5},
+		"codesRefused":  {Number: 6, NonNull: true},
+		"codesUnused":   {Number: 7, NonNull: true},
+		"nextPromotion": {Number: 8},
+	},
+}
+
+func (x *planRun) writeCartPreview(ctx context.Context, fields *plan.Fields, obj *model.CartPreview) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCartPreview(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCartPreview(ctx context.Context, f *plan.Field, obj *model.CartPreview) bool {
+	switch f.Number {
+	case 1: // lines
+		return x.writeNCartLine2ᚕᚖporticoᚋgraphᚋmodelᚐCartLineᚄ(ctx, f, obj.Lines)
+	case 2: // subtotal
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Subtotal)
+	case 3: // discounts
+		return x.writeNCartDiscount2ᚕporticoᚋstoreᚋcartᚐDiscountᚄ(ctx, f, obj.Discounts)
+	case 4: // total
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Total)
+	case 5: // includesTax
+		return x.writeOBoolean2ᚖbool(ctx, f, obj.IncludesTax)
+	case 6: // codesRefused
+		return x.writeNCartCodeRefusal2ᚕporticoᚋstoreᚋcartᚐRefusedCodeᚄ(ctx, f, obj.CodesRefused)
+	case 7: // codesUnused
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.CodesUnused)
+	case 8: // nextPromotion
+		return x.writeOCartNextPromotion2ᚖporticoᚋstoreᚋcartᚐNextPromotion(ctx, f, obj.NextPromotion())
+	}
+	return x.String("CartPreview")
 }
 
 var planCatalog = &plan.Object{
@@ -2011,6 +2278,7 @@ var planProduct = &plan.Object{
 		"nodes":                       {Number: 50, NonNull: true, Resolver: true},
 		"breadcrumbs":                 {Number: 51, NonNull: true, Resolver: true},
 		"stock":                       {Number: 52, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 53, Dynamic: true, Resolver: true},
 	},
 }
 
@@ -2202,6 +2470,15 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
+	case 53: // promotions
+		if x.Hole(f, obj) {
+			return true
+		}
+		v, err := plan.Call(ctx, func() ([]*cart.PublicPromotion, error) { return x.resolvers.Product().Promotions(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
 	}
 	return x.String("Product")
 }
@@ -2477,6 +2754,103 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 	return x.String("ProductFilterValues")
 }
 
+var planProductPromotion = &plan.Object{
+	Name:      "ProductPromotion",
+	Satisfies: []string{"ProductPromotion"},
+	Fields: map[string]*plan.FieldInfo{
+		"name":                   {Number: 1, NonNull: true},
+		"description":            {Number: 2, NonNull: true},
+		"promotionType":          {Number: 3, NonNull: true},
+		"end":                    {Number: 4, NonNull: true},
+		"amount":                 {Number: 5},
+		"percent":                {Number: 6},
+		"x":                      {Number: 7},
+		"y":                      {Number: 8},
+		"gifts":                  {Number: 9, NonNull: true},
+		"requirements":           {Number: 10, NonNull: true},
+		"minCartValue":           {Number: 11},
+		"maxDiscountValue":       {Number: 12},
+		"maxApplicationsPerCart": {Number: 13},
+	},
+}
+
+func (x *planRun) writeProductPromotion(ctx context.Context, fields *plan.Fields, obj *cart.PublicPromotion) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldProductPromotion(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldProductPromotion(ctx context.Context, f *plan.Field, obj *cart.PublicPromotion) bool {
+	switch f.Number {
+	case 1: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 2: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	case 3: // promotionType
+		return x.writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx, f, obj.Type)
+	case 4: // end
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.End)
+	case 5: // amount
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Amount)
+	case 6: // percent
+		return x.writeOString2ᚖstring(ctx, f, obj.Percent)
+	case 7: // x
+		return x.writeOInt2ᚖint(ctx, f, obj.X)
+	case 8: // y
+		return x.writeOInt2ᚖint(ctx, f, obj.Y)
+	case 9: // gifts
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Gifts)
+	case 10: // requirements
+		return x.writeNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx, f, obj.Requirements)
+	case 11: // minCartValue
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MinCartValue)
+	case 12: // maxDiscountValue
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.MaxDiscountValue)
+	case 13: // maxApplicationsPerCart
+		return x.writeOInt2ᚖint(ctx, f, obj.MaxApplicationsPerCart)
+	}
+	return x.String("ProductPromotion")
+}
+
+var planProductPromotionRequirement = &plan.Object{
+	Name:      "ProductPromotionRequirement",
+	Satisfies: []string{"ProductPromotionRequirement"},
+	Fields: map[string]*plan.FieldInfo{
+		"skus":     {Number: 1},
+		"quantity": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeProductPromotionRequirement(ctx context.Context, fields *plan.Fields, obj *rule.Requirement) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldProductPromotionRequirement(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldProductPromotionRequirement(ctx context.Context, f *plan.Field, obj *rule.Requirement) bool {
+	switch f.Number {
+	case 1: // skus
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Targets)
+	case 2: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	}
+	return x.String("ProductPromotionRequirement")
+}
+
 var planProductTranslation = &plan.Object{
 	Name:      "ProductTranslation",
 	Satisfies: []string{"ProductTranslation"},
@@ -2671,6 +3045,7 @@ var planPromotionCodeCheck = &plan.Object{
 		"unitsApplied":  {Number: 3, NonNull: true},
 		"remainingUses": {Number: 4},
 		"promotionId":   {Number: 5},
+		"amount":        {Number: 6, Resolver: true},
 	},
 }
 
@@ -2699,6 +3074,12 @@ func (x *planRun) fieldPromotionCodeCheck(ctx context.Context, f *plan.Field, ob
 		return x.writeOInt2ᚖint(ctx, f, obj.Remaining())
 	case 5: // promotionId
 		return x.writeOID2ᚖstring(ctx, f, obj.PromotionGlobalID())
+	case 6: // amount
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.PromotionCodeCheck().Amount(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
 	}
 	return x.String("PromotionCodeCheck")
 }
@@ -3062,45 +3443,46 @@ var planQuery = &plan.Object{
 		"product":             {Number: 1, Resolver: true},
 		"products":            {Number: 2, Resolver: true},
 		"productConfigured":   {Number: 3, Resolver: true},
-		"hierarchy":           {Number: 4, Resolver: true},
-		"hierarchies":         {Number: 5, Resolver: true},
-		"catalogNode":         {Number: 6, Resolver: true},
-		"catalogNodes":        {Number: 7, Resolver: true},
-		"file":                {Number: 8, Resolver: true},
-		"files":               {Number: 9, Resolver: true},
-		"currencies":          {Number: 10, Resolver: true},
-		"currency":            {Number: 11, Resolver: true},
-		"catalogResolution":   {Number: 12, Resolver: true},
-		"stock":               {Number: 13, Resolver: true},
-		"stocks":              {Number: 14, Resolver: true},
-		"stocksById":          {Number: 15, Resolver: true},
-		"stockLocations":      {Number: 16, Resolver: true},
-		"stockTransactions":   {Number: 17, Resolver: true},
-		"stockTransaction":    {Number: 18, Resolver: true},
-		"promotion":           {Number: 19, Resolver: true},
-		"promotions":          {Number: 20, Resolver: true},
-		"promotionCode":       {Number: 21, Resolver: true},
-		"promotionCodes":      {Number: 22, Resolver: true},
-		"promotionCodeCheck":  {Number: 23, Resolver: true},
-		"promotionCodeUsages": {Number: 24, Resolver: true},
-		"catalog":             {Number: 25, Resolver: true},
-		"catalogs":            {Number: 26, Resolver: true},
-		"catalogRule":         {Number: 27, Resolver: true},
-		"catalogRules":        {Number: 28, Resolver: true},
-		"authoredHierarchy":   {Number: 29, Resolver: true},
-		"authoredHierarchies": {Number: 30, Resolver: true},
-		"authoredNode":        {Number: 31, Resolver: true},
-		"authoredNodes":       {Number: 32, Resolver: true},
-		"catalogReleases":     {Number: 33, Resolver: true},
-		"job":                 {Number: 34, Resolver: true},
-		"jobs":                {Number: 35, Resolver: true},
-		"settings":            {Number: 36, Resolver: true},
-		"gateway":             {Number: 37, Resolver: true},
-		"gateways":            {Number: 38, Resolver: true},
-		"node":                {Number: 39, Resolver: true},
-		"nodes":               {Number: 40, Resolver: true},
-		"__type":              {Number: 41, Introspection: true},
-		"__schema":            {Number: 42, Introspection: true},
+		"cartPreview":         {Number: 4, Resolver: true},
+		"hierarchy":           {Number: 5, Resolver: true},
+		"hierarchies":         {Number: 6, Resolver: true},
+		"catalogNode":         {Number: 7, Resolver: true},
+		"catalogNodes":        {Number: 8, Resolver: true},
+		"file":                {Number: 9, Resolver: true},
+		"files":               {Number: 10, Resolver: true},
+		"currencies":          {Number: 11, Resolver: true},
+		"currency":            {Number: 12, Resolver: true},
+		"catalogResolution":   {Number: 13, Resolver: true},
+		"stock":               {Number: 14, Resolver: true},
+		"stocks":              {Number: 15, Resolver: true},
+		"stocksById":          {Number: 16, Resolver: true},
+		"stockLocations":      {Number: 17, Resolver: true},
+		"stockTransactions":   {Number: 18, Resolver: true},
+		"stockTransaction":    {Number: 19, Resolver: true},
+		"promotion":           {Number: 20, Resolver: true},
+		"promotions":          {Number: 21, Resolver: true},
+		"promotionCode":       {Number: 22, Resolver: true},
+		"promotionCodes":      {Number: 23, Resolver: true},
+		"promotionCodeCheck":  {Number: 24, Resolver: true},
+		"promotionCodeUsages": {Number: 25, Resolver: true},
+		"catalog":             {Number: 26, Resolver: true},
+		"catalogs":            {Number: 27, Resolver: true},
+		"catalogRule":         {Number: 28, Resolver: true},
+		"catalogRules":        {Number: 29, Resolver: true},
+		"authoredHierarchy":   {Number: 30, Resolver: true},
+		"authoredHierarchies": {Number: 31, Resolver: true},
+		"authoredNode":        {Number: 32, Resolver: true},
+		"authoredNodes":       {Number: 33, Resolver: true},
+		"catalogReleases":     {Number: 34, Resolver: true},
+		"job":                 {Number: 35, Resolver: true},
+		"jobs":                {Number: 36, Resolver: true},
+		"settings":            {Number: 37, Resolver: true},
+		"gateway":             {Number: 38, Resolver: true},
+		"gateways":            {Number: 39, Resolver: true},
+		"node":                {Number: 40, Resolver: true},
+		"nodes":               {Number: 41, Resolver: true},
+		"__type":              {Number: 42, Introspection: true},
+		"__schema":            {Number: 43, Introspection: true},
 	},
 }
 
@@ -3149,7 +3531,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 4: // hierarchy
+	case 4: // cartPreview
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_cartPreview_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.CartPreview, error) {
+			return x.resolvers.Query().CartPreview(ctx, arguments["lines"].([]*cart.LineInput), arguments["codes"].([]string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCartPreview2ᚖporticoᚋgraphᚋmodelᚐCartPreview(ctx, f, v)
+	case 5: // hierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_hierarchy_args)
 		if !ok {
 			return false
@@ -3159,7 +3553,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 5: // hierarchies
+	case 6: // hierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_hierarchies_args)
 		if !ok {
 			return false
@@ -3171,7 +3565,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 6: // catalogNode
+	case 7: // catalogNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogNode_args)
 		if !ok {
 			return false
@@ -3183,7 +3577,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 7: // catalogNodes
+	case 8: // catalogNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogNodes_args)
 		if !ok {
 			return false
@@ -3195,7 +3589,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 8: // file
+	case 9: // file
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_file_args)
 		if !ok {
 			return false
@@ -3205,7 +3599,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 9: // files
+	case 10: // files
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_files_args)
 		if !ok {
 			return false
@@ -3217,13 +3611,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 10: // currencies
+	case 11: // currencies
 		v, err := plan.Call(ctx, func() ([]*release.Currency, error) { return x.resolvers.Query().Currencies(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, f, v)
-	case 11: // currency
+	case 12: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -3235,7 +3629,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 12: // catalogResolution
+	case 13: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -3247,7 +3641,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 13: // stock
+	case 14: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -3257,7 +3651,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 14: // stocks
+	case 15: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -3269,7 +3663,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 15: // stocksById
+	case 16: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -3281,13 +3675,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 16: // stockLocations
+	case 17: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 17: // stockTransactions
+	case 18: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -3299,7 +3693,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 18: // stockTransaction
+	case 19: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -3311,7 +3705,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 19: // promotion
+	case 20: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -3321,7 +3715,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, v)
-	case 20: // promotions
+	case 21: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -3333,7 +3727,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 21: // promotionCode
+	case 22: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -3345,7 +3739,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 22: // promotionCodes
+	case 23: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -3357,19 +3751,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 23: // promotionCodeCheck
+	case 24: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*redeem.CodeCheck, error) {
-			return x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*rule.AmountInput))
+			return x.resolvers.Query().PromotionCodeCheck(ctx, arguments["code"].(string), arguments["user"].(*string), arguments["units"].(int), arguments["cartValue"].(*rule.AmountInput), arguments["lines"].([]*cart.LineInput))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 24: // promotionCodeUsages
+	case 25: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -3381,7 +3775,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 25: // catalog
+	case 26: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -3391,7 +3785,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 26: // catalogs
+	case 27: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -3403,7 +3797,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 27: // catalogRule
+	case 28: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -3415,7 +3809,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, f, v)
-	case 28: // catalogRules
+	case 29: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -3427,7 +3821,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 29: // authoredHierarchy
+	case 30: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -3439,7 +3833,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 30: // authoredHierarchies
+	case 31: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -3451,7 +3845,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 31: // authoredNode
+	case 32: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -3463,7 +3857,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 32: // authoredNodes
+	case 33: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -3475,7 +3869,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 33: // catalogReleases
+	case 34: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -3487,7 +3881,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegmentᚐReleaseᚄ(ctx, f, v)
-	case 34: // job
+	case 35: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -3497,7 +3891,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 35: // jobs
+	case 36: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -3507,13 +3901,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 36: // settings
+	case 37: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 37: // gateway
+	case 38: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -3525,13 +3919,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 38: // gateways
+	case 39: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 39: // node
+	case 40: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -3541,7 +3935,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 40: // nodes
+	case 41: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -3551,9 +3945,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 41: // __type
+	case 42: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 42: // __schema
+	case 43: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -4274,6 +4668,81 @@ func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleCo
 	return x.writeBundleConfiguration(ctx, f.Of(planBundleConfiguration), &v)
 }
 
+func (x *planRun) writeNCartCodeRefusal2porticoᚋstoreᚋcartᚐRefusedCode(ctx context.Context, f *plan.Field, v cart.RefusedCode) bool {
+	return x.writeCartCodeRefusal(ctx, f.Of(planCartCodeRefusal), &v)
+}
+
+func (x *planRun) writeNCartCodeRefusal2ᚕporticoᚋstoreᚋcartᚐRefusedCodeᚄ(ctx context.Context, f *plan.Field, v []cart.RefusedCode) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCartCodeRefusal2porticoᚋstoreᚋcartᚐRefusedCode(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCartDiscount2porticoᚋstoreᚋcartᚐDiscount(ctx context.Context, f *plan.Field, v cart.Discount) bool {
+	return x.writeCartDiscount(ctx, f.Of(planCartDiscount), &v)
+}
+
+func (x *planRun) writeNCartDiscount2ᚕporticoᚋstoreᚋcartᚐDiscountᚄ(ctx context.Context, f *plan.Field, v []cart.Discount) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCartDiscount2porticoᚋstoreᚋcartᚐDiscount(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCartDiscountLine2porticoᚋstoreᚋcartᚐLineDiscount(ctx context.Context, f *plan.Field, v cart.LineDiscount) bool {
+	return x.writeCartDiscountLine(ctx, f.Of(planCartDiscountLine), &v)
+}
+
+func (x *planRun) writeNCartDiscountLine2ᚕporticoᚋstoreᚋcartᚐLineDiscountᚄ(ctx context.Context, f *plan.Field, v []cart.LineDiscount) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCartDiscountLine2porticoᚋstoreᚋcartᚐLineDiscount(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCartLine2ᚕᚖporticoᚋgraphᚋmodelᚐCartLineᚄ(ctx context.Context, f *plan.Field, v []*model.CartLine) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCartLine2ᚖporticoᚋgraphᚋmodelᚐCartLine(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCartLine2ᚖporticoᚋgraphᚋmodelᚐCartLine(ctx context.Context, f *plan.Field, v *model.CartLine) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeCartLine(ctx, f.Of(planCartLine), v)
+}
+
+func (x *planRun) writeNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason(ctx context.Context, f *plan.Field, v cart.ProblemReason) bool {
+	return x.String(marshalNCartLineProblemReason2porticoᚋstoreᚋcartᚐProblemReason[v])
+}
+
 func (x *planRun) writeNCatalog2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogᚄ(ctx context.Context, f *plan.Field, v []*catalog.Catalog) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -4838,6 +5307,30 @@ func (x *planRun) writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return x.writeProductFilterValues(ctx, f.Of(planProductFilterValues), v)
 }
 
+func (x *planRun) writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx context.Context, f *plan.Field, v *cart.PublicPromotion) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeProductPromotion(ctx, f.Of(planProductPromotion), v)
+}
+
+func (x *planRun) writeNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx context.Context, f *plan.Field, v rule.Requirement) bool {
+	return x.writeProductPromotionRequirement(ctx, f.Of(planProductPromotionRequirement), &v)
+}
+
+func (x *planRun) writeNProductPromotionRequirement2ᚕporticoᚋstoreᚋpromotionᚋruleᚐRequirementᚄ(ctx context.Context, f *plan.Field, v []rule.Requirement) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNProductPromotionRequirement2porticoᚋstoreᚋpromotionᚋruleᚐRequirement(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus(ctx context.Context, f *plan.Field, v model.ProductStatus) bool {
 	return x.String(marshalNProductStatus2porticoᚋgraphᚋmodelᚐProductStatus[v])
 }
@@ -5194,6 +5687,34 @@ func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConn
 	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
+func (x *planRun) writeOBoolean2ᚖbool(ctx context.Context, f *plan.Field, v *bool) bool {
+	if v == nil {
+		return false
+	}
+	return x.Boolean(*v)
+}
+
+func (x *planRun) writeOCartLineProblem2ᚖporticoᚋstoreᚋcartᚐProblem(ctx context.Context, f *plan.Field, v *cart.Problem) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeCartLineProblem(ctx, f.Of(planCartLineProblem), v)
+}
+
+func (x *planRun) writeOCartNextPromotion2ᚖporticoᚋstoreᚋcartᚐNextPromotion(ctx context.Context, f *plan.Field, v *cart.NextPromotion) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeCartNextPromotion(ctx, f.Of(planCartNextPromotion), v)
+}
+
+func (x *planRun) writeOCartPreview2ᚖporticoᚋgraphᚋmodelᚐCartPreview(ctx context.Context, f *plan.Field, v *model.CartPreview) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeCartPreview(ctx, f.Of(planCartPreview), v)
+}
+
 func (x *planRun) writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx context.Context, f *plan.Field, v *catalog.Catalog) bool {
 	if v == nil {
 		return false
@@ -5487,6 +6008,22 @@ func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductCo
 		return false
 	}
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
+}
+
+func (x *planRun) writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, f *plan.Field, v []*cart.PublicPromotion) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNProductPromotion2ᚖporticoᚋstoreᚋcartᚐPublicPromotion(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
 }
 
 func (x *planRun) writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, f *plan.Field, v *rule.Promotion) bool {

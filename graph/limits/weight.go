@@ -26,6 +26,7 @@ var fieldWeights = map[string]float64{
 	"Query.stockTransactions":   24,
 	"Query.stockTransaction":    12,
 	"Query.productConfigured":   24,
+	"Query.cartPreview":         96, // and what its promotions take, which is charged when they are read
 	"Query.catalogResolution":   24,
 	"Query.settings":            12,
 	"Query.gateway":             12,
@@ -64,7 +65,7 @@ var fieldWeights = map[string]float64{
 	"FileConnection.totalCount":               12,
 	"Product.breadcrumbs":                     8,
 	"Product.nodes":                           4, "Product.parent": 2, "Product.children": 2, "Product.componentProducts": 2,
-	"Product.files": 2, "Product.mainImage": 2, "Product.stock": 2, "Product.translations": 2,
+	"Product.files": 2, "Product.mainImage": 2, "Product.stock": 2, "Product.promotions": 4, "Product.translations": 2,
 	"CatalogNode.hierarchy": 2, "CatalogNode.parent": 2, "CatalogNode.breadcrumbs": 2, "CatalogNode.curatedProducts": 2,
 	"Stock.product": 2, "StockTransaction.stock": 2,
 	"ProductFacets.tags":                  16,

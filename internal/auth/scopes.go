@@ -33,6 +33,7 @@ var scopeTable = map[string]string{
 	"Query.gateways":     "gateways:read",
 
 	"Query.productConfigured": "catalog:read",
+	"Query.cartPreview":       "catalog:read", // for the token's own shopper; codes are rate-limited
 	"Query.stockLocations":    "inventory:read",
 	"file that is not shown":  "catalog:write",
 
@@ -81,10 +82,11 @@ var scopeTable = map[string]string{
 
 	"Mutation.promotionCodesGenerate": "promotions:write",
 
-	"Query.promotionCodeCheck":      "checkout:write", // it tells whom a code is for, by trying
-	"Mutation.promotionCodeRedeem":  "checkout:write",
-	"Mutation.promotionCodeRelease": "checkout:write",
-	"Query.promotionCodeUsages":     "promotions:read",
+	"Query.promotionCodeCheck":         "checkout:write", // it tells whom a code is for, by trying
+	"Query.promotionCodeCheck(lines:)": "catalog:read",   // and this what they cost
+	"Mutation.promotionCodeRedeem":     "checkout:write",
+	"Mutation.promotionCodeRelease":    "checkout:write",
+	"Query.promotionCodeUsages":        "promotions:read",
 
 	"GET /v2/promotions/:id/usages":             "promotions:read",
 	"GET /v2/promotions/:id/codes/:code/usages": "promotions:read",

@@ -28,40 +28,103 @@ const (
 	maxQuantity = 1_000_000 // of one option
 )
 
-// ConfiguredProduct returns a bundle with the shopper's choices as its
-// configuration, and with the price of the choices. A bundle with a price of its
-// own keeps that price. Another costs the sum of the chosen options. It has no
-// price if an option has none, if only some options include tax, or if the sum
-// is above store.MaxAmount.
+// Configuration is a product with a shopper's choices; nil for none.
+type Configuration struct {
+	ProductID string
+	Choices   []BundleChoice
+}
+
+// PricedProduct is a product with the price of a Configuration. Err says why it has none: NOT_FOUND for
+// an unknown product, UNPROCESSABLE for invalid choices.
+type PricedProduct struct {
+	Product *Product // without the choices; nil if unknown
+	Err     error    // a *store.Error or store.Errors
+	quote   *price.Quote
+}
+
+// UnitPrice returns the price of one of so many units; nil for none.
+func (p *PricedProduct) UnitPrice(quantity int) *price.Price {
+	if p.quote == nil {
+		return nil
+	}
+	return p.quote.UnitPrice(quantity)
+}
+
+// ConfiguredProducts prices products with choices, in order, in two reads: one of the products, one of
+// the options that decide a price. A bundle with a price of its own keeps that price. Another costs the
+// sum of the chosen options. It has no price if an option has none, if only some options include tax,
+// or if the sum is above store.MaxAmount.
+func (v *View) ConfiguredProducts(ctx context.Context, list []Configuration) ([]PricedProduct, error) {
+	ids := make([]string, len(list))
+	for i, c := range list {
+		ids[i] = c.ProductID
+	}
+	found, err := v.ProductsByID(ctx, store.Unique(ids))
+	if err != nil {
+		return nil, err
+	}
+	priced, optionIDs := make([]PricedProduct, len(list)), []string(nil)
+	var bundles []*Product
+	for i, c := range list {
+		product := found[c.ProductID]
+		priced[i].Product = product
+		if product == nil {
+			priced[i].Err = errNoProduct()
+			continue
+		}
+		if priced[i].quote = product.quote; c.Choices == nil {
+			continue
+		}
+		if errs := product.checkChoices(c.Choices); len(errs) > 0 {
+			priced[i].Err, priced[i].quote = errs, nil
+			continue
+		}
+		if product.quote.Price == nil {
+			priced[i].quote, bundles = nil, append(bundles, product)
+			for _, choice := range c.Choices {
+				for _, option := range choice.Options {
+					optionIDs = append(optionIDs, option.ID)
+				}
+			}
+		}
+	}
+	if len(bundles) == 0 {
+		return priced, nil
+	}
+	options, err := v.ProductsByID(ctx, store.Unique(optionIDs), bundles...)
+	for i, c := range list {
+		if p := &priced[i]; p.Err == nil && p.quote == nil {
+			p.quote = v.sumOf(c.Choices, options)
+		}
+	}
+	return priced, err
+}
+
+// ConfiguredProduct returns a bundle with the shopper's choices as its configuration, and with the price
+// of ConfiguredProducts.
 //
 // NOT_FOUND for an unknown product. UNPROCESSABLE for a product that is not a
 // bundle, an unknown component or option, too few or too many options of a
 // component, and a quantity out of range.
 func (v *View) ConfiguredProduct(ctx context.Context, id string, choices []BundleChoice) (*Product, error) {
-	bundle, err := v.Product(ctx, ProductKey{ID: id})
+	if choices == nil {
+		choices = []BundleChoice{}
+	}
+	priced, err := v.ConfiguredProducts(ctx, []Configuration{{id, choices}})
 	if err != nil {
 		return nil, err
 	}
-	if errs := bundle.checkChoices(choices); len(errs) > 0 {
-		return nil, errs
+	if priced[0].Err != nil {
+		return nil, priced[0].Err
 	}
-	selected, ids := map[string]map[string]int{}, []string(nil)
+	selected := map[string]map[string]int{}
 	for _, choice := range choices {
 		selected[choice.Component] = map[string]int{}
 		for _, option := range choice.Options {
 			selected[choice.Component][option.ID] = option.Quantity
-			ids = append(ids, option.ID)
 		}
 	}
-	quote := bundle.quote
-	if quote.Price == nil {
-		options, err := v.ProductsByID(ctx, ids)
-		if err != nil {
-			return nil, err
-		}
-		quote = v.sumOf(choices, options)
-	}
-	return &Product{storedProduct: bundle.configured(store.Encode(selected), quote), release: v.Release}, nil
+	return &Product{storedProduct: priced[0].Product.configured(store.Encode(selected), priced[0].quote), release: v.Release}, nil
 }
 
 // checkChoices checks choices against the bundle's components.

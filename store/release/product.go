@@ -21,7 +21,7 @@ type Product struct {
 }
 
 // NamedProduct returns a product that has nothing but its id, to read live data
-// by it, such as stock.
+// by it, such as stock and promotions.
 func NamedProduct(id string) *Product { return &Product{storedProduct: &storedProduct{id: id}} }
 
 // NamedProductBytes is the size of a NamedProduct in memory, without its id.
@@ -72,7 +72,7 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 		return nil, err
 	}
 	if len(places) == 0 {
-		return nil, store.NotFoundf(nil, "There is no such product in this catalog.")
+		return nil, errNoProduct()
 	}
 	if places, err = v.ByUpdate(ctx, places); err != nil {
 		return nil, err
@@ -82,6 +82,10 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 		return nil, err
 	}
 	return &Product{storedProduct: found[0], release: v.Release}, nil
+}
+
+func errNoProduct() *store.Error {
+	return store.NotFoundf(nil, "There is no such product in this catalog.")
 }
 
 // ProductsByID returns several products of the catalog. It leaves out unknown
@@ -100,6 +104,28 @@ func (v *View) ProductsByID(ctx context.Context, ids []string, by ...*Product) (
 		byID[product.id] = &Product{storedProduct: product, release: v.Release}
 	}
 	return byID, nil
+}
+
+// Named returns products with all their members: a NamedProduct is read by its id, in one read for all,
+// and nil if the catalog no longer has it.
+func (v *View) Named(ctx context.Context, products []*Product) ([]*Product, error) {
+	var ids []string
+	for _, p := range products {
+		if p.release == nil {
+			ids = append(ids, p.id)
+		}
+	}
+	if len(ids) == 0 {
+		return products, nil
+	}
+	byID, err := v.ProductsByID(ctx, store.Unique(ids))
+	full := make([]*Product, len(products))
+	for i, p := range products {
+		if full[i] = p; p.release == nil {
+			full[i] = byID[p.id]
+		}
+	}
+	return full, err
 }
 
 // componentPlaces returns the stored places of the components of products, by id.

@@ -139,6 +139,9 @@ func (v *View) formatter() price.Formatter {
 	return price.NewFormatter(v.Cache, v.Currency, v.Locale, v.name)
 }
 
+// Money writes an amount of minor units of the view's currency, in the shopper's locale.
+func (v *View) Money(minor int64) *store.Money { return v.formatter().Money(minor) }
+
 // Routing returns the routing table that chose the view's release.
 func (v *View) Routing() *routing.Table { return v.routing }
 

@@ -16,6 +16,7 @@ import (
 
 	"portico/store"
 	"portico/store/access"
+	"portico/store/cart"
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/exchange"
@@ -60,6 +61,7 @@ type Store struct {
 	db *db.DB
 
 	*access.AccessService
+	*cart.CartService
 	*catalog.CatalogService
 	*exchange.ExchangeService
 	*gateway.GatewayService
@@ -100,6 +102,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.PromotionService = promotion.NewPromotionService(d)
 	s.CodeService = code.NewCodeService(d, s.JobService)
 	s.RedeemService = redeem.NewRedeemService(d)
+	s.CartService = cart.NewCartService(d, s.RedeemService)
 	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,
 		Left: func() { s.janitor.Request(publish.SweepOfReleases) },

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strconv"
 	"strings"
 
 	"portico/store"
@@ -67,22 +68,33 @@ func CodesOf(number, epoch int64) db.Listing[*PromotionCode] {
 	}
 }
 
-// Find finds a code in all promotions: the held one, else the newest; nil if there is none.
-func Find(ctx context.Context, in db.Session, code string) (*PromotionCode, error) {
-	if !IsText(code) {
+// FindAll finds codes in all promotions, in one statement: of each the held one, else the newest. It
+// omits unknown ones.
+func FindAll(ctx context.Context, in db.Session, codes []string) (map[string]*PromotionCode, error) {
+	var parts []string
+	var args []any
+	for _, code := range store.Unique(codes) {
+		if !IsText(code) {
+			continue
+		}
+		args = append(args, code)
+		parts = append(parts, `SELECT id, code, max_uses, used, consume_unit, users, created_at, held, promotion_id FROM (
+			SELECT `+Columns+`, promotion.id AS promotion_id FROM `+CurrentTables+`
+			WHERE promotion_code.code = $`+strconv.Itoa(len(args))+`
+			ORDER BY held DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1) AS found`+strconv.Itoa(len(args)))
+	}
+	if len(parts) == 0 {
 		return nil, nil
 	}
-	c, _, err := db.One(ctx, in, Scan, `
-		SELECT `+Columns+`, promotion.id FROM `+CurrentTables+`
-		WHERE promotion_code.code = $1
-		ORDER BY held DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1`, code)
-	return c, err
+	found, err := db.Collect(ctx, in, Scan, strings.Join(parts, " UNION ALL "), args...)
+	return store.IndexBy(found, func(c *PromotionCode) string { return c.Code }), err
 }
 
 // PromotionCode finds a code in all promotions: the held one, else the newest. It returns
 // NOT_FOUND if there is none.
 func (s *CodeService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
-	c, err := Find(ctx, s.db.Reader, code)
+	found, err := FindAll(ctx, s.db.Reader, []string{code})
+	c := found[code]
 	if err == nil && c == nil {
 		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Abbreviate(code))
 	}

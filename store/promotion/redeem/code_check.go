@@ -1,13 +1,11 @@
 package redeem
 
 import (
-	"context"
-	"slices"
 	"time"
 
 	"portico/store"
-	"portico/store/db"
 	"portico/store/promotion/code"
+	"portico/store/promotion/discount"
 	"portico/store/promotion/rule"
 )
 
@@ -22,10 +20,11 @@ type CodeUse struct {
 
 // CodeCheck tells whether a use of a code would be accepted.
 type CodeCheck struct {
-	Refusals     []code.CodeRefusal  // every reason against it; none if it is accepted
-	UnitsApplied int                 // uses that it would consume; 0 if refused
-	Code         *code.PromotionCode // nil if unknown
-	Promotion    *rule.Promotion     // nil if unknown
+	Refusals     []code.CodeRefusal    // every reason against it; none if it is accepted
+	UnitsApplied int                   // uses that it would consume; 0 if refused
+	Code         *code.PromotionCode   // nil if unknown
+	Promotion    *rule.Promotion       // nil if unknown
+	Amount       *store.CurrencyAmount // that it takes off the cart; nil if unknown
 }
 
 // Valid reports whether the use would be accepted.
@@ -49,34 +48,35 @@ func (c *CodeCheck) PromotionGlobalID() *string {
 	return &id
 }
 
-// codeOffer is a code with its promotion. Both are nil for an unknown code.
-type codeOffer struct {
-	code      *code.PromotionCode
-	promotion *rule.Promotion
+// CodeOffer is a code with its promotion, as it was read. Both are nil for an unknown code.
+type CodeOffer struct {
+	Code      *code.PromotionCode
+	Promotion *rule.Promotion
 }
 
-// findOffer finds a code and its promotion as of a time.
-func findOffer(ctx context.Context, in db.Session, text string, at time.Time) (o codeOffer, err error) {
-	found, err := code.Find(ctx, in, text)
-	if err != nil || found == nil {
-		return o, err
+// Check tells whether a use of the code would be accepted at a time.
+func (o CodeOffer) Check(use CodeUse, at time.Time) *CodeCheck {
+	check := &CodeCheck{Refusals: o.refusals(use, at), Code: o.Code, Promotion: o.Promotion}
+	if len(check.Refusals) == 0 {
+		check.UnitsApplied = o.units(use.Units)
+		if cart := use.CartValue; cart != nil {
+			if off, ok := discount.OfAmount(o.Promotion, cart.Minor, cart.Currency); ok {
+				check.Amount = &store.CurrencyAmount{Currency: cart.Currency, Minor: off}
+			}
+		}
 	}
-	byID, err := rule.ReadPromotions(ctx, in, at, []string{found.PromotionID})
-	if p := byID[found.PromotionID]; p != nil {
-		o = codeOffer{found, p}
-	}
-	return o, err
+	return check
 }
 
 // refusals returns every reason why a use is refused at a time. PromotionCode.Refusals has those that
 // concern the code alone.
-func (o codeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal) {
+func (o CodeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal) {
 	refuse := func(when bool, reason code.CodeReason, about code.CodeArgument, format string, args ...any) {
 		if when {
 			list = append(list, code.NewRefusal(reason, about, format, args...))
 		}
 	}
-	c, p := o.code, o.promotion
+	c, p := o.Code, o.Promotion
 	if p == nil || !c.Held && at.Before(p.End) {
 		return []code.CodeRefusal{{Reason: code.CodeUnknown, Err: store.NotFoundf([]string{string(code.CodeArgumentCode)}, "is unknown: %q", store.Abbreviate(use.Code))}}
 	}
@@ -90,19 +90,17 @@ func (o codeOffer) refusals(use CodeUse, at time.Time) (list []code.CodeRefusal)
 		minimum, ok := rule.AmountIn(p.MinCartValue, cart.Currency)
 		refuse(ok && cart.Minor < minimum, code.CodeCartTooLow, code.CodeArgumentCartValue, "must be at least %d minor units of %s, got %d", minimum, cart.Currency, cart.Minor)
 		refuse(!ok && len(p.MinCartValue) > 0, code.CodeNotCurrency, code.CodeArgumentCartValue, "must be in a currency with a minimum cart value, got %s", cart.Currency)
-		gives := func(c rule.PromotionCurrency) bool { return c.Currency == cart.Currency }
-		refuse(len(p.Currencies) > 0 && !slices.ContainsFunc(p.Currencies, gives) && rule.DecodeSchema(p.Schema).Percent == nil,
-			code.CodeNotCurrency, code.CodeArgumentCartValue, "must be in a currency in which the promotion gives a discount, got %s", cart.Currency)
+		refuse(!p.GivesIn(cart.Currency), code.CodeNotCurrency, code.CodeArgumentCartValue, "must be in a currency in which the promotion gives a discount, got %s", cart.Currency)
 	}
 	return list
 }
 
 // units returns how many uses an accepted use consumes for that many units.
-func (o codeOffer) units(asked int) int {
-	if o.code.ConsumeUnit == code.PerCart {
+func (o CodeOffer) units(asked int) int {
+	if o.Code.ConsumeUnit == code.PerCart {
 		return 1
 	}
-	if left := o.code.Uses(); left != nil {
+	if left := o.Code.Uses(); left != nil {
 		return min(asked, *left)
 	}
 	return asked
@@ -111,8 +109,8 @@ func (o codeOffer) units(asked int) int {
 // MaxCodeUnits limits the units of a use.
 const MaxCodeUnits = 1_000_000
 
-// validate checks what does not depend on the code. minUnits is the least number of units.
-func (u *CodeUse) validate(minUnits int) error {
+// Validate checks what does not depend on the code. minUnits is the least number of units.
+func (u *CodeUse) Validate(minUnits int) error {
 	var errs store.Errors
 	if u.Units < minUnits || u.Units > MaxCodeUnits {
 		errs = append(errs, store.Unprocessablef([]string{"units"}, "must be between %d and %d, got %d", minUnits, MaxCodeUnits, u.Units))

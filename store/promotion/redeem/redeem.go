@@ -5,9 +5,12 @@ package redeem
 
 import (
 	"context"
+	"time"
 
 	"portico/store"
 	"portico/store/db"
+	"portico/store/promotion/code"
+	"portico/store/promotion/rule"
 )
 
 // RedeemService checks, redeems and releases promotion codes, and lists their usages.
@@ -24,19 +27,39 @@ func NewRedeemService(d *db.DB) *RedeemService {
 // CheckCode tells whether a code would be accepted, and changes nothing. The result may be
 // outdated when the code is redeemed. It returns INVALID or UNPROCESSABLE for an invalid use.
 func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck, error) {
-	if err := use.validate(0); err != nil {
+	if err := use.Validate(0); err != nil {
 		return nil, err
 	}
 	now := s.db.Now()
-	o, err := findOffer(ctx, s.db.Reader, use.Code, now)
+	offers, err := s.CodeOffers(ctx, []string{use.Code}, now)
 	if err != nil {
 		return nil, err
 	}
-	check := &CodeCheck{Refusals: o.refusals(use, now), Code: o.code, Promotion: o.promotion}
-	if len(check.Refusals) == 0 {
-		check.UnitsApplied = o.units(use.Units)
+	return offers[0].Check(use, now), nil
+}
+
+// CodeOffers reads codes and their promotions, with their state at a time, in two statements. The result
+// has an offer for each text, in order.
+func (s *RedeemService) CodeOffers(ctx context.Context, texts []string, at time.Time) ([]CodeOffer, error) {
+	found, err := code.FindAll(ctx, s.db.Reader, texts)
+	if err != nil {
+		return nil, err
 	}
-	return check, nil
+	var ids []string
+	for _, c := range found {
+		ids = append(ids, c.PromotionID)
+	}
+	offers := make([]CodeOffer, len(texts))
+	if len(ids) == 0 {
+		return offers, nil
+	}
+	byID, err := rule.ReadPromotions(ctx, s.db.Reader, at, store.Unique(ids))
+	for i, text := range texts {
+		if c := found[text]; c != nil && byID[c.PromotionID] != nil {
+			offers[i] = CodeOffer{c, byID[c.PromotionID]}
+		}
+	}
+	return offers, err
 }
 
 // RedeemCode consumes uses of a code: one of a per_cart code. A per_item code consumes as many as
@@ -53,7 +76,7 @@ func (s *RedeemService) RedeemCode(ctx context.Context, actor store.Actor, use C
 	if use.Reference == "" {
 		return nil, store.Unprocessablef([]string{"reference"}, "is required: 1 to 255 bytes, such as an order number")
 	}
-	if err := use.validate(1); err != nil {
+	if err := use.Validate(1); err != nil {
 		return nil, err
 	}
 	return s.redeems.Do(ctx, s.db, actor, use)

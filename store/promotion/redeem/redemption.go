@@ -28,7 +28,7 @@ type usageKey struct{ reference, code string }
 
 // lockedOffer is an offer whose code is locked by this write.
 type lockedOffer struct {
-	codeOffer
+	CodeOffer
 	usedBefore int // its uses before this write
 }
 
@@ -90,8 +90,8 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	byID, err := rule.ReadPromotions(ctx, w.Session, w.Now, store.Unique(promotions))
 	for _, c := range found {
 		if p := byID[c.PromotionID]; p != nil {
-			o := codeOffer{c, p}
-			if known := w.offers[c.Code]; known == nil || o.isPreferredTo(known.codeOffer) {
+			o := CodeOffer{c, p}
+			if known := w.offers[c.Code]; known == nil || o.isPreferredTo(known.CodeOffer) {
 				w.offers[c.Code] = &lockedOffer{o, c.Used}
 			}
 		}
@@ -100,12 +100,12 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 }
 
 // isPreferredTo reports whether the code, rather than another one with the same text, is meant.
-// The order is that of code.Find.
-func (o codeOffer) isPreferredTo(other codeOffer) bool {
-	if o.code.Held != other.code.Held {
-		return o.code.Held
+// The order is that of code.FindAll.
+func (o CodeOffer) isPreferredTo(other CodeOffer) bool {
+	if o.Code.Held != other.Code.Held {
+		return o.Code.Held
 	}
-	return cmp.Or(o.code.Created().Compare(other.code.Created()), cmp.Compare(o.promotion.Number, other.promotion.Number)) > 0
+	return cmp.Or(o.Code.Created().Compare(other.Code.Created()), cmp.Compare(o.Promotion.Number, other.Promotion.Number)) > 0
 }
 
 // readUsages finds what the references redeemed before.
@@ -143,18 +143,18 @@ func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) 
 	}
 	o := w.offers[use.Code]
 	if o == nil {
-		return nil, refusalErrors(codeOffer{}.refusals(use, w.Now))
+		return nil, refusalErrors(CodeOffer{}.refusals(use, w.Now))
 	}
 	if refusals := o.refusals(use, w.Now); len(refusals) > 0 {
 		return nil, refusalErrors(refusals)
 	}
-	u := &CodeUsage{ID: store.NewID(), PromotionID: o.promotion.ID, Code: use.Code, User: use.User, Reference: use.Reference,
+	u := &CodeUsage{ID: store.NewID(), PromotionID: o.Promotion.ID, Code: use.Code, User: use.User, Reference: use.Reference,
 		UnitsAsked: use.Units, Units: o.units(use.Units), Actor: actor, CreatedAt: w.Now}
-	if o.code.Used == o.usedBefore {
+	if o.Code.Used == o.usedBefore {
 		w.changed = append(w.changed, o)
 	}
-	o.code.Used += u.Units
-	w.usages[key], w.epochs[u] = u, code.EpochKey{Number: o.promotion.Number, Epoch: o.promotion.Epoch}
+	o.Code.Used += u.Units
+	w.usages[key], w.epochs[u] = u, code.EpochKey{Number: o.Promotion.Number, Epoch: o.Promotion.Epoch}
 	w.newUsages = append(w.newUsages, u)
 	return u, nil
 }
@@ -170,14 +170,14 @@ func refusalErrors(refusals []code.CodeRefusal) error {
 // updateUses writes the new numbers of uses. The update is conditional: if the code or its
 // promotion changed after it was read, the write is retried.
 func (w *redemption) updateUses(ctx context.Context) error {
-	slices.SortFunc(w.changed, func(a, b *lockedOffer) int { return strings.Compare(a.code.Code, b.code.Code) })
+	slices.SortFunc(w.changed, func(a, b *lockedOffer) int { return strings.Compare(a.Code.Code, b.Code.Code) })
 	return store.InBlocks(w.changed, 128, func(block []*lockedOffer) error {
 		args := []any{string(code.PerItem), store.Micros(w.Now)}
 		rows := make([]string, len(block))
 		for i, o := range block {
 			n := len(args)
 			rows[i] = fmt.Sprintf(`(CAST($%d AS BIGINT), CAST($%d AS BIGINT), CAST($%d AS TEXT), CAST($%d AS BIGINT), CAST($%d AS BIGINT))`, n+1, n+2, n+3, n+4, n+5)
-			args = append(args, o.promotion.Number, o.promotion.Epoch, o.code.Code, o.usedBefore, o.code.Used)
+			args = append(args, o.Promotion.Number, o.Promotion.Epoch, o.Code.Code, o.usedBefore, o.Code.Used)
 		}
 		taken, err := w.Exec(ctx, `
 			WITH taking (number, epoch, code, was, used) AS (VALUES `+strings.Join(rows, ", ")+`)

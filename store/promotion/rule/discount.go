@@ -3,43 +3,14 @@ package rule
 import (
 	"encoding/json"
 	"math/big"
+	"math/bits"
+	"slices"
 
 	"portico/store"
 )
 
-// Discount returns what the promotion takes off an amount, in minor units: at most the amount,
-// and at most the maximum discount of the currency. Percentages are rounded to the nearest minor
-// unit, half up. ok is false if the discount is unknown: the type depends on the items of the
-// cart, the promotion has no value in the currency, or the amount is below the minimum cart
-// value.
-//
-// New fixed discounts must not have a maximum, but imported ones may. It then applies to them
-// too.
-func (p *Promotion) Discount(minor int64, currency string) (discount int64, ok bool) {
-	if least, asked := AmountIn(p.MinCartValue, currency); minor < 0 || asked && minor < least {
-		return 0, false
-	}
-	if len(p.MinCartValue) > 0 {
-		if _, asked := AmountIn(p.MinCartValue, currency); !asked {
-			return 0, false // a minimum in other currencies only
-		}
-	}
-	switch p.Type {
-	case FixedDiscount, ItemFixedDiscount, BundleFixedDiscount:
-		discount, ok = p.fixed(currency)
-	case PercentDiscount, ItemPercentDiscount:
-		discount, ok = p.percentOff(minor, currency)
-	}
-	if !ok {
-		return 0, false
-	}
-	if most, capped := AmountIn(p.MaxDiscountValue, currency); capped {
-		discount = min(discount, most)
-	}
-	return min(discount, minor), true
-}
-
-func (p *Promotion) fixed(currency string) (int64, bool) {
+// AmountIn returns the amount of the promotion in a currency; false if it has none.
+func (p *Promotion) AmountIn(currency string) (minor int64, ok bool) {
 	for _, c := range p.Currencies {
 		if c.Currency == currency && c.Minor != nil {
 			return *c.Minor, true
@@ -48,29 +19,77 @@ func (p *Promotion) fixed(currency string) (int64, bool) {
 	return 0, false
 }
 
-// percentOff returns a percentage of an amount: that of the currency, else that of all
-// currencies.
-func (p *Promotion) percentOff(minor int64, currency string) (int64, bool) {
+// PercentageIn returns the percentage of the promotion in a currency: that of the currency, else that
+// of all currencies. Nil if it has none.
+func (p *Promotion) PercentageIn(currency string) *json.Number {
 	percentage := DecodeSchema(p.Schema).Percent
 	for _, c := range p.Currencies {
 		if c.Currency == currency && c.Percentage != nil {
 			percentage = c.Percentage
 		}
 	}
-	return percentageOf(minor, percentage)
+	return percentage
 }
 
-func percentageOf(minor int64, percentage *json.Number) (int64, bool) {
-	if percentage == nil {
-		return 0, false
+// MinimumIn returns the minimum cart value in a currency, 0 for none; false if the promotion has one in
+// other currencies only.
+func (p *Promotion) MinimumIn(currency string) (minor int64, ok bool) {
+	minor, found := AmountIn(p.MinCartValue, currency)
+	return minor, found || len(p.MinCartValue) == 0
+}
+
+// Capped returns a discount, at most the maximum discount in the currency. New fixed discounts must not
+// have a maximum, but imported ones may. It then applies to them too.
+func (p *Promotion) Capped(discount int64, currency string) int64 {
+	if most, capped := AmountIn(p.MaxDiscountValue, currency); capped {
+		return min(discount, most)
 	}
-	percent, ok := parsePercent([]byte(percentage.String()))
-	if !ok {
-		return 0, false
+	return discount
+}
+
+// GivesIn reports whether the promotion gives something in a currency. One that names no currency gives
+// something in all of them.
+func (p *Promotion) GivesIn(currency string) bool {
+	named := func(c PromotionCurrency) bool { return c.Currency == currency }
+	return len(p.Currencies) == 0 || slices.ContainsFunc(p.Currencies, named) || DecodeSchema(p.Schema).Percent != nil
+}
+
+// Percentage is a parsed percentage. The zero Percentage is 0.
+type Percentage struct {
+	part, whole uint64   // part/whole, if both are small enough to calculate with; else
+	exact       *big.Rat // percent
+}
+
+// NewPercentage parses a percentage as stored; false for nil and for what is no number.
+func NewPercentage(text *json.Number) (p Percentage, ok bool) {
+	if text == nil || *text == "" {
+		return p, false
 	}
-	part := new(big.Rat).Mul(percent, big.NewRat(minor, 100))
-	part.Add(part, big.NewRat(1, 2))
-	return new(big.Int).Quo(part.Num(), part.Denom()).Int64(), true
+	if p.exact, ok = parsePercent([]byte(*text)); !ok {
+		return Percentage{}, false
+	}
+	const small = 1 << 32
+	if part, whole := p.exact.Num(), p.exact.Denom(); part.Sign() >= 0 && part.IsUint64() && whole.IsUint64() && part.Uint64() < small && whole.Uint64() < small {
+		p.part, p.whole = part.Uint64(), 100*whole.Uint64()
+	}
+	return p, true
+}
+
+// Of returns the percentage of an amount of at least 0, rounded to the nearest minor unit, half up. The
+// percentage must be at most 100.
+func (p Percentage) Of(minor int64) int64 {
+	switch {
+	case p.exact == nil:
+		return 0
+	case p.whole == 0:
+		part := new(big.Rat).Mul(p.exact, big.NewRat(minor, 100))
+		part.Add(part, big.NewRat(1, 2))
+		return new(big.Int).Quo(part.Num(), part.Denom()).Int64()
+	}
+	high, low := bits.Mul64(uint64(minor), p.part)
+	low, carry := bits.Add64(low, p.whole/2, 0) // whole is even
+	quotient, _ := bits.Div64(high+carry, low, p.whole)
+	return int64(quotient)
 }
 
 // AmountIn returns the amount in a currency.

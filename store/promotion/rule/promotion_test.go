@@ -1,72 +1,11 @@
 package rule
 
 import (
-	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"portico/store"
 )
-
-func TestDiscount(t *testing.T) {
-	t.Parallel()
-	usd := func(minor int64) []AmountInput {
-		return []AmountInput{{Currency: "USD", Minor: &minor}}
-	}
-	for _, c := range []struct {
-		name     string
-		kind     PromotionType
-		schema   string
-		min, max []AmountInput
-		minor    int64
-		currency string
-		want     int64
-		none     bool
-	}{
-		{name: "a fixed amount", kind: FixedDiscount, schema: `{"currencies":[{"currency":"USD","amount":1000}]}`, minor: 5000, currency: "USD",
-			want: 1000},
-		{name: "at most the amount", kind: FixedDiscount, schema: `{"currencies":[{"currency":"USD","amount":1000}]}`, minor: 400,
-			currency: "USD", want: 400},
-		{name: "a fixed amount below the maximum", kind: FixedDiscount, schema: `{"currencies":[{"currency":"USD","amount":1000}]}`,
-			max: usd(2000), minor: 5000, currency: "USD", want: 1000},
-		{name: "a fixed amount over the maximum", kind: FixedDiscount, schema: `{"currencies":[{"currency":"USD","amount":1000}]}`,
-			max: usd(700), minor: 5000, currency: "USD", want: 700},
-		{name: "a maximum in another currency", kind: ItemFixedDiscount, schema: `{"currencies":[{"currency":"EUR","amount":1000}]}`,
-			max: usd(700), minor: 5000, currency: "EUR", want: 1000},
-		{name: "another currency", kind: FixedDiscount, schema: `{"currencies":[{"currency":"USD","amount":1000}]}`, minor: 5000,
-			currency: "EUR", none: true},
-		{name: "a bundle", kind: BundleFixedDiscount, schema: `{"currencies":[{"currency":"USD","amount":300}]}`, minor: 5000, currency: "USD",
-			want: 300},
-		{name: "a percentage", kind: PercentDiscount, schema: `{"percent":10}`, minor: 5000, currency: "USD", want: 500},
-		{name: "a half is rounded up", kind: PercentDiscount, schema: `{"percent":10}`, minor: 5, currency: "USD", want: 1},
-		{name: "less than a half is rounded down", kind: PercentDiscount, schema: `{"percent":10}`, minor: 4, currency: "USD", want: 0},
-		{name: "an exact fraction", kind: ItemPercentDiscount, schema: `{"percent":0.1}`, minor: 1500, currency: "USD", want: 2},
-		{name: "just below a half", kind: ItemPercentDiscount, schema: `{"percent":0.0999999999}`, minor: 1500, currency: "USD", want: 1},
-		{name: "the largest amount", kind: PercentDiscount, schema: `{"percent":100}`, minor: store.MaxAmount, currency: "JPY",
-			want: store.MaxAmount},
-		{name: "a percentage, capped", kind: PercentDiscount, schema: `{"percent":50}`, max: usd(900), minor: 5000, currency: "USD", want: 900},
-		{name: "a currency's own percentage", kind: PercentDiscount, schema: `{"percent":10,"currencies":[{"currency":"USD","percentage":25}]}`,
-			minor: 1000, currency: "USD", want: 250},
-		{name: "no percentage in the currency", kind: PercentDiscount, schema: `{"currencies":[{"currency":"USD","percentage":25}]}`,
-			minor: 1000, currency: "EUR", none: true},
-		{name: "at the minimum cart value", kind: PercentDiscount, schema: `{"percent":10}`, min: usd(5000), minor: 5000, currency: "USD",
-			want: 500},
-		{name: "below the minimum cart value", kind: PercentDiscount, schema: `{"percent":10}`, min: usd(5000), minor: 4999, currency: "USD",
-			none: true},
-		{name: "a minimum in another currency", kind: PercentDiscount, schema: `{"percent":10}`, min: usd(1), minor: 5000, currency: "EUR",
-			none: true},
-		{name: "depends on the items", kind: XForY, schema: `{"x":3,"y":2,"targets":["A"]}`, minor: 5000, currency: "USD", none: true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			source := &Source{PromotionType: string(c.kind), Schema: json.RawMessage(c.schema), MinCartValue: SourceAmounts(c.min),
-				MaxDiscountValue: SourceAmounts(c.max)}
-			discount, ok := NewPromotion(source, time.Time{}).Discount(c.minor, c.currency)
-			require.Equal(t, []any{c.want, !c.none}, []any{discount, ok})
-		})
-	}
-}
 
 func TestState(t *testing.T) {
 	t.Parallel()
@@ -86,5 +25,41 @@ func TestState(t *testing.T) {
 			p := &Promotion{Enabled: enabled, Start: start, End: end}
 			require.Equal(t, want, p.StateAt(c.at), "%s, enabled %t", c.at, enabled)
 		}
+	}
+}
+
+func TestExcludes(t *testing.T) {
+	t.Parallel()
+	const item = `{"products(care)":{"note":"wool","pots":2,"toxic":false,"since":"2024-05-30"},"plain":{"size":1.50}}`
+	leaf := func(template, field, kind, value string) string {
+		return `{"template":"` + template + `","field":"` + field + `","type":"` + kind + `","value":` + value + `}`
+	}
+	for _, c := range []struct {
+		conditions string
+		want       bool
+	}{
+		{``, false},
+		{`{}`, false},
+		{`[]`, false},
+		{`{"and":[]}`, false},
+		{leaf("care", "note", "string", `"wool"`), true},
+		{leaf("products(care)", "note", "string", `"wool"`), true},
+		{leaf("care", "note", "string", `"Wool"`), false},
+		{leaf("care", "other", "string", `"wool"`), false},
+		{leaf("other", "note", "string", `"wool"`), false},
+		{leaf("care", "pots", "integer", `"2"`), true},
+		{leaf("care", "pots", "float", `2.0`), true},
+		{leaf("care", "pots", "integer", `3`), false},
+		{leaf("care", "toxic", "boolean", `false`), true},
+		{leaf("care", "since", "date", `"2024-05-30T00:00"`), true},
+		{leaf("plain", "size", "float", `"1.5"`), true},
+		{`[` + leaf("care", "pots", "integer", `2`) + `,` + leaf("plain", "size", "float", `1.5`) + `]`, true},
+		{`{"and":[` + leaf("care", "pots", "integer", `2`) + `,{"and":[` + leaf("plain", "size", "float", `1`) + `]}]}`, false},
+		{`{"and":[{},` + leaf("care", "pots", "integer", `2`) + `]}`, true},
+	} {
+		p := &Promotion{Conditions: []byte(c.conditions)}
+		require.Equal(t, c.want, p.Excludes([]byte(item)), c.conditions)
+		require.False(t, p.Excludes(nil), c.conditions)
+		require.False(t, p.Excludes([]byte(`{"care":3}`)), c.conditions)
 	}
 }

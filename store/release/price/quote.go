@@ -47,6 +47,18 @@ func QuoteAt(o *catalog.Offer, at int64, format Formatter) *Quote {
 	return q
 }
 
+// UnitPrice returns the price of one of so many units: that of the last tier that the quantity reaches,
+// else Price. Nil without a price.
+func (q *Quote) UnitPrice(quantity int) *Price {
+	unit := q.Price
+	for _, tier := range q.Tiers {
+		if tier.MinimumQuantity <= quantity {
+			unit = tier.Price
+		}
+	}
+	return unit
+}
+
 // SaleExpires returns when the sale ends; nil outside a sale, and for one
 // without an end.
 func (q *Quote) SaleExpires() *time.Time {

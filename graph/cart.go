@@ -1,0 +1,85 @@
+package graph
+
+import (
+	"cmp"
+	"context"
+
+	"portico/graph/model"
+	"portico/graph/opctx"
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/cart"
+	"portico/store/promotion/redeem"
+)
+
+func (r queryResolver) CartPreview(ctx context.Context, lines []*cart.LineInput, codes []string) (*model.CartPreview, error) {
+	v, err := r.catalog(ctx, "Query.cartPreview")
+	if err != nil {
+		return nil, err
+	}
+	codes = store.Unique(codes)
+	for range min(len(codes), cart.MaxCodes) {
+		if err := r.codeLimit(ctx, auth.PrincipalFrom(ctx).QuotaClientID()); err != nil {
+			return nil, err
+		}
+	}
+	shopper := opctx.Shopper(ctx)
+	preview, err := r.store.PreviewCart(ctx, v, cart.Input{Lines: localLines(lines), Codes: codes, User: cmp.Or(shopper.CustomerID, shopper.AccountID)})
+	if err != nil {
+		return nil, err
+	}
+	if err := opctx.SpendRows(ctx, "lines", len(preview.Lines)); err != nil {
+		return nil, err
+	}
+	return model.NewCartPreview(preview), nil
+}
+
+// localLines converts the global ids of lines to stored ones.
+func localLines(lines []*cart.LineInput) []cart.LineInput {
+	local := make([]cart.LineInput, len(lines))
+	for i, line := range lines {
+		local[i] = cart.LineInput{ProductID: store.LocalID(line.ProductID), Quantity: line.Quantity}
+		if line.Configuration != nil {
+			local[i].Configuration = localChoices(line.Configuration)
+		}
+	}
+	return local
+}
+
+// Promotions returns the promotions that target a product, loaded for all rows of its batch.
+func (r productResolver) Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error) {
+	return model.Load(ctx, obj.BatchRow, "promotions", r.Resolver, (*Resolver).promotionsOf)
+}
+
+func (r *Resolver) promotionsOf(ctx context.Context, all []*model.Product) ([][]*cart.PublicPromotion, error) {
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	products, err := v.Named(ctx, storedProducts(all))
+	if err != nil {
+		return nil, err
+	}
+	return r.store.ProductPromotions(ctx, v, products)
+}
+
+// Amount formats the amount in the shopper's locale.
+func (r codeCheckResolver) Amount(ctx context.Context, obj *redeem.CodeCheck) (*store.Money, error) {
+	if obj.Amount == nil {
+		return nil, nil
+	}
+	list, err := r.store.Monies(ctx, []store.CurrencyAmount{*obj.Amount}, opctx.Shopper(ctx).Locale)
+	return firstItem(list), err
+}
+
+// checkCodeInCart checks a code for the lines of a cart.
+func (r *Resolver) checkCodeInCart(ctx context.Context, use redeem.CodeUse, lines []*cart.LineInput) (*redeem.CodeCheck, error) {
+	if use.CartValue != nil {
+		return nil, store.Unprocessablef([]string{"cart_value"}, "must be absent with lines, which have a value. Leave out one of the two.")
+	}
+	v, err := r.catalog(ctx, "Query.promotionCodeCheck(lines:)")
+	if err != nil {
+		return nil, err
+	}
+	return r.store.CheckCodeInCart(ctx, v, use, localLines(lines))
+}

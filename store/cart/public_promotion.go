@@ -1,0 +1,93 @@
+package cart
+
+import (
+	"context"
+	"time"
+
+	"portico/store"
+	"portico/store/promotion/rule"
+	"portico/store/release"
+)
+
+// PublicPromotion is what shoppers may know of a promotion, in the currency of their view. It names no
+// codes.
+type PublicPromotion struct {
+	Name, Description      string
+	Type                   rule.PromotionType
+	End                    time.Time
+	Amount                 *store.Money       // off the cart, a unit or a bundle, or of a group; nil for none
+	Percent                *string            // digits; nil for none
+	X, Y                   *int               // of groups; nil for other types
+	Gifts                  []string           // SKUs
+	Requirements           []rule.Requirement // parts of a bundle
+	MinCartValue           *store.Money       // nil for none
+	MaxDiscountValue       *store.Money       // nil for none
+	MaxApplicationsPerCart *int               // nil for no limit
+}
+
+// NewPublicPromotion returns what a view's shopper may know of a promotion.
+func NewPublicPromotion(v *release.View, p *rule.Promotion) *PublicPromotion {
+	terms := p.Terms()
+	public := &PublicPromotion{Name: p.Name, Description: p.Description, Type: p.Type, End: p.End, Gifts: terms.Gifts, Requirements: terms.Requirements,
+		MaxApplicationsPerCart: p.MaxApplicationsPerCart}
+	money := func(minor int64, ok bool) *store.Money {
+		if !ok {
+			return nil
+		}
+		return v.Money(minor)
+	}
+	public.Amount = money(p.AmountIn(v.Currency))
+	public.MinCartValue = money(rule.AmountIn(p.MinCartValue, v.Currency))
+	public.MaxDiscountValue = money(rule.AmountIn(p.MaxDiscountValue, v.Currency))
+	switch p.Type {
+	case rule.PercentDiscount, rule.ItemPercentDiscount:
+		if percent := p.PercentageIn(v.Currency); percent != nil {
+			text := percent.String()
+			public.Percent = &text
+		}
+	case rule.XForY:
+		public.X, public.Y = &terms.X, &terms.Y
+	case rule.XForAmount:
+		public.X = &terms.X
+	}
+	return public
+}
+
+// ProductPromotions returns the active automatic promotions that target each product of a view, those
+// that end first, in one statement. Promotions of the whole cart target no product.
+func (s *CartService) ProductPromotions(ctx context.Context, v *release.View, products []*release.Product) ([][]*PublicPromotion, error) {
+	active, err := rule.FindAutomatic(ctx, s.db.Reader, v.Now(), v.Release.CatalogID)
+	if err != nil {
+		return nil, err
+	}
+	type target struct {
+		*rule.Promotion
+		public *PublicPromotion
+		all    bool
+		skus   map[string]bool
+	}
+	var targets []target
+	for _, p := range active {
+		if _, ok := p.MinimumIn(v.Currency); !ok || !p.GivesIn(v.Currency) || !p.HasItems() {
+			continue
+		}
+		t := target{p, NewPublicPromotion(v, p), p.TargetsAll(), map[string]bool{}}
+		for _, sku := range p.TargetSKUs() {
+			t.skus[sku] = true
+		}
+		targets = append(targets, t)
+	}
+	lists := make([][]*PublicPromotion, len(products))
+	for i, product := range products {
+		if lists[i] = []*PublicPromotion{}; product == nil || len(targets) == 0 {
+			continue
+		}
+		sku, extensions := product.SKU(), product.Extensions()
+		for _, t := range targets {
+			if (t.all || t.skus[sku]) && !t.Excludes(extensions) {
+				lists[i] = append(lists[i], t.public)
+			}
+		}
+	}
+	return lists, nil
+}

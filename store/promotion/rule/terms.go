@@ -1,0 +1,92 @@
+package rule
+
+import (
+	"encoding/json"
+	"slices"
+
+	"portico/store"
+)
+
+// Terms are the members of a schema that say which items a promotion needs and takes something off.
+// Which of them have a meaning depends on the type.
+type Terms struct {
+	Targets      []string      // SKUs; nil means all
+	X, Y         int           // x items for the price of y, or for an amount
+	Gifts        []string      // SKUs
+	Requirements []Requirement // parts of a bundle
+}
+
+// Requirement is a part of a bundle: a quantity of some SKUs.
+type Requirement struct {
+	Targets  []string // nil means any
+	Quantity int
+}
+
+// Terms decodes the schema. What fails today's checks in an old schema is left out.
+func (p *Promotion) Terms() (t Terms) {
+	var s struct {
+		Targets      json.RawMessage `json:"targets"`
+		X            int             `json:"x"`
+		Y            int             `json:"y"`
+		Gifts        []string        `json:"gifts"`
+		Quantities   []int           `json:"quantities"`
+		Requirements []struct {
+			Targets  json.RawMessage `json:"targets"`
+			Quantity int             `json:"quantity"`
+		} `json:"requirements"`
+	}
+	_ = store.DecodeJSON(p.Schema, &s)
+	t.X, t.Y, t.Gifts = s.X, s.Y, s.Gifts
+	for _, part := range s.Requirements {
+		t.Requirements = append(t.Requirements, Requirement{targetSKUs(part.Targets), part.Quantity})
+	}
+	var groups []json.RawMessage
+	if p.isBundle() && json.Unmarshal(s.Targets, &groups) == nil {
+		for i, group := range groups[:min(len(groups), len(s.Quantities))] {
+			t.Requirements = append(t.Requirements, Requirement{targetSKUs(group), s.Quantities[i]})
+		}
+	}
+	if !p.isBundle() {
+		t.Targets = targetSKUs(s.Targets)
+	}
+	return t
+}
+
+// targetSKUs returns the SKUs of a list; nil for all, which is null, "all" or an absent list.
+func targetSKUs(raw json.RawMessage) []string {
+	if len(raw) == 0 || string(raw) == "null" || string(raw) == allTargets {
+		return nil
+	}
+	list := []string{}
+	_ = json.Unmarshal(raw, &list) // what is no list of SKUs targets nothing
+	return list
+}
+
+func (p *Promotion) isBundle() bool { return p.Type == BundleFixedDiscount || p.Type == BundleGift }
+
+// HasItems reports whether the promotion is about items of a cart, not about the cart.
+func (p *Promotion) HasItems() bool { return p.Type != FixedDiscount && p.Type != PercentDiscount }
+
+// InCatalog reports whether the promotion applies to a catalog.
+func (p *Promotion) InCatalog(id string) bool {
+	return p.TargetCatalogs == nil || slices.Contains(p.TargetCatalogs, id)
+}
+
+// TargetsAll reports whether the promotion is about all items.
+func (p *Promotion) TargetsAll() bool {
+	terms := p.Terms()
+	if !p.isBundle() {
+		return terms.Targets == nil
+	}
+	return slices.ContainsFunc(terms.Requirements, func(r Requirement) bool { return r.Targets == nil })
+}
+
+// TargetSKUs returns the SKUs that the promotion names: targets, gifts and the parts of bundles.
+func (p *Promotion) TargetSKUs() []string {
+	terms := p.Terms()
+	skus := slices.Concat(terms.Targets, terms.Gifts)
+	for _, r := range terms.Requirements {
+		skus = append(skus, r.Targets...)
+	}
+	return skus
+}
