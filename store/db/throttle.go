@@ -31,18 +31,12 @@ const (
 	minBackoff = 0.25 // shorter pauses are none
 	maxBackoff = 4
 
-	slice     = time.Millisecond      // of work between two yields
+	workSlice = time.Millisecond      // of work between two yields
 	yieldTime = 20 * time.Microsecond // least time of a yield
 	askedTime = time.Second           // after the last request, in which a job yields
 )
 
 type throttleKey struct{}
-
-// WithThrottle returns a context under which Throttle pauses while requests wait.
-func (s *DB) WithThrottle(ctx context.Context) context.Context {
-	s.delays.send(time.Now())
-	return context.WithValue(ctx, throttleKey{}, &throttle{requests: &s.requests, probe: &s.delays, resumed: time.Now(), lastRequests: s.requests.Load()})
-}
 
 // Throttle pauses if a pause is due. Do not call it within a write: other writes
 // would wait.
@@ -91,15 +85,15 @@ func (c *throttle) yield() {
 	time.Sleep(yieldTime)
 	slept := time.Since(now)
 	c.yielded.Add(int64(slept))
-	c.yieldAt.Store(now.Add(slept + slice).UnixNano())
+	c.yieldAt.Store(now.Add(slept + workSlice).UnixNano())
 }
 
-// due reports whether a job that works at a time shall yield: a slice after it did, while there are requests.
+// due reports whether a job that works at a time shall yield: workSlice after it did, while there are requests.
 func (c *throttle) due(now time.Time) bool {
 	if now.UnixNano() < c.yieldAt.Load() {
 		return false
 	}
-	c.yieldAt.Store(now.Add(slice).UnixNano())
+	c.yieldAt.Store(now.Add(workSlice).UnixNano())
 	if requests := c.requests.Load(); c.seen.Swap(requests) != requests {
 		c.asked.Store(now.UnixNano())
 	}

@@ -82,8 +82,8 @@ func TestThrottleYields(t *testing.T) {
 	}{
 		{0, 0, false},
 		{5 * time.Millisecond, 1, true},
-		{5*time.Millisecond + slice - 1, 2, false},
-		{5*time.Millisecond + slice, 2, true},
+		{5*time.Millisecond + workSlice - 1, 2, false},
+		{5*time.Millisecond + workSlice, 2, true},
 		{20 * time.Millisecond, 2, true},
 		{time.Second, 2, true},
 		{2 * time.Second, 2, false},

@@ -1,0 +1,12 @@
+package db
+
+import (
+	"context"
+	"time"
+)
+
+// WithThrottle returns a context under which Throttle pauses while requests wait.
+func (s *DB) WithThrottle(ctx context.Context) context.Context {
+	s.delays.send(time.Now())
+	return context.WithValue(ctx, throttleKey{}, &throttle{requests: &s.requests, probe: &s.delays, resumed: time.Now(), lastRequests: s.requests.Load()})
+}
