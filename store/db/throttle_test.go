@@ -120,6 +120,7 @@ func TestJobsYieldBetweenRows(t *testing.T) {
 	require.Positive(t, c.yielded.Load())
 	c.yielded.Store(0)
 	c.yieldAt.Store(0)
+	d.requests.Add(1)
 	require.NoError(t, d.Update(ctx, "", func(ctx context.Context, t *Tx) error {
 		_, err := t.Exec(ctx, `UPDATE settings SET page_length = page_length`)
 		return err
