@@ -235,6 +235,7 @@ func TestFrontCacheKeepsOtherStock(t *testing.T) {
 		clock := storetest.NewClock(noon)
 		server := openShop(t, e.WithStockCache(), shopFile(), withClock(clock))
 		storetest.RefreshStock(t, server.store)
+		awaitPoll(t, server.store)
 		hits := 0
 		front := behindFront(server, []*auth.Principal{admin()}, &hits)
 		send := func(target string) string {
@@ -262,6 +263,13 @@ func TestFrontCacheKeepsOtherStock(t *testing.T) {
 	})
 }
 
+// awaitPoll waits until a poll has seen all writes so far. Settings and routes are then read once more, and
+// the requests until then are not answered in front.
+func awaitPoll(t *testing.T, s *shop.Store) {
+	t.Helper()
+	require.Error(t, s.Await(t.Context(), store.ConsistencyToken{"nowhere": store.Micros(time.Now())}), "no poll finds it")
+}
+
 // TestFrontCacheSurvivesPublications requires that after a publication the responses in front still hold that
 // show nothing of what it changed, with stock or without, whether or not the cache behind had them, and that
 // no response holds once a rule or a catalog changed.
@@ -275,6 +283,7 @@ func TestFrontCacheSurvivesPublications(t *testing.T) {
 		hits := 0
 		front := behindFront(server, []*auth.Principal{admin()}, &hits)
 		ask := func(target string) (answer string, answeredInFront bool) {
+			storetest.View(t, server.store, release.ShopperContext{}) // reads what a poll found changed
 			w, before := httptest.NewRecorder(), hits
 			r := frontRequest(t, 0, target, "", 0)
 			r.Header = http.Header{principalHeader: r.Header[principalHeader], "Content-Type": {"application/json"}}
@@ -286,7 +295,7 @@ func TestFrontCacheSurvivesPublications(t *testing.T) {
 			storetest.Import(t, server.store, line)
 			_, err := server.store.Publish(t.Context(), "test", "main", nil)
 			require.NoError(t, err)
-			storetest.View(t, server.store, release.ShopperContext{}) // reads the new routing table
+			awaitPoll(t, server.store)
 		}
 		const shown = `{ name stock { available } displayPrice { withTax { amount } } }`
 		targets := func(id string) []string {
@@ -325,7 +334,6 @@ func TestFrontCacheSurvivesPublications(t *testing.T) {
 			storetest.Import(t, server.store, []string{
 				`{"type":"catalog_rule","id":"vip","attributes":{"name":"vip","catalog_id":"main","tags":["vip"]}}`,
 				`{"type":"catalog_rule","id":"vip","attributes":{"name":"vip","catalog_id":"main","tags":["other"]}}`}[i])
-			storetest.View(t, server.store, release.ShopperContext{})
 			for _, target := range append(targets("chalk"), targets("anvil")...) {
 				_, inFront := ask(target)
 				require.False(t, inFront, "%s: another catalog may be chosen", target)
