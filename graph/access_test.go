@@ -29,6 +29,8 @@ func rootFields() map[string]string {
 		"Query.files":        `{ files { totalCount } }`,
 		"Query.currency":     `{ currency(code: "USD") { format } }`,
 		"Query.currencies":   `{ currencies { code } }`,
+		"Query.locales":      `{ locales }`,
+		"Query.channels":     `{ channels }`,
 		"Query.stock":        `{ stock(productId: "anvil") { total } }`,
 		"Query.stocks":       `{ stocks { totalCount } }`,
 		"Query.stocksById":   `{ stocksById(productIds: ["anvil"]) { total } }`,

@@ -400,12 +400,12 @@ func TestMutationPayloadMatchesTheNextRead(t *testing.T) {
 	})
 }
 
-// A preview of an object has all its fields but the id.
+// A preview of an object has all its fields but the id, and lists of what only a written one has.
 func TestPreviewHasAllFieldsButTheID(t *testing.T) {
 	t.Parallel()
 	var want, got []string
 	for _, field := range graphtest.Schema().Types["Promotion"].Fields {
-		if field.Name != "id" {
+		if field.Name != "id" && !strings.HasSuffix(field.Type.Name(), "Connection") {
 			want = append(want, field.Name+": "+field.Type.String())
 		}
 	}

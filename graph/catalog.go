@@ -18,6 +18,18 @@ func (r queryResolver) Catalog(ctx context.Context, id string) (*catalog.Catalog
 	return orNull(r.store.Catalog(ctx, store.LocalID(id)))
 }
 
+// catalogOf returns the catalog that a row names, loaded for all rows of its batch; nil for a deleted one.
+func catalogOf[T interface{ OfCatalog() string }](ctx context.Context, r *Resolver, row model.BatchRow[T]) (*catalog.Catalog, error) {
+	if err := auth.Require(ctx, "Query.catalog"); err != nil {
+		return nil, err
+	}
+	return model.Load(ctx, row, "catalog", r, func(r *Resolver, ctx context.Context, all []T) ([]*catalog.Catalog, error) {
+		ids := keysOf(all, T.OfCatalog)
+		catalogs, err := r.store.CatalogsByID(ctx, unique(ids))
+		return model.ValuesByKey(ids, catalogs), err
+	})
+}
+
 func (r queryResolver) Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogConnection, error) {
 	if err := auth.Require(ctx, "Query.catalogs"); err != nil {
 		return nil, err

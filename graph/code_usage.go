@@ -41,7 +41,20 @@ func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID stri
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, model.NewPromotionCodeUsages(slice.Items)), nil
+	return model.NewConnection(slice, model.NewBatch[model.PromotionCodeUsage](slice.Items)), nil
+}
+
+// Promotion reads the promotions of all usages at once.
+func (r codeUsageResolver) Promotion(ctx context.Context, obj *model.PromotionCodeUsage) (*model.Promotion, error) {
+	if err := auth.Require(ctx, "Query.promotion"); err != nil {
+		return nil, err
+	}
+	return model.Load(ctx, obj.BatchRow, "promotion", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.PromotionCodeUsage) ([]*model.Promotion, error) {
+		ids := keysOf(all, (*model.PromotionCodeUsage).OfPromotion)
+		found, err := r.store.PromotionsByID(ctx, unique(ids))
+		promotions := store.IndexBy(model.NewBatch[model.Promotion](valuesByID(unique(ids), found)), func(p *model.Promotion) string { return p.ID })
+		return model.ValuesByKey(ids, promotions), err
+	})
 }
 
 func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generated.PromotionCodeRedeemInput) (*generated.PromotionCodeRedeemPayload, error) {
@@ -57,7 +70,7 @@ func (r mutationResolver) PromotionCodeRedeem(ctx context.Context, input generat
 	userErrs, err := userErrors(err)
 	payload := &generated.PromotionCodeRedeemPayload{UserErrors: userErrs}
 	if usage != nil {
-		payload.Usage, payload.UnitsApplied = model.NewPromotionCodeUsage(usage), usage.Units
+		payload.Usage, payload.UnitsApplied = model.NewBatch[model.PromotionCodeUsage]([]*redeem.CodeUsage{usage})[0], usage.Units
 	}
 	return payload, err
 }
@@ -69,7 +82,7 @@ func (r mutationResolver) PromotionCodeRelease(ctx context.Context, input genera
 	}
 	released, err := r.store.ReleaseCode(ctx, auth.PrincipalFrom(ctx).Actor(), input.Reference, input.Code)
 	userErrs, err := userErrors(err)
-	return &generated.PromotionCodeReleasePayload{Usages: model.NewPromotionCodeUsages(released), UserErrors: userErrs}, err
+	return &generated.PromotionCodeReleasePayload{Usages: model.NewBatch[model.PromotionCodeUsage](released), UserErrors: userErrs}, err
 }
 
 func (codeRefusalResolver) Message(_ context.Context, obj *code.CodeRefusal) (string, error) {

@@ -153,7 +153,7 @@ func (r *Resolver) publishedOfType(ctx context.Context, kind string, ids []strin
 		if kind == store.TypeJob {
 			node, err = nodeOrNil(r.Query().Job(ctx, id))
 		} else if err = auth.Require(ctx, "Query.catalogReleases"); err == nil {
-			node, err = nodeOrNil(orNull(r.store.ReleaseByID(ctx, id)))
+			node, err = nodeOrNil(orNull(singleRow[model.CatalogRelease](r.store.ReleaseByID(ctx, id))))
 		}
 		if err != nil {
 			return err
@@ -182,7 +182,7 @@ func (r *Resolver) promotionsOfType(ctx context.Context, kind string, ids []stri
 	}
 	if kind == store.TypePromotion {
 		byID, err := r.store.PromotionsByID(ctx, ids)
-		addNodes(valuesByID(ids, byID), into)
+		addNodes(model.NewBatch[model.Promotion](valuesByID(ids, byID)), into)
 		return err
 	}
 	byID, err := r.store.PromotionCodesByID(ctx, ids)
@@ -204,7 +204,7 @@ func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string
 		return err
 	case store.TypeCatalogRule:
 		byID, err := r.store.CatalogRulesByID(ctx, ids)
-		addNodes(valuesByID(ids, byID), into)
+		addNodes(model.NewBatch[model.CatalogRule](valuesByID(ids, byID)), into)
 		return err
 	case store.TypeAuthoredHierarchy:
 		byID, err := r.store.AuthoredHierarchiesByID(ctx, ids)

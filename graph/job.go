@@ -10,7 +10,6 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/job"
-	"portico/store/release/segment"
 )
 
 func (r queryResolver) Job(ctx context.Context, id string) (*model.Job, error) {
@@ -32,8 +31,8 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 	return list, err
 }
 
-func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*segment.Release, error) {
-	return orNull(r.store.ReleaseOfJob(ctx, obj.Job))
+func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*model.CatalogRelease, error) {
+	return orNull(singleRow[model.CatalogRelease](r.store.ReleaseOfJob(ctx, obj.Job)))
 }
 
 func (r mutationResolver) JobCancel(ctx context.Context, input generated.JobCancelInput) (*generated.JobCancelPayload, error) {

@@ -231,11 +231,7 @@ func (r *Resolver) FilesByID(ctx context.Context, ids []string, shown []*model.P
 }
 
 func storedProducts(rows []*model.Product) []*release.Product {
-	products := make([]*release.Product, len(rows))
-	for i, p := range rows {
-		products[i] = p.Product
-	}
-	return products
+	return keysOf(rows, func(p *model.Product) *release.Product { return p.Product })
 }
 
 // idsOf returns the ids of all rows, each once.
@@ -252,9 +248,9 @@ func idsOf[T any](all []T, ids func(T) []string) (list []string) {
 	return list
 }
 
-// keysOf returns the key of each row.
-func keysOf[T any](all []T, key func(T) string) []string {
-	keys := make([]string, len(all))
+// keysOf returns a value of each row, such as a key.
+func keysOf[T, K any](all []T, key func(T) K) []K {
+	keys := make([]K, len(all))
 	for i, row := range all {
 		keys[i] = key(row)
 	}

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,15 @@ func (r productResolver) Children(ctx context.Context, obj *model.Product) ([]*m
 
 func (r productResolver) ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error) {
 	return r.related(ctx, obj, "componentProducts", func(p *model.Product) []string { return p.ComponentProductIDs() })
+}
+
+// Product reads the products that all bundles of the batch offer at once.
+func (r optionResolver) Product(ctx context.Context, obj *model.ComponentOption) (*model.Product, error) {
+	products, err := r.related(ctx, obj.Bundle, "options", (*model.Product).OptionProductIDs)
+	if i := slices.IndexFunc(products, func(p *model.Product) bool { return p.ProductID() == obj.ID }); i >= 0 {
+		return products[i], err
+	}
+	return nil, err
 }
 
 func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {

@@ -9,14 +9,15 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
 )
 
-func (r queryResolver) Promotion(ctx context.Context, id string) (*rule.Promotion, error) {
+func (r queryResolver) Promotion(ctx context.Context, id string) (*model.Promotion, error) {
 	if err := auth.Require(ctx, "Query.promotion"); err != nil {
 		return nil, err
 	}
-	return orNull(r.store.Promotion(ctx, store.LocalID(id)))
+	return orNull(singleRow[model.Promotion](r.store.Promotion(ctx, store.LocalID(id))))
 }
 
 func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionConnection, error) {
@@ -31,15 +32,70 @@ func (r queryResolver) Promotions(ctx context.Context, filter *model.PromotionFi
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, slice.Items), nil
+	return model.NewConnection(slice, model.NewBatch[model.Promotion](slice.Items)), nil
 }
 
+// promotionRow returns a promotion as a row of its own; nil for nil.
+func promotionRow(p *rule.Promotion) *model.Promotion {
+	if p == nil {
+		return nil
+	}
+	return model.NewBatch[model.Promotion]([]*rule.Promotion{p})[0]
+}
+
+// Codes lists the codes of all promotions at once.
+func (r promotionResolver) Codes(ctx context.Context, obj *model.Promotion, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeConnection, error) {
+	if err := auth.Require(ctx, "Query.promotionCodes"); err != nil {
+		return nil, err
+	}
+	page := pageOf(first, after, last, before, offset)
+	return model.Load(ctx, obj.BatchRow, "codes"+argumentsKey(page, orderBy, filter), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeConnection, error) {
+		codes, err := filter.Codes()
+		if err != nil {
+			return nil, err
+		}
+		lists, err := r.store.CodesOfPromotions(ctx, keysOf(all, promotionOf), codes, orderBy.Sort(), page)
+		connections := make([]*model.PromotionCodeConnection, len(lists))
+		for i, slice := range lists {
+			connections[i] = model.NewConnection(slice, slice.Items)
+		}
+		return connections, err
+	})
+}
+
+// Usages lists the usages of all promotions at once.
+func (r promotionResolver) Usages(ctx context.Context, obj *model.Promotion, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
+	if err := auth.Require(ctx, "Query.promotionCodeUsages"); err != nil {
+		return nil, err
+	}
+	page := pageOf(first, after, last, before, offset)
+	return model.Load(ctx, obj.BatchRow, "usages"+argumentsKey(page, orderBy, filter, code), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeUsageConnection, error) {
+		lists, err := r.store.UsagesOfPromotions(ctx, keysOf(all, promotionOf), code, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page})
+		connections := make([]*model.PromotionCodeUsageConnection, len(lists))
+		rows := model.NewBatchOfLists[model.PromotionCodeUsage](keysOf(lists, func(l *store.Slice[*redeem.CodeUsage]) []*redeem.CodeUsage { return l.Items }))
+		for i, slice := range lists {
+			connections[i] = model.NewConnection(slice, rows[i])
+		}
+		return connections, err
+	})
+}
+
+func promotionOf(p *model.Promotion) *rule.Promotion { return p.Promotion }
+
 // MinCartValue formats the amounts in the shopper's locale, as MaxDiscountValue does.
-func (r promotionResolver) MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
+func (r promotionResolver) MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error) {
 	return r.store.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
 }
 
-func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
+func (r promotionResolver) MaxDiscountValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error) {
+	return r.store.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Locale)
+}
+
+func (r previewResolver) MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
+	return r.store.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
+}
+
+func (r previewResolver) MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error) {
 	return r.store.Monies(ctx, obj.MaxDiscountValue, opctx.Shopper(ctx).Locale)
 }
 
@@ -51,7 +107,7 @@ func (r mutationResolver) PromotionCreate(ctx context.Context, input model.Promo
 	input.TargetCatalogs = localIDs(input.TargetCatalogs)
 	promotion, err := r.store.CreatePromotion(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), input.PromotionChange)
 	userErrs, err := userErrors(err)
-	return &generated.PromotionCreatePayload{Promotion: promotion, UserErrors: userErrs}, err
+	return &generated.PromotionCreatePayload{Promotion: promotionRow(promotion), UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.PromotionUpdateInput) (*generated.PromotionUpdatePayload, error) {
@@ -69,7 +125,7 @@ func (r mutationResolver) PromotionUpdate(ctx context.Context, input model.Promo
 	if input.DryRun {
 		payload.Preview = update.Promotion
 	} else {
-		payload.Promotion = update.Promotion
+		payload.Promotion = promotionRow(update.Promotion)
 	}
 	return payload, err
 }

@@ -18,6 +18,10 @@ func (r queryResolver) PromotionCode(ctx context.Context, code string) (*code.Pr
 	return orNull(r.store.PromotionCode(ctx, code))
 }
 
+func (codeResolver) Promotion(_ context.Context, obj *code.PromotionCode) (*model.Promotion, error) {
+	return promotionRow(obj.Promotion), nil
+}
+
 func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeConnection, error) {
 	if err := auth.Require(ctx, "Query.promotionCodes"); err != nil {
 		return nil, err
@@ -43,7 +47,7 @@ func (r mutationResolver) PromotionCodesCreate(ctx context.Context, input genera
 	if codes == nil {
 		codes = []*code.PromotionCode{}
 	}
-	return &generated.PromotionCodesCreatePayload{Promotion: p, Codes: codes, UserErrors: userErrs}, err
+	return &generated.PromotionCodesCreatePayload{Promotion: promotionRow(p), Codes: codes, UserErrors: userErrs}, err
 }
 
 func (r mutationResolver) PromotionCodesDelete(ctx context.Context, input generated.PromotionCodesDeleteInput) (*generated.PromotionCodesDeletePayload, error) {

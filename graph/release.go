@@ -4,21 +4,28 @@ import (
 	"context"
 
 	"portico/graph/generated"
+	"portico/graph/model"
 	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/store"
-	"portico/store/release/segment"
+	"portico/store/catalog"
 )
 
-func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*segment.Release, error) {
+func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error) {
 	if err := auth.Require(ctx, "Query.catalogReleases"); err != nil {
 		return nil, err
 	}
-	return r.store.Releases(ctx, store.LocalID(catalogID))
+	releases, err := r.store.Releases(ctx, store.LocalID(catalogID))
+	return model.NewBatch[model.CatalogRelease](releases), err
 }
 
-func (r releaseResolver) Served(ctx context.Context, obj *segment.Release) (bool, error) {
-	return r.store.Served(ctx, obj)
+func (r releaseResolver) Served(ctx context.Context, obj *model.CatalogRelease) (bool, error) {
+	return r.store.Served(ctx, obj.Release)
+}
+
+// Catalog reads the catalogs of all releases at once.
+func (r releaseResolver) Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error) {
+	return catalogOf(ctx, r.Resolver, obj.BatchRow)
 }
 
 func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.CatalogPublishInput) (*generated.CatalogPublishPayload, error) {
@@ -36,7 +43,7 @@ func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generat
 	if err != nil {
 		return nil, err
 	}
-	release, err := r.store.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID))
+	release, err := singleRow[model.CatalogRelease](r.store.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID)))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: userErrs}, err
 }

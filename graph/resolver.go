@@ -56,7 +56,12 @@ type (
 	authoredNodeResolver struct{ *Resolver }
 	codeRefusalResolver  struct{ *Resolver }
 	codeCheckResolver    struct{ *Resolver }
+	previewResolver      struct{ *Resolver }
+	codeUsageResolver    struct{ *Resolver }
+	ruleResolver         struct{ *Resolver }
+	optionResolver       struct{ *Resolver }
 
+	codeResolver               struct{}
 	moneyInputResolver         struct{}
 	promotionCodeInputResolver struct{}
 )
@@ -102,7 +107,10 @@ func (r *Resolver) Job() generated.JobResolver { return jobResolver{r} }
 func (r *Resolver) Promotion() generated.PromotionResolver { return promotionResolver{r} }
 
 // PromotionPreview implements generated.ResolverRoot.
-func (r *Resolver) PromotionPreview() generated.PromotionPreviewResolver { return promotionResolver{r} }
+func (r *Resolver) PromotionPreview() generated.PromotionPreviewResolver { return previewResolver{r} }
+
+// PromotionCode implements generated.ResolverRoot.
+func (r *Resolver) PromotionCode() generated.PromotionCodeResolver { return codeResolver{} }
 
 // PromotionCodeRefusal implements generated.ResolverRoot.
 func (r *Resolver) PromotionCodeRefusal() generated.PromotionCodeRefusalResolver {
@@ -113,6 +121,17 @@ func (r *Resolver) PromotionCodeRefusal() generated.PromotionCodeRefusalResolver
 func (r *Resolver) PromotionCodeCheck() generated.PromotionCodeCheckResolver {
 	return codeCheckResolver{r}
 }
+
+// PromotionCodeUsage implements generated.ResolverRoot.
+func (r *Resolver) PromotionCodeUsage() generated.PromotionCodeUsageResolver {
+	return codeUsageResolver{r}
+}
+
+// CatalogRule implements generated.ResolverRoot.
+func (r *Resolver) CatalogRule() generated.CatalogRuleResolver { return ruleResolver{r} }
+
+// ComponentOption implements generated.ResolverRoot.
+func (r *Resolver) ComponentOption() generated.ComponentOptionResolver { return optionResolver{r} }
 
 // AuthoredNode implements generated.ResolverRoot.
 func (r *Resolver) AuthoredNode() generated.AuthoredNodeResolver { return authoredNodeResolver{r} }

@@ -11,11 +11,11 @@ import (
 	"portico/store/catalog"
 )
 
-func (r queryResolver) CatalogRule(ctx context.Context, id string) (*catalog.CatalogRule, error) {
+func (r queryResolver) CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error) {
 	if err := auth.Require(ctx, "Query.catalogRule"); err != nil {
 		return nil, err
 	}
-	return orNull(r.store.CatalogRule(ctx, store.LocalID(id)))
+	return orNull(singleRow[model.CatalogRule](r.store.CatalogRule(ctx, store.LocalID(id))))
 }
 
 func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogRuleConnection, error) {
@@ -26,7 +26,12 @@ func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *stri
 	if err != nil {
 		return nil, err
 	}
-	return model.NewConnection(slice, slice.Items), nil
+	return model.NewConnection(slice, model.NewBatch[model.CatalogRule](slice.Items)), nil
+}
+
+// Catalog reads the catalogs of all rules at once.
+func (r ruleResolver) Catalog(ctx context.Context, obj *model.CatalogRule) (*catalog.Catalog, error) {
+	return catalogOf(ctx, r.Resolver, obj.BatchRow)
 }
 
 func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRuleCreatePayload, error) {
@@ -35,9 +40,9 @@ func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated
 		return nil, err
 	}
 	catalogID := store.LocalID(input.CatalogID)
-	rule, err := r.store.CreateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.RuleChange{
+	rule, err := singleRow[model.CatalogRule](r.store.CreateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), catalog.RuleChange{
 		Name: &input.Name, CatalogID: &catalogID, AccountIDs: input.AccountIds, AccountTagIDs: input.AccountTagIds,
-		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: valuesOf(input.Schedules)})
+		CustomerIDs: input.CustomerIds, Channels: input.Channels, Tags: input.Tags, Schedules: valuesOf(input.Schedules)}))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogRuleCreatePayload{CatalogRule: rule, UserErrors: userErrs}, err
 }
@@ -53,7 +58,7 @@ func (r mutationResolver) CatalogRuleUpdate(ctx context.Context, input generated
 		catalogID := store.LocalID(*input.CatalogID)
 		change.CatalogID = &catalogID
 	}
-	rule, err := r.store.UpdateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), change)
+	rule, err := singleRow[model.CatalogRule](r.store.UpdateCatalogRule(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), change))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogRuleUpdatePayload{CatalogRule: rule, UserErrors: userErrs}, err
 }

@@ -64,11 +64,12 @@ func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Pr
 	if err := auth.Require(ctx, "Query.product"); err != nil {
 		return nil, err
 	}
-	return model.Load(ctx, obj.BatchRow, "product", r.Resolver, (*Resolver).productsOfStocks)
+	return model.Load(ctx, obj.BatchRow, "product", r.Resolver, productsOfRows)
 }
 
-func (r *Resolver) productsOfStocks(ctx context.Context, all []*model.Stock) ([]*model.Product, error) {
-	ids := keysOf(all, (*model.Stock).OfProduct)
+// productsOfRows returns the product that each row names; nil for one that the catalog does not have.
+func productsOfRows[T interface{ OfProduct() string }](r *Resolver, ctx context.Context, all []T) ([]*model.Product, error) {
+	ids := keysOf(all, T.OfProduct)
 	products, err := r.ProductsByID(ctx, unique(ids), nil)
 	return model.ValuesByKey(ids, products), err
 }

@@ -29,6 +29,14 @@ func (r queryResolver) StockTransaction(ctx context.Context, productID, id strin
 	return orNull(singleRow[model.StockTransaction](entry, err))
 }
 
+// Product reads the products of all transactions at once.
+func (r transactionResolver) Product(ctx context.Context, obj *model.StockTransaction) (*model.Product, error) {
+	if err := auth.Require(ctx, "Query.product"); err != nil {
+		return nil, err
+	}
+	return model.Load(ctx, obj.BatchRow, "product", r.Resolver, productsOfRows)
+}
+
 // Stock returns the same record for all transactions of a product, so that client caches get one value
 // for its id.
 func (r transactionResolver) Stock(ctx context.Context, obj *model.StockTransaction) (*model.Stock, error) {
@@ -39,7 +47,7 @@ func (r transactionResolver) Stock(ctx context.Context, obj *model.StockTransact
 		return nil, err
 	}
 	return model.Load(ctx, obj.BatchRow, "stock", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.StockTransaction) ([]*model.Stock, error) {
-		return r.stocksOf(ctx, keysOf(all, func(l *model.StockTransaction) string { return l.ProductID }))
+		return r.stocksOf(ctx, keysOf(all, (*model.StockTransaction).OfProduct))
 	})
 }
 

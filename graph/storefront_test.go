@@ -29,6 +29,7 @@ func TestStorefrontQueries(t *testing.T) {
 			{name: "a file", query: `{ file(id: ` + global("File", "photo-1") + `) { uuid } none: file(id: "nobody") { uuid } }`, data: `{"file":{"uuid":"photo-1"},"none":null}`},
 			{name: "currencies", query: `{ currencies { code default decimalPlaces } currency(code: "JPY") { format } none: currency(code: "jpy") { code } }`,
 				data: `{"currencies":[{"code":"EUR","default":false,"decimalPlaces":2},{"code":"JPY","default":false,"decimalPlaces":0},{"code":"USD","default":true,"decimalPlaces":2}],"currency":{"format":"¥{price}"},"none":null}`},
+			{name: "languages and channels", query: `{ locales channels }`, data: `{"locales":["en","fr","pt-BR","zh-Hant"],"channels":[]}`},
 			{name: "where stock is", query: `{ stockLocations { uuid name externalRef address } }`, data: `{"stockLocations":[{"uuid":"default","name":"Default","externalRef":"","address":[]}]}`},
 			{name: "stock of a product that is not imported", query: `mutation { stockCreate(input: {productId: "orphan", quantity: 1}) { stock { total } warnings { field message } userErrors { code } } }`,
 				data: `{"stockCreate":{"stock":{"total":1},"warnings":[{"field":["input","productId"],"message":"productId names a product that is not imported: \"orphan\"; import the product, or delete the record with stockDelete."}],"userErrors":[]}}`},

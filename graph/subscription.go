@@ -93,7 +93,7 @@ func offerOnce[T any](ctx context.Context, events chan<- T, event T) {
 	}
 }
 
-func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *segment.Release, error) {
+func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *model.CatalogRelease, error) {
 	if err := auth.Require(ctx, "Subscription.catalogPublished"); err != nil {
 		return nil, err
 	}
@@ -101,20 +101,20 @@ func (r subscriptionResolver) CatalogPublished(ctx context.Context) (<-chan *seg
 		return nil, err
 	}
 	changed, end := r.store.WatchCatalogs()
-	events := make(chan *segment.Release)
+	events := make(chan *model.CatalogRelease)
 	go func() {
 		defer close(events)
 		defer end()
 		var sent *segment.Release
 		for {
-			var offer chan *segment.Release
+			var offer chan *model.CatalogRelease
 			shown, err := r.shownRelease(ctx)
 			if err == nil && shown.release != nil && !shown.release.Same(sent) {
 				offer = events
 			}
 			next := time.NewTimer(shown.validFor)
 			select {
-			case offer <- shown.release:
+			case offer <- model.NewBatch[model.CatalogRelease]([]*segment.Release{shown.release})[0]:
 				sent = shown.release
 			case <-changed:
 			case <-next.C:

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -75,7 +74,7 @@ func (a *API) promotions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePage(w, a.newBuilder(r), page, list.Nodes, newPromotionResource)
+	return writePage(w, a.newBuilder(r), page, list.Nodes, func(p *model.Promotion) promotionResource { return newPromotionResource(p.Promotion) })
 }
 
 // promotion returns a promotion.
@@ -88,7 +87,7 @@ func (a *API) promotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePromotion(w, http.StatusOK, p)
+	return writePromotion(w, http.StatusOK, p.Promotion)
 }
 
 func promotionNotFound(r *http.Request) error {
@@ -110,7 +109,7 @@ func (a *API) createPromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writePromotion(w, http.StatusCreated, payload.Promotion)
+	return writePromotion(w, http.StatusCreated, payload.Promotion.Promotion)
 }
 
 // updatePromotion changes the members sent. With ?dry_run=true it returns the result
@@ -134,8 +133,11 @@ func (a *API) updatePromotion(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, appendResource(nil, promotionUpdateBody{
-		newPromotionResource(cmp.Or(payload.Promotion, payload.Preview)), codesDeleted{payload.CodesDeleted}}))
+	changed := payload.Preview
+	if payload.Promotion != nil {
+		changed = payload.Promotion.Promotion
+	}
+	writeJSON(w, http.StatusOK, appendResource(nil, promotionUpdateBody{newPromotionResource(changed), codesDeleted{payload.CodesDeleted}}))
 	return nil
 }
 

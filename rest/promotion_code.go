@@ -123,7 +123,7 @@ func (a *API) createCodes(w http.ResponseWriter, r *http.Request) error {
 	return writeData(w, http.StatusCreated, struct {
 		promotionResource
 		Codes []codeResource `json:"codes"`
-	}{newPromotionResource(payload.Promotion), made})
+	}{newPromotionResource(payload.Promotion.Promotion), made})
 }
 
 // nameRows adds the row to errors whose documented detail does not name it. With a

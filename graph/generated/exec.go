@@ -21,7 +21,6 @@ import (
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
-	"portico/store/release/segment"
 	"portico/store/stock"
 	"strconv"
 	"sync/atomic"
@@ -46,14 +45,18 @@ type ResolverRoot interface {
 	AuthoredNode() AuthoredNodeResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
+	CatalogRule() CatalogRuleResolver
+	ComponentOption() ComponentOptionResolver
 	ConfiguredProduct() ConfiguredProductResolver
 	Hierarchy() HierarchyResolver
 	Job() JobResolver
 	Mutation() MutationResolver
 	Product() ProductResolver
 	Promotion() PromotionResolver
+	PromotionCode() PromotionCodeResolver
 	PromotionCodeCheck() PromotionCodeCheckResolver
 	PromotionCodeRefusal() PromotionCodeRefusalResolver
+	PromotionCodeUsage() PromotionCodeUsageResolver
 	PromotionPreview() PromotionPreviewResolver
 	Query() QueryResolver
 	Stock() StockResolver
@@ -271,6 +274,7 @@ type ComplexityRoot struct {
 
 	CatalogRelease struct {
 		Added       func(childComplexity int) int
+		Catalog     func(childComplexity int) int
 		CatalogID   func(childComplexity int) int
 		Changed     func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
@@ -307,6 +311,7 @@ type ComplexityRoot struct {
 	CatalogRule struct {
 		AccountIDs    func(childComplexity int) int
 		AccountTagIDs func(childComplexity int) int
+		Catalog       func(childComplexity int) int
 		CatalogID     func(childComplexity int) int
 		Channels      func(childComplexity int) int
 		CreatedAt     func(childComplexity int) int
@@ -357,6 +362,7 @@ type ComplexityRoot struct {
 
 	ComponentOption struct {
 		ID       func(childComplexity int) int
+		Product  func(childComplexity int) int
 		Quantity func(childComplexity int) int
 		Type     func(childComplexity int) int
 	}
@@ -736,6 +742,7 @@ type ComplexityRoot struct {
 
 	Promotion struct {
 		Automatic              func(childComplexity int) int
+		Codes                  func(childComplexity int, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Conditions             func(childComplexity int) int
 		CreatedAt              func(childComplexity int) int
 		Currencies             func(childComplexity int) int
@@ -754,6 +761,7 @@ type ComplexityRoot struct {
 		TargetCatalogs         func(childComplexity int) int
 		Type                   func(childComplexity int) int
 		UpdatedAt              func(childComplexity int) int
+		Usages                 func(childComplexity int, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 	}
 
 	PromotionCode struct {
@@ -813,6 +821,7 @@ type ComplexityRoot struct {
 		Code              func(childComplexity int) int
 		CreatedAt         func(childComplexity int) int
 		ID                func(childComplexity int) int
+		Promotion         func(childComplexity int) int
 		PromotionGlobalID func(childComplexity int) int
 		Reference         func(childComplexity int) int
 		ReleasedAt        func(childComplexity int) int
@@ -922,6 +931,7 @@ type ComplexityRoot struct {
 		CatalogRule         func(childComplexity int, id string) int
 		CatalogRules        func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		Catalogs            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Channels            func(childComplexity int) int
 		Currencies          func(childComplexity int) int
 		Currency            func(childComplexity int, code string) int
 		File                func(childComplexity int, id string) int
@@ -932,6 +942,7 @@ type ComplexityRoot struct {
 		Hierarchy           func(childComplexity int, id string) int
 		Job                 func(childComplexity int, id string) int
 		Jobs                func(childComplexity int, first int) int
+		Locales             func(childComplexity int) int
 		Node                func(childComplexity int, id string) int
 		Nodes               func(childComplexity int, ids []string) int
 		Product             func(childComplexity int, id *string, sku *string, slug *string) int
@@ -1033,6 +1044,7 @@ type ComplexityRoot struct {
 		AvailableDelta func(childComplexity int) int
 		CreatedAt      func(childComplexity int) int
 		ID             func(childComplexity int) int
+		Product        func(childComplexity int) int
 		ProductID      func(childComplexity int) int
 		Quantity       func(childComplexity int) int
 		Reason         func(childComplexity int) int
@@ -1107,7 +1119,14 @@ type CatalogNodeResolver interface {
 	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
-	Served(ctx context.Context, obj *segment.Release) (bool, error)
+	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
+	Served(ctx context.Context, obj *model.CatalogRelease) (bool, error)
+}
+type CatalogRuleResolver interface {
+	Catalog(ctx context.Context, obj *model.CatalogRule) (*catalog.Catalog, error)
+}
+type ComponentOptionResolver interface {
+	Product(ctx context.Context, obj *model.ComponentOption) (*model.Product, error)
 }
 type ConfiguredProductResolver interface {
 	Product(ctx context.Context, obj *model.Product) (*model.Product, error)
@@ -1118,7 +1137,7 @@ type HierarchyResolver interface {
 	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
-	Release(ctx context.Context, obj *model.Job) (*segment.Release, error)
+	Release(ctx context.Context, obj *model.Job) (*model.CatalogRelease, error)
 }
 type MutationResolver interface {
 	StockCreate(ctx context.Context, input StockCreateInput) (*StockCreatePayload, error)
@@ -1172,14 +1191,23 @@ type ProductResolver interface {
 	Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error)
 }
 type PromotionResolver interface {
-	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
-	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
+	MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error)
+	MaxDiscountValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error)
+
+	Codes(ctx context.Context, obj *model.Promotion, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
+	Usages(ctx context.Context, obj *model.Promotion, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
+}
+type PromotionCodeResolver interface {
+	Promotion(ctx context.Context, obj *code.PromotionCode) (*model.Promotion, error)
 }
 type PromotionCodeCheckResolver interface {
 	Amount(ctx context.Context, obj *redeem.CodeCheck) (*store.Money, error)
 }
 type PromotionCodeRefusalResolver interface {
 	Message(ctx context.Context, obj *code.CodeRefusal) (string, error)
+}
+type PromotionCodeUsageResolver interface {
+	Promotion(ctx context.Context, obj *model.PromotionCodeUsage) (*model.Promotion, error)
 }
 type PromotionPreviewResolver interface {
 	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
@@ -1197,6 +1225,8 @@ type QueryResolver interface {
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
 	Currencies(ctx context.Context) ([]*release.Currency, error)
+	Locales(ctx context.Context) ([]string, error)
+	Channels(ctx context.Context) ([]string, error)
 	Currency(ctx context.Context, code string) (*release.Currency, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
@@ -1205,21 +1235,21 @@ type QueryResolver interface {
 	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
 	StockTransaction(ctx context.Context, productID string, id string) (*model.StockTransaction, error)
-	Promotion(ctx context.Context, id string) (*rule.Promotion, error)
-	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*rule.Promotion], error)
+	Promotion(ctx context.Context, id string) (*model.Promotion, error)
+	Promotions(ctx context.Context, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Promotion], error)
 	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
 	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
 	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
-	CatalogRule(ctx context.Context, id string) (*catalog.CatalogRule, error)
-	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.CatalogRule], error)
+	CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error)
+	CatalogRules(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogRule], error)
 	AuthoredHierarchy(ctx context.Context, id string) (*catalog.AuthoredHierarchy, error)
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
 	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
-	CatalogReleases(ctx context.Context, catalogID string) ([]*segment.Release, error)
+	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Settings(ctx context.Context) (*store.Settings, error)
@@ -1233,12 +1263,14 @@ type StockResolver interface {
 	Transactions(ctx context.Context, obj *model.Stock, first int) ([]*model.StockTransaction, error)
 }
 type StockTransactionResolver interface {
+	Product(ctx context.Context, obj *model.StockTransaction) (*model.Product, error)
+
 	Stock(ctx context.Context, obj *model.StockTransaction) (*model.Stock, error)
 }
 type SubscriptionResolver interface {
 	StockChanged(ctx context.Context, productIds []string) (<-chan *model.Stock, error)
 	JobProgress(ctx context.Context, id string) (<-chan *model.Job, error)
-	CatalogPublished(ctx context.Context) (<-chan *segment.Release, error)
+	CatalogPublished(ctx context.Context) (<-chan *model.CatalogRelease, error)
 }
 
 type MoneyInputResolver interface {
@@ -2040,6 +2072,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogRelease.Added(childComplexity), true
+	case "CatalogRelease.catalog":
+		if e.ComplexityRoot.CatalogRelease.Catalog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Catalog(childComplexity), true
 	case "CatalogRelease.catalogId":
 		if e.ComplexityRoot.CatalogRelease.CatalogID == nil {
 			break
@@ -2205,6 +2243,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogRule.AccountTagIDs(childComplexity), true
+	case "CatalogRule.catalog":
+		if e.ComplexityRoot.CatalogRule.Catalog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRule.Catalog(childComplexity), true
 	case "CatalogRule.catalogId":
 		if e.ComplexityRoot.CatalogRule.CatalogID == nil {
 			break
@@ -2369,6 +2413,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ComponentOption.ID(childComplexity), true
+	case "ComponentOption.product":
+		if e.ComplexityRoot.ComponentOption.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ComponentOption.Product(childComplexity), true
 	case "ComponentOption.quantity":
 		if e.ComplexityRoot.ComponentOption.Quantity == nil {
 			break
@@ -4151,6 +4201,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Promotion.Automatic(childComplexity), true
+	case "Promotion.codes":
+		if e.ComplexityRoot.Promotion.Codes == nil {
+			break
+		}
+
+		args, err := ec.field_Promotion_codes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Promotion.Codes(childComplexity, args["filter"].(*model.PromotionCodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Promotion.conditions":
 		if e.ComplexityRoot.Promotion.Conditions == nil {
 			break
@@ -4259,6 +4320,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Promotion.UpdatedAt(childComplexity), true
+	case "Promotion.usages":
+		if e.ComplexityRoot.Promotion.Usages == nil {
+			break
+		}
+
+		args, err := ec.field_Promotion_usages_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Promotion.Usages(childComplexity, args["code"].(*string), args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 
 	case "PromotionCode.code":
 		if e.ComplexityRoot.PromotionCode.Code == nil {
@@ -4477,6 +4549,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionCodeUsage.ID(childComplexity), true
+	case "PromotionCodeUsage.promotion":
+		if e.ComplexityRoot.PromotionCodeUsage.Promotion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCodeUsage.Promotion(childComplexity), true
 	case "PromotionCodeUsage.promotionId":
 		if e.ComplexityRoot.PromotionCodeUsage.PromotionGlobalID == nil {
 			break
@@ -4975,6 +5053,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Catalogs(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.channels":
+		if e.ComplexityRoot.Query.Channels == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Channels(childComplexity), true
 	case "Query.currencies":
 		if e.ComplexityRoot.Query.Currencies == nil {
 			break
@@ -5076,6 +5160,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Jobs(childComplexity, args["first"].(int)), true
+	case "Query.locales":
+		if e.ComplexityRoot.Query.Locales == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Locales(childComplexity), true
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {
 			break
@@ -5563,6 +5653,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.StockTransaction.ID(childComplexity), true
+	case "StockTransaction.product":
+		if e.ComplexityRoot.StockTransaction.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StockTransaction.Product(childComplexity), true
 	case "StockTransaction.productId":
 		if e.ComplexityRoot.StockTransaction.ProductID == nil {
 			break
@@ -6111,6 +6207,15 @@ type Query {
   # Currencies and shopper context
   "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `."
   currencies: [Currency!]
+
+  "The languages that the catalog has texts in, as BCP 47 tags: its base language, then the others. Send one as ` + "`" + `X-Moltin-Language` + "`" + `."
+  locales: [String!]
+
+  """
+  The channels by which catalog rules lead to this catalog now, sorted. Rules for certain accounts, account
+  tags or customers do not count. Send one as ` + "`" + `Store-Channel` + "`" + `.
+  """
+  channels: [String!]
 
   "A currency of ` + "`" + `currencies` + "`" + `, by code. Null if it is not one of them."
   currency("ISO 4217: ` + "`" + `USD` + "`" + `." code: String!): Currency
@@ -7031,6 +7136,8 @@ type ComponentOption {
   type: String!
   "Units of the product in the bundle."
   quantity: Int!
+  "The product, with its price. Null if it is no longer in the catalog."
+  product: Product
 }
 
 "A choice of options for a bundle."
@@ -7702,6 +7809,8 @@ type StockTransaction {
   uuid: ID!
   "The product's own id."
   productId: ID!
+  "The product, as the shopper sees it. Null if the shopper's catalog does not have it."
+  product: Product
   "Kind of change."
   action: StockAction!
   "Units."
@@ -7912,6 +8021,42 @@ type Promotion implements Node {
   createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
+  "Its codes, as ` + "`" + `promotionCodes` + "`" + ` lists them."
+  codes(
+    "Which codes to return."
+    filter: PromotionCodeFilter
+    "Default: by code, in byte order."
+    orderBy: PromotionCodeOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): PromotionCodeConnection
+  "Redemptions of its codes, as ` + "`" + `promotionCodeUsages` + "`" + ` lists them."
+  usages(
+    "Only usages of this code. Case-sensitive."
+    code: String
+    "Bounds on id or time of creation. Usages have no ` + "`" + `updatedAt` + "`" + `."
+    filter: ListBounds
+    "ID or CREATED_AT, which both mean time of use. Default: oldest first."
+    orderBy: ListOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): PromotionCodeUsageConnection
 }
 
 "A promotion as ` + "`" + `promotionUpdate` + "`" + ` with ` + "`" + `dryRun` + "`" + ` would leave it. It has no ` + "`" + `id` + "`" + `, so that caches do not mix it up with the promotion."
@@ -8581,6 +8726,8 @@ type PromotionCodeUsage {
   uuid: ID!
   "Global id of the code's promotion, which may be deleted. Null if an older version of the service deleted it."
   promotionId: ID
+  "The code's promotion. Null if it was deleted."
+  promotion: Promotion
   "The code."
   code: String!
   "Who used it. Empty if no user was given."
@@ -8813,6 +8960,8 @@ type CatalogRule implements Node {
   name: String!
   "Own id of the catalog that it leads to."
   catalogId: ID!
+  "The catalog that it leads to. Null if it was deleted."
+  catalog: Catalog
   "Only for these accounts. Empty means all."
   accountIds: [ID!]!
   "Only for accounts with one of these tags. Empty means all."
@@ -9245,6 +9394,8 @@ type CatalogRelease implements Node {
   uuid: ID!
   "The catalog's own id."
   catalogId: ID!
+  "The catalog as it is now. Null if it was deleted."
+  catalog: Catalog
   "Whether shoppers see this release of the catalog."
   served: Boolean!
   "Time at which it was completed."
@@ -9911,6 +10062,8 @@ func (ec *executionContext) childFields_CatalogRelease(ctx context.Context, fiel
 		return ec.fieldContext_CatalogRelease_uuid(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_CatalogRelease_catalogId(ctx, field)
+	case "catalog":
+		return ec.fieldContext_CatalogRelease_catalog(ctx, field)
 	case "served":
 		return ec.fieldContext_CatalogRelease_served(ctx, field)
 	case "publishedAt":
@@ -9983,6 +10136,8 @@ func (ec *executionContext) childFields_CatalogRule(ctx context.Context, field g
 		return ec.fieldContext_CatalogRule_name(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_CatalogRule_catalogId(ctx, field)
+	case "catalog":
+		return ec.fieldContext_CatalogRule_catalog(ctx, field)
 	case "accountIds":
 		return ec.fieldContext_CatalogRule_accountIds(ctx, field)
 	case "accountTagIds":
@@ -10083,6 +10238,8 @@ func (ec *executionContext) childFields_ComponentOption(ctx context.Context, fie
 		return ec.fieldContext_ComponentOption_type(ctx, field)
 	case "quantity":
 		return ec.fieldContext_ComponentOption_quantity(ctx, field)
+	case "product":
+		return ec.fieldContext_ComponentOption_product(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ComponentOption", field.Name)
 }
@@ -10801,6 +10958,10 @@ func (ec *executionContext) childFields_Promotion(ctx context.Context, field gra
 		return ec.fieldContext_Promotion_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_Promotion_updatedAt(ctx, field)
+	case "codes":
+		return ec.fieldContext_Promotion_codes(ctx, field)
+	case "usages":
+		return ec.fieldContext_Promotion_usages(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Promotion", field.Name)
 }
@@ -10915,6 +11076,8 @@ func (ec *executionContext) childFields_PromotionCodeUsage(ctx context.Context, 
 		return ec.fieldContext_PromotionCodeUsage_uuid(ctx, field)
 	case "promotionId":
 		return ec.fieldContext_PromotionCodeUsage_promotionId(ctx, field)
+	case "promotion":
+		return ec.fieldContext_PromotionCodeUsage_promotion(ctx, field)
 	case "code":
 		return ec.fieldContext_PromotionCodeUsage_code(ctx, field)
 	case "user":
@@ -11263,6 +11426,8 @@ func (ec *executionContext) childFields_StockTransaction(ctx context.Context, fi
 		return ec.fieldContext_StockTransaction_uuid(ctx, field)
 	case "productId":
 		return ec.fieldContext_StockTransaction_productId(ctx, field)
+	case "product":
+		return ec.fieldContext_StockTransaction_product(ctx, field)
 	case "action":
 		return ec.fieldContext_StockTransaction_action(ctx, field)
 	case "quantity":
@@ -12444,6 +12609,138 @@ func (ec *executionContext) field_Product_componentProductsConnection_args(ctx c
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Promotion_codes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.PromotionCodeFilter, error) {
+			return ec.unmarshalOPromotionCodeFilter2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOPromotionCodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Promotion_usages_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "code",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["code"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.ListBounds, error) {
+			return ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -17021,7 +17318,7 @@ func (ec *executionContext) fieldContext_CatalogPublishPayload_userErrors(_ cont
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_id(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17044,7 +17341,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_id(_ context.Context, fi
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17067,7 +17364,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_uuid(_ context.Context, 
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17090,7 +17387,39 @@ func (ec *executionContext) fieldContext_CatalogRelease_catalogId(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_served(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_catalog(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_catalog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogRelease().Catalog(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_catalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRelease",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Catalog(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRelease_served(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17113,7 +17442,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_served(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_publishedAt(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_publishedAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17136,7 +17465,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_publishedAt(_ context.Co
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_products(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_products(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17159,7 +17488,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_products(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_locale(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_locale(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17182,7 +17511,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_locale(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_locales(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_locales(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17205,7 +17534,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_locales(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_added(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_added(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17228,7 +17557,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_added(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_changed(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_changed(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17251,7 +17580,7 @@ func (ec *executionContext) fieldContext_CatalogRelease_changed(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRelease_removed(ctx context.Context, field graphql.CollectedField, obj *segment.Release) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRelease_removed(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17286,8 +17615,8 @@ func (ec *executionContext) _CatalogReleaseServePayload_release(ctx context.Cont
 			return obj.Release, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *segment.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -17646,7 +17975,7 @@ func (ec *executionContext) fieldContext_CatalogResolution_candidates(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRule_id(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_id(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17669,7 +17998,7 @@ func (ec *executionContext) fieldContext_CatalogRule_id(_ context.Context, field
 	return graphql.NewScalarFieldContext("CatalogRule", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_uuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17692,7 +18021,7 @@ func (ec *executionContext) fieldContext_CatalogRule_uuid(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_name(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_name(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17715,7 +18044,7 @@ func (ec *executionContext) fieldContext_CatalogRule_name(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_catalogId(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17738,7 +18067,39 @@ func (ec *executionContext) fieldContext_CatalogRule_catalogId(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_accountIds(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_catalog(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRule_catalog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogRule().Catalog(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Catalog) graphql.Marshaler {
+			return ec.marshalOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRule_catalog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogRule",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Catalog(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogRule_accountIds(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17761,7 +18122,7 @@ func (ec *executionContext) fieldContext_CatalogRule_accountIds(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_accountTagIds(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_accountTagIds(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17784,7 +18145,7 @@ func (ec *executionContext) fieldContext_CatalogRule_accountTagIds(_ context.Con
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_customerIds(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_customerIds(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17807,7 +18168,7 @@ func (ec *executionContext) fieldContext_CatalogRule_customerIds(_ context.Conte
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_channels(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_channels(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17830,7 +18191,7 @@ func (ec *executionContext) fieldContext_CatalogRule_channels(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_tags(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_tags(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17853,7 +18214,7 @@ func (ec *executionContext) fieldContext_CatalogRule_tags(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRule_schedules(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_schedules(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17885,7 +18246,7 @@ func (ec *executionContext) fieldContext_CatalogRule_schedules(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRule_createdAt(ctx context.Context, field graphql.CollectedField, obj *catalog.CatalogRule) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRule_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRule) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17908,7 +18269,7 @@ func (ec *executionContext) fieldContext_CatalogRule_createdAt(_ context.Context
 	return graphql.NewScalarFieldContext("CatalogRule", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17920,7 +18281,7 @@ func (ec *executionContext) _CatalogRuleConnection_edges(ctx context.Context, fi
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.CatalogRule]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.CatalogRule]) graphql.Marshaler {
 			return ec.marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -17940,7 +18301,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_edges(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -17952,8 +18313,8 @@ func (ec *executionContext) _CatalogRuleConnection_nodes(ctx context.Context, fi
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.CatalogRule) graphql.Marshaler {
-			return ec.marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRuleᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogRule) graphql.Marshaler {
+			return ec.marshalNCatalogRule2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogRuleᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -17972,7 +18333,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_nodes(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18004,7 +18365,7 @@ func (ec *executionContext) fieldContext_CatalogRuleConnection_pageInfo(_ contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18039,8 +18400,8 @@ func (ec *executionContext) _CatalogRuleCreatePayload_catalogRule(ctx context.Co
 			return obj.CatalogRule, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
@@ -18146,7 +18507,7 @@ func (ec *executionContext) fieldContext_CatalogRuleDeletePayload_userErrors(_ c
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18169,7 +18530,7 @@ func (ec *executionContext) fieldContext_CatalogRuleEdge_cursor(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRuleEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.CatalogRule]) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogRule]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18181,8 +18542,8 @@ func (ec *executionContext) _CatalogRuleEdge_node(ctx context.Context, field gra
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
-			return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
+			return ec.marshalNCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		true,
@@ -18259,8 +18620,8 @@ func (ec *executionContext) _CatalogRuleUpdatePayload_catalogRule(ctx context.Co
 			return obj.CatalogRule, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
@@ -18375,7 +18736,7 @@ func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18398,7 +18759,7 @@ func (ec *executionContext) fieldContext_ComponentOption_uuid(_ context.Context,
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _ComponentOption_type(ctx context.Context, field graphql.CollectedField, obj *catalog.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_type(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18421,7 +18782,7 @@ func (ec *executionContext) fieldContext_ComponentOption_type(_ context.Context,
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field graphql.CollectedField, obj *catalog.ComponentOption) (ret graphql.Marshaler) {
+func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -18442,6 +18803,38 @@ func (ec *executionContext) _ComponentOption_quantity(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_ComponentOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ComponentOption", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ComponentOption_product(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ComponentOption_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ComponentOption().Product(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ComponentOption_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ComponentOption",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ConfiguredProduct_product(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -20731,8 +21124,8 @@ func (ec *executionContext) _Job_release(ctx context.Context, field graphql.Coll
 			return ec.Resolvers.Job().Release(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *segment.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -23935,8 +24328,8 @@ func (ec *executionContext) _Product_components(ctx context.Context, field graph
 			return obj.Components(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []release.ProductComponent) graphql.Marshaler {
-			return ec.marshalNProductComponent2ᚕporticoᚋstoreᚋreleaseᚐProductComponentᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []model.ProductComponent) graphql.Marshaler {
+			return ec.marshalNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24586,7 +24979,7 @@ func (ec *executionContext) fieldContext_Product_promotions(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24609,7 +25002,7 @@ func (ec *executionContext) fieldContext_ProductComponent_key(_ context.Context,
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_name(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_name(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24632,7 +25025,7 @@ func (ec *executionContext) fieldContext_ProductComponent_name(_ context.Context
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_min(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_min(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24655,7 +25048,7 @@ func (ec *executionContext) fieldContext_ProductComponent_min(_ context.Context,
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_max(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_max(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24678,7 +25071,7 @@ func (ec *executionContext) fieldContext_ProductComponent_max(_ context.Context,
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_sortOrder(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_sortOrder(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24701,7 +25094,7 @@ func (ec *executionContext) fieldContext_ProductComponent_sortOrder(_ context.Co
 	return graphql.NewScalarFieldContext("ProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ProductComponent_options(ctx context.Context, field graphql.CollectedField, obj *release.ProductComponent) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductComponent_options(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24710,11 +25103,11 @@ func (ec *executionContext) _ProductComponent_options(ctx context.Context, field
 			return ec.fieldContext_ProductComponent_options(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Options, nil
+			return obj.Options(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []catalog.ComponentOption) graphql.Marshaler {
-			return ec.marshalNComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []model.ComponentOption) graphql.Marshaler {
+			return ec.marshalNComponentOption2ᚕporticoᚋgraphᚋmodelᚐComponentOptionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24724,7 +25117,7 @@ func (ec *executionContext) fieldContext_ProductComponent_options(_ context.Cont
 	fc = &graphql.FieldContext{
 		Object:     "ProductComponent",
 		Field:      field,
-		IsMethod:   false,
+		IsMethod:   true,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_ComponentOption(ctx, field)
@@ -25871,7 +26264,7 @@ func (ec *executionContext) fieldContext_ProductTranslation_description(_ contex
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25894,7 +26287,7 @@ func (ec *executionContext) fieldContext_Promotion_id(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Promotion", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_uuid(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25917,7 +26310,7 @@ func (ec *executionContext) fieldContext_Promotion_uuid(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_name(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25940,7 +26333,7 @@ func (ec *executionContext) fieldContext_Promotion_name(_ context.Context, field
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_description(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25963,7 +26356,7 @@ func (ec *executionContext) fieldContext_Promotion_description(_ context.Context
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_promotionType(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -25986,7 +26379,7 @@ func (ec *executionContext) fieldContext_Promotion_promotionType(_ context.Conte
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionType does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_enabled(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26009,7 +26402,7 @@ func (ec *executionContext) fieldContext_Promotion_enabled(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_automatic(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26032,7 +26425,7 @@ func (ec *executionContext) fieldContext_Promotion_automatic(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_state(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26055,7 +26448,7 @@ func (ec *executionContext) fieldContext_Promotion_state(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type PromotionState does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_start(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26078,7 +26471,7 @@ func (ec *executionContext) fieldContext_Promotion_start(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_end(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26101,7 +26494,7 @@ func (ec *executionContext) fieldContext_Promotion_end(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_minCartValue(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26133,7 +26526,7 @@ func (ec *executionContext) fieldContext_Promotion_minCartValue(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxDiscountValue(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26165,7 +26558,7 @@ func (ec *executionContext) fieldContext_Promotion_maxDiscountValue(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_maxApplicationsPerCart(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26188,7 +26581,7 @@ func (ec *executionContext) fieldContext_Promotion_maxApplicationsPerCart(_ cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_schema(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26211,7 +26604,7 @@ func (ec *executionContext) fieldContext_Promotion_schema(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_currencies(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26243,7 +26636,7 @@ func (ec *executionContext) fieldContext_Promotion_currencies(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26266,7 +26659,7 @@ func (ec *executionContext) fieldContext_Promotion_targetCatalogs(_ context.Cont
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26289,7 +26682,7 @@ func (ec *executionContext) fieldContext_Promotion_conditions(_ context.Context,
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26312,7 +26705,7 @@ func (ec *executionContext) fieldContext_Promotion_createdAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26333,6 +26726,94 @@ func (ec *executionContext) _Promotion_updatedAt(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_Promotion_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_codes(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_codes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Promotion().Codes(ctx, obj, fc.Args["filter"].(*model.PromotionCodeFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*code.PromotionCode]) graphql.Marshaler {
+			return ec.marshalOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_codes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Promotion",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Promotion_codes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Promotion_usages(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_usages(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Promotion().Usages(ctx, obj, fc.Args["code"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
+			return ec.marshalOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_usages(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Promotion",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCodeUsageConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Promotion_usages_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PromotionCode_id(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
@@ -26574,11 +27055,11 @@ func (ec *executionContext) _PromotionCode_promotion(ctx context.Context, field 
 			return ec.fieldContext_PromotionCode_promotion(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Promotion, nil
+			return ec.Resolvers.PromotionCode().Promotion(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26588,8 +27069,8 @@ func (ec *executionContext) fieldContext_PromotionCode_promotion(_ context.Conte
 	fc = &graphql.FieldContext{
 		Object:     "PromotionCode",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Promotion(ctx, field)
 		},
@@ -27193,6 +27674,38 @@ func (ec *executionContext) fieldContext_PromotionCodeUsage_promotionId(_ contex
 	return graphql.NewScalarFieldContext("PromotionCodeUsage", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _PromotionCodeUsage_promotion(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCodeUsage_promotion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.PromotionCodeUsage().Promotion(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCodeUsage_promotion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCodeUsage",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Promotion(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PromotionCodeUsage_code(ctx context.Context, field graphql.CollectedField, obj *model.PromotionCodeUsage) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27563,8 +28076,8 @@ func (ec *executionContext) _PromotionCodesCreatePayload_promotion(ctx context.C
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -27789,7 +28302,7 @@ func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_userError
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27801,7 +28314,7 @@ func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, fiel
 			return obj.Edges(), nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*rule.Promotion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.Promotion]) graphql.Marshaler {
 			return ec.marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
 		},
 		true,
@@ -27821,7 +28334,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_edges(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27833,8 +28346,8 @@ func (ec *executionContext) _PromotionConnection_nodes(ctx context.Context, fiel
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*rule.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -27853,7 +28366,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_nodes(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27885,7 +28398,7 @@ func (ec *executionContext) fieldContext_PromotionConnection_pageInfo(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*rule.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27920,8 +28433,8 @@ func (ec *executionContext) _PromotionCreatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -28142,7 +28655,7 @@ func (ec *executionContext) fieldContext_PromotionDeletePayload_userErrors(_ con
 	return fc, nil
 }
 
-func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*rule.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28165,7 +28678,7 @@ func (ec *executionContext) fieldContext_PromotionEdge_cursor(_ context.Context,
 	return graphql.NewScalarFieldContext("PromotionEdge", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*rule.Promotion]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -28177,8 +28690,8 @@ func (ec *executionContext) _PromotionEdge_node(ctx context.Context, field graph
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
-			return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
+			return ec.marshalNPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, selections, v)
 		},
 		true,
 		true,
@@ -28650,8 +29163,8 @@ func (ec *executionContext) _PromotionUpdatePayload_promotion(ctx context.Contex
 			return obj.Promotion, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -29229,6 +29742,52 @@ func (ec *executionContext) fieldContext_Query_currencies(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_locales(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_locales(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Locales(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_locales(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Query", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Query_channels(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_channels(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Channels(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_channels(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Query", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Query_currency(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -29582,8 +30141,8 @@ func (ec *executionContext) _Query_promotion(ctx context.Context, field graphql.
 			return ec.Resolvers.Query().Promotion(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
-			return ec.marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
+			return ec.marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, selections, v)
 		},
 		true,
 		false,
@@ -29626,7 +30185,7 @@ func (ec *executionContext) _Query_promotions(ctx context.Context, field graphql
 			return ec.Resolvers.Query().Promotions(ctx, fc.Args["filter"].(*model.PromotionFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*rule.Promotion]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.Promotion]) graphql.Marshaler {
 			return ec.marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -29934,8 +30493,8 @@ func (ec *executionContext) _Query_catalogRule(ctx context.Context, field graphq
 			return ec.Resolvers.Query().CatalogRule(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
-			return ec.marshalOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
+			return ec.marshalOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, selections, v)
 		},
 		true,
 		false,
@@ -29978,7 +30537,7 @@ func (ec *executionContext) _Query_catalogRules(ctx context.Context, field graph
 			return ec.Resolvers.Query().CatalogRules(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.CatalogRule]) graphql.Marshaler {
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.CatalogRule]) graphql.Marshaler {
 			return ec.marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
 		},
 		true,
@@ -30198,8 +30757,8 @@ func (ec *executionContext) _Query_catalogReleases(ctx context.Context, field gr
 			return ec.Resolvers.Query().CatalogReleases(ctx, fc.Args["catalogId"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*segment.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegmentᚐReleaseᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogRelease) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, selections, v)
 		},
 		true,
 		false,
@@ -31734,6 +32293,38 @@ func (ec *executionContext) fieldContext_StockTransaction_productId(_ context.Co
 	return graphql.NewScalarFieldContext("StockTransaction", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _StockTransaction_product(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockTransaction_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.StockTransaction().Product(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_StockTransaction_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StockTransaction",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _StockTransaction_action(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -32224,8 +32815,8 @@ func (ec *executionContext) _Subscription_catalogPublished(ctx context.Context, 
 			return ec.Resolvers.Subscription().CatalogPublished(ctx)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *segment.Release) graphql.Marshaler {
-			return ec.marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, selections, v)
 		},
 		true,
 		false,
@@ -36793,7 +37384,9 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._PromotionCode(ctx, sel, obj)
-	case *rule.Promotion:
+	case model.Promotion:
+		return ec._Promotion(ctx, sel, &obj)
+	case *model.Promotion:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -36824,12 +37417,16 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._File(ctx, sel, obj)
-	case *catalog.CatalogRule:
+	case model.CatalogRule:
+		return ec._CatalogRule(ctx, sel, &obj)
+	case *model.CatalogRule:
 		if obj == nil {
 			return graphql.Null
 		}
 		return ec._CatalogRule(ctx, sel, obj)
-	case *segment.Release:
+	case model.CatalogRelease:
+		return ec._CatalogRelease(ctx, sel, &obj)
+	case *model.CatalogRelease:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -38765,7 +39362,7 @@ func (ec *executionContext) _CatalogPublishPayload(ctx context.Context, sel ast.
 
 var catalogReleaseImplementors = []string{"CatalogRelease", "Node"}
 
-func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *segment.Release) graphql.Marshaler {
+func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogRelease) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleaseImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -38790,6 +39387,44 @@ func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.Selecti
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "catalog":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_catalog(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "served":
 			field := field
 
@@ -39027,7 +39662,7 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 
 var catalogRuleImplementors = []string{"CatalogRule", "Node"}
 
-func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionSet, obj *catalog.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogRule) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39040,57 +39675,95 @@ func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionS
 		case "id":
 			out.Values[i] = ec._CatalogRule_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "uuid":
 			out.Values[i] = ec._CatalogRule_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "name":
 			out.Values[i] = ec._CatalogRule_name(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "catalogId":
 			out.Values[i] = ec._CatalogRule_catalogId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "catalog":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRule_catalog(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "accountIds":
 			out.Values[i] = ec._CatalogRule_accountIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "accountTagIds":
 			out.Values[i] = ec._CatalogRule_accountTagIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "customerIds":
 			out.Values[i] = ec._CatalogRule_customerIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "channels":
 			out.Values[i] = ec._CatalogRule_channels(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "tags":
 			out.Values[i] = ec._CatalogRule_tags(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "schedules":
 			out.Values[i] = ec._CatalogRule_schedules(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
 			out.Values[i] = ec._CatalogRule_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -39115,7 +39788,7 @@ func (ec *executionContext) _CatalogRule(ctx context.Context, sel ast.SelectionS
 
 var catalogRuleConnectionImplementors = []string{"CatalogRuleConnection"}
 
-func (ec *executionContext) _CatalogRuleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) _CatalogRuleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.CatalogRule]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39287,7 +39960,7 @@ func (ec *executionContext) _CatalogRuleDeletePayload(ctx context.Context, sel a
 
 var catalogRuleEdgeImplementors = []string{"CatalogRuleEdge"}
 
-func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) _CatalogRuleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.CatalogRule]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, catalogRuleEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39459,7 +40132,7 @@ func (ec *executionContext) _CatalogUpdatePayload(ctx context.Context, sel ast.S
 
 var componentOptionImplementors = []string{"ComponentOption"}
 
-func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.SelectionSet, obj *catalog.ComponentOption) graphql.Marshaler {
+func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.SelectionSet, obj *model.ComponentOption) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, componentOptionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -39472,18 +40145,56 @@ func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.Select
 		case "uuid":
 			out.Values[i] = ec._ComponentOption_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "type":
 			out.Values[i] = ec._ComponentOption_type(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "quantity":
 			out.Values[i] = ec._ComponentOption_quantity(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "product":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ComponentOption_product(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -42294,7 +43005,7 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 
 var productComponentImplementors = []string{"ProductComponent"}
 
-func (ec *executionContext) _ProductComponent(ctx context.Context, sel ast.SelectionSet, obj *release.ProductComponent) graphql.Marshaler {
+func (ec *executionContext) _ProductComponent(ctx context.Context, sel ast.SelectionSet, obj *model.ProductComponent) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productComponentImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -42925,7 +43636,7 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 
 var promotionImplementors = []string{"Promotion", "Node"}
 
-func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *rule.Promotion) graphql.Marshaler {
+func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet, obj *model.Promotion) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -43096,6 +43807,82 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "codes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Promotion_codes(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "usages":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Promotion_usages(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -43132,58 +43919,91 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 		case "id":
 			out.Values[i] = ec._PromotionCode_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "uuid":
 			out.Values[i] = ec._PromotionCode_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "code":
 			out.Values[i] = ec._PromotionCode_code(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "valid":
 			out.Values[i] = ec._PromotionCode_valid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "uses":
 			out.Values[i] = ec._PromotionCode_uses(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "maxUses":
 			out.Values[i] = ec._PromotionCode_maxUses(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "used":
 			out.Values[i] = ec._PromotionCode_used(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "consumeUnit":
 			out.Values[i] = ec._PromotionCode_consumeUnit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "users":
 			out.Values[i] = ec._PromotionCode_users(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
 			out.Values[i] = ec._PromotionCode_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotion":
-			out.Values[i] = ec._PromotionCode_promotion(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionCode_promotion(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -43617,52 +44437,90 @@ func (ec *executionContext) _PromotionCodeUsage(ctx context.Context, sel ast.Sel
 		case "uuid":
 			out.Values[i] = ec._PromotionCodeUsage_uuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "promotionId":
 			out.Values[i] = ec._PromotionCodeUsage_promotionId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "promotion":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionCodeUsage_promotion(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "code":
 			out.Values[i] = ec._PromotionCodeUsage_code(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "user":
 			out.Values[i] = ec._PromotionCodeUsage_user(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reference":
 			out.Values[i] = ec._PromotionCodeUsage_reference(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "unitsAsked":
 			out.Values[i] = ec._PromotionCodeUsage_unitsAsked(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "unitsApplied":
 			out.Values[i] = ec._PromotionCodeUsage_unitsApplied(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "actor":
 			out.Values[i] = ec._PromotionCodeUsage_actor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
 			out.Values[i] = ec._PromotionCodeUsage_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "releasedAt":
 			out.Values[i] = ec._PromotionCodeUsage_releasedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -43955,7 +44813,7 @@ func (ec *executionContext) _PromotionCodesGeneratePayload(ctx context.Context, 
 
 var promotionConnectionImplementors = []string{"PromotionConnection"}
 
-func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*rule.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -44185,7 +45043,7 @@ func (ec *executionContext) _PromotionDeletePayload(ctx context.Context, sel ast
 
 var promotionEdgeImplementors = []string{"PromotionEdge"}
 
-func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*rule.Promotion]) graphql.Marshaler {
+func (ec *executionContext) _PromotionEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Promotion]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, promotionEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -44718,6 +45576,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_currencies(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "locales":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_locales(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "channels":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_channels(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -46147,6 +47049,44 @@ func (ec *executionContext) _StockTransaction(ctx context.Context, sel ast.Selec
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "product":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._StockTransaction_product(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "action":
 			out.Values[i] = ec._StockTransaction_action(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -47628,7 +48568,7 @@ func (ec *executionContext) unmarshalNCatalogPublishInput2porticoᚋgraphᚋgene
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx context.Context, sel ast.SelectionSet, v *segment.Release) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx context.Context, sel ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -47677,11 +48617,11 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRuleᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogRuleᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogRule) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, sel, v[i])
+		return ec.marshalNCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -47693,7 +48633,7 @@ func (ec *executionContext) marshalNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalog�
 	return ret
 }
 
-func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -47713,11 +48653,11 @@ func (ec *executionContext) unmarshalNCatalogRuleDeleteInput2porticoᚋgraphᚋg
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.CatalogRule]) graphql.Marshaler {
 	return ec._CatalogRuleEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) marshalNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.CatalogRule]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -47768,15 +48708,15 @@ func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v catalog.ComponentOption) graphql.Marshaler {
+func (ec *executionContext) marshalNComponentOption2porticoᚋgraphᚋmodelᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v model.ComponentOption) graphql.Marshaler {
 	return ec._ComponentOption(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.ComponentOption) graphql.Marshaler {
+func (ec *executionContext) marshalNComponentOption2ᚕporticoᚋgraphᚋmodelᚐComponentOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []model.ComponentOption) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx, sel, v[i])
+		return ec.marshalNComponentOption2porticoᚋgraphᚋmodelᚐComponentOption(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -48483,15 +49423,15 @@ func (ec *executionContext) marshalNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return ec._Product(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNProductComponent2porticoᚋstoreᚋreleaseᚐProductComponent(ctx context.Context, sel ast.SelectionSet, v release.ProductComponent) graphql.Marshaler {
+func (ec *executionContext) marshalNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx context.Context, sel ast.SelectionSet, v model.ProductComponent) graphql.Marshaler {
 	return ec._ProductComponent(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNProductComponent2ᚕporticoᚋstoreᚋreleaseᚐProductComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []release.ProductComponent) graphql.Marshaler {
+func (ec *executionContext) marshalNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []model.ProductComponent) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNProductComponent2porticoᚋstoreᚋreleaseᚐProductComponent(ctx, sel, v[i])
+		return ec.marshalNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -48702,11 +49642,11 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*rule.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Promotion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, sel, v[i])
+		return ec.marshalNPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -48718,7 +49658,7 @@ func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋstoreᚋpromotion�
 	return ret
 }
 
-func (ec *executionContext) marshalNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -49018,11 +49958,11 @@ func (ec *executionContext) unmarshalNPromotionDeleteInput2porticoᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*rule.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.Promotion]) graphql.Marshaler {
 	return ec._PromotionEdge(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*rule.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.Promotion]) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
@@ -49927,14 +50867,14 @@ func (ec *executionContext) marshalOCatalogPublishPayload2ᚖporticoᚋgraphᚋg
 	return ec._CatalogPublishPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegmentᚐReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*segment.Release) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogRelease) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, sel, v[i])
+		return ec.marshalNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -49946,7 +50886,7 @@ func (ec *executionContext) marshalOCatalogRelease2ᚕᚖporticoᚋstoreᚋrelea
 	return ret
 }
 
-func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx context.Context, sel ast.SelectionSet, v *segment.Release) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx context.Context, sel ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -49967,14 +50907,14 @@ func (ec *executionContext) marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodel
 	return ec._CatalogResolution(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *catalog.CatalogRule) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx context.Context, sel ast.SelectionSet, v *model.CatalogRule) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._CatalogRule(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.CatalogRule]) graphql.Marshaler {
+func (ec *executionContext) marshalOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.CatalogRule]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -50614,7 +51554,7 @@ func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcar
 	return ret
 }
 
-func (ec *executionContext) marshalOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *rule.Promotion) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -50707,7 +51647,7 @@ func (ec *executionContext) marshalOPromotionCodesGeneratePayload2ᚖporticoᚋg
 	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*rule.Promotion]) graphql.Marshaler {
+func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Promotion]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -8,7 +8,6 @@ import (
 	"portico/store/catalog"
 	"portico/store/promotion/code"
 	"portico/store/promotion/rule"
-	"portico/store/release/segment"
 	"portico/store/stock"
 	"time"
 )
@@ -84,7 +83,7 @@ type CatalogReleaseServeInput struct {
 // Result of `catalogReleaseServe`.
 type CatalogReleaseServePayload struct {
 	// The release. Null if there are errors.
-	Release *segment.Release `json:"release,omitempty"`
+	Release *model.CatalogRelease `json:"release,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -116,7 +115,7 @@ type CatalogRuleCreateInput struct {
 // Result of `catalogRuleCreate`.
 type CatalogRuleCreatePayload struct {
 	// The new rule. Null if there are errors.
-	CatalogRule *catalog.CatalogRule `json:"catalogRule,omitempty"`
+	CatalogRule *model.CatalogRule `json:"catalogRule,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -164,7 +163,7 @@ type CatalogRuleUpdateInput struct {
 // Result of `catalogRuleUpdate`.
 type CatalogRuleUpdatePayload struct {
 	// The changed rule. Null if there are errors.
-	CatalogRule *catalog.CatalogRule `json:"catalogRule,omitempty"`
+	CatalogRule *model.CatalogRule `json:"catalogRule,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -476,7 +475,7 @@ type PromotionCodesCreateInput struct {
 // Result of `promotionCodesCreate`.
 type PromotionCodesCreatePayload struct {
 	// The promotion. Null if there are errors.
-	Promotion *rule.Promotion `json:"promotion,omitempty"`
+	Promotion *model.Promotion `json:"promotion,omitempty"`
 	// The new codes, in the order of the input.
 	Codes []*code.PromotionCode `json:"codes"`
 	// What to correct, for each code that cannot be created. Empty on success.
@@ -533,7 +532,7 @@ type PromotionCodesGeneratePayload struct {
 // Result of `promotionCreate`.
 type PromotionCreatePayload struct {
 	// The new promotion. Null if there are errors.
-	Promotion *rule.Promotion `json:"promotion,omitempty"`
+	Promotion *model.Promotion `json:"promotion,omitempty"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
@@ -564,7 +563,7 @@ type PromotionDeletePayload struct {
 // Result of `promotionUpdate`.
 type PromotionUpdatePayload struct {
 	// The changed promotion. Null with `dryRun`, or if there are errors.
-	Promotion *rule.Promotion `json:"promotion,omitempty"`
+	Promotion *model.Promotion `json:"promotion,omitempty"`
 	// The promotion as it would be. Null without `dryRun`, or if there are errors.
 	Preview *rule.Promotion `json:"preview,omitempty"`
 	// Number of codes that the change deleted, or with `dryRun` would delete.

@@ -18,7 +18,6 @@ import (
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
-	"portico/store/release/segment"
 	"portico/store/stock"
 	"time"
 
@@ -1125,18 +1124,19 @@ var planCatalogRelease = &plan.Object{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
 		"catalogId":   {Number: 3, NonNull: true},
-		"served":      {Number: 4, NonNull: true, Resolver: true},
-		"publishedAt": {Number: 5, NonNull: true},
-		"products":    {Number: 6, NonNull: true},
-		"locale":      {Number: 7, NonNull: true},
-		"locales":     {Number: 8, NonNull: true},
-		"added":       {Number: 9, NonNull: true},
-		"changed":     {Number: 10, NonNull: true},
-		"removed":     {Number: 11, NonNull: true},
+		"catalog":     {Number: 4, Resolver: true},
+		"served":      {Number: 5, NonNull: true, Resolver: true},
+		"publishedAt": {Number: 6, NonNull: true},
+		"products":    {Number: 7, NonNull: true},
+		"locale":      {Number: 8, NonNull: true},
+		"locales":     {Number: 9, NonNull: true},
+		"added":       {Number: 10, NonNull: true},
+		"changed":     {Number: 11, NonNull: true},
+		"removed":     {Number: 12, NonNull: true},
 	},
 }
 
-func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, obj *segment.Release) bool {
+func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, obj *model.CatalogRelease) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1149,7 +1149,7 @@ func (x *planRun) writeCatalogRelease(ctx context.Context, fields *plan.Fields, 
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *segment.Release) bool {
+func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *model.CatalogRelease) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -1157,25 +1157,31 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *s
 		return x.writeNID2string(ctx, f, obj.UUID())
 	case 3: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 4: // served
+	case 4: // catalog
+		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRelease().Catalog(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
+	case 5: // served
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.CatalogRelease().Served(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBoolean2bool(ctx, f, v)
-	case 5: // publishedAt
+	case 6: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 6: // products
+	case 7: // products
 		return x.writeNInt2int(ctx, f, obj.Products)
-	case 7: // locale
+	case 8: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 8: // locales
+	case 9: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales)
-	case 9: // added
+	case 10: // added
 		return x.writeNInt2int(ctx, f, obj.Added)
-	case 10: // changed
+	case 11: // changed
 		return x.writeNInt2int(ctx, f, obj.Changed)
-	case 11: // removed
+	case 12: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
 	}
 	return x.String("CatalogRelease")
@@ -1254,17 +1260,18 @@ var planCatalogRule = &plan.Object{
 		"uuid":          {Number: 2, NonNull: true},
 		"name":          {Number: 3, NonNull: true},
 		"catalogId":     {Number: 4, NonNull: true},
-		"accountIds":    {Number: 5, NonNull: true},
-		"accountTagIds": {Number: 6, NonNull: true},
-		"customerIds":   {Number: 7, NonNull: true},
-		"channels":      {Number: 8, NonNull: true},
-		"tags":          {Number: 9, NonNull: true},
-		"schedules":     {Number: 10, NonNull: true},
-		"createdAt":     {Number: 11, NonNull: true},
+		"catalog":       {Number: 5, Resolver: true},
+		"accountIds":    {Number: 6, NonNull: true},
+		"accountTagIds": {Number: 7, NonNull: true},
+		"customerIds":   {Number: 8, NonNull: true},
+		"channels":      {Number: 9, NonNull: true},
+		"tags":          {Number: 10, NonNull: true},
+		"schedules":     {Number: 11, NonNull: true},
+		"createdAt":     {Number: 12, NonNull: true},
 	},
 }
 
-func (x *planRun) writeCatalogRule(ctx context.Context, fields *plan.Fields, obj *catalog.CatalogRule) bool {
+func (x *planRun) writeCatalogRule(ctx context.Context, fields *plan.Fields, obj *model.CatalogRule) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1277,7 +1284,7 @@ func (x *planRun) writeCatalogRule(ctx context.Context, fields *plan.Fields, obj
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *catalog.CatalogRule) bool {
+func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *model.CatalogRule) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -1287,19 +1294,25 @@ func (x *planRun) fieldCatalogRule(ctx context.Context, f *plan.Field, obj *cata
 		return x.writeNString2string(ctx, f, obj.Name)
 	case 4: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 5: // accountIds
+	case 5: // catalog
+		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRule().Catalog(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
+	case 6: // accountIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.AccountIDs)
-	case 6: // accountTagIds
+	case 7: // accountTagIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.AccountTagIDs)
-	case 7: // customerIds
+	case 8: // customerIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CustomerIDs)
-	case 8: // channels
+	case 9: // channels
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels)
-	case 9: // tags
+	case 10: // tags
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags)
-	case 10: // schedules
+	case 11: // schedules
 		return x.writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐScheduleᚄ(ctx, f, obj.Schedules)
-	case 11: // createdAt
+	case 12: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	}
 	return x.String("CatalogRule")
@@ -1316,7 +1329,7 @@ var planCatalogRuleConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.CatalogRule]) bool {
+func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.CatalogRule]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1329,12 +1342,12 @@ func (x *planRun) writeCatalogRuleConnection(ctx context.Context, fields *plan.F
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRuleConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.CatalogRule]) bool {
+func (x *planRun) fieldCatalogRuleConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.CatalogRule]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRuleᚄ(ctx, f, obj.Nodes)
+		return x.writeNCatalogRule2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogRuleᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -1356,7 +1369,7 @@ var planCatalogRuleEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.CatalogRule]) bool {
+func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.CatalogRule]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1369,12 +1382,12 @@ func (x *planRun) writeCatalogRuleEdge(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldCatalogRuleEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.CatalogRule]) bool {
+func (x *planRun) fieldCatalogRuleEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.CatalogRule]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, f, obj.Node)
+		return x.writeNCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, obj.Node)
 	}
 	return x.String("CatalogRuleEdge")
 }
@@ -1418,10 +1431,11 @@ var planComponentOption = &plan.Object{
 		"uuid":     {Number: 1, NonNull: true},
 		"type":     {Number: 2, NonNull: true},
 		"quantity": {Number: 3, NonNull: true},
+		"product":  {Number: 4, Resolver: true},
 	},
 }
 
-func (x *planRun) writeComponentOption(ctx context.Context, fields *plan.Fields, obj *catalog.ComponentOption) bool {
+func (x *planRun) writeComponentOption(ctx context.Context, fields *plan.Fields, obj *model.ComponentOption) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -1434,7 +1448,7 @@ func (x *planRun) writeComponentOption(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldComponentOption(ctx context.Context, f *plan.Field, obj *catalog.ComponentOption) bool {
+func (x *planRun) fieldComponentOption(ctx context.Context, f *plan.Field, obj *model.ComponentOption) bool {
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
@@ -1442,6 +1456,12 @@ func (x *planRun) fieldComponentOption(ctx context.Context, f *plan.Field, obj *
 		return x.writeNString2string(ctx, f, obj.Type)
 	case 3: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
+	case 4: // product
+		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.ComponentOption().Product(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	}
 	return x.String("ComponentOption")
 }
@@ -2032,11 +2052,11 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 	case 11: // finishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.FinishedAt())
 	case 12: // release
-		v, err := plan.Call(ctx, func() (*segment.Release, error) { return x.resolvers.Job().Release(ctx, obj) })
+		v, err := plan.Call(ctx, func() (*model.CatalogRelease, error) { return x.resolvers.Job().Release(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, f, v)
+		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v)
 	}
 	return x.String("Job")
 }
@@ -2366,7 +2386,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 32: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	case 33: // components
-		return x.writeNProductComponent2ᚕporticoᚋstoreᚋreleaseᚐProductComponentᚄ(ctx, f, obj.Components())
+		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
 	case 34: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
 	case 35: // customInputs
@@ -2496,7 +2516,7 @@ var planProductComponent = &plan.Object{
 	},
 }
 
-func (x *planRun) writeProductComponent(ctx context.Context, fields *plan.Fields, obj *release.ProductComponent) bool {
+func (x *planRun) writeProductComponent(ctx context.Context, fields *plan.Fields, obj *model.ProductComponent) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2509,7 +2529,7 @@ func (x *planRun) writeProductComponent(ctx context.Context, fields *plan.Fields
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj *release.ProductComponent) bool {
+func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj *model.ProductComponent) bool {
 	switch f.Number {
 	case 1: // key
 		return x.writeNString2string(ctx, f, obj.Key)
@@ -2522,7 +2542,7 @@ func (x *planRun) fieldProductComponent(ctx context.Context, f *plan.Field, obj 
 	case 5: // sortOrder
 		return x.writeNInt2int(ctx, f, obj.SortOrder)
 	case 6: // options
-		return x.writeNComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx, f, obj.Options)
+		return x.writeNComponentOption2ᚕporticoᚋgraphᚋmodelᚐComponentOptionᚄ(ctx, f, obj.Options())
 	}
 	return x.String("ProductComponent")
 }
@@ -2909,10 +2929,12 @@ var planPromotion = &plan.Object{
 		"conditions":             {Number: 17},
 		"createdAt":              {Number: 18, NonNull: true},
 		"updatedAt":              {Number: 19, NonNull: true},
+		"codes":                  {Number: 20, Resolver: true},
+		"usages":                 {Number: 21, Resolver: true},
 	},
 }
 
-func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *rule.Promotion) bool {
+func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *model.Promotion) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2925,7 +2947,7 @@ func (x *planRun) writePromotion(ctx context.Context, fields *plan.Fields, obj *
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *rule.Promotion) bool {
+func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.Promotion) bool {
 	switch f.Number {
 	case 1: // id
 		return x.writeNID2string(ctx, f, obj.GlobalID())
@@ -2973,6 +2995,30 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *rule.P
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 19: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	case 20: // codes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_codes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*code.PromotionCode], error) {
+			return x.resolvers.Promotion().Codes(ctx, obj, arguments["filter"].(*model.PromotionCodeFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 21: // usages
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_usages_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.PromotionCodeUsage], error) {
+			return x.resolvers.Promotion().Usages(ctx, obj, arguments["code"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
 	}
 	return x.String("Promotion")
 }
@@ -2991,7 +3037,7 @@ var planPromotionCode = &plan.Object{
 		"consumeUnit": {Number: 8, NonNull: true},
 		"users":       {Number: 9},
 		"createdAt":   {Number: 10},
-		"promotion":   {Number: 11, NonNull: true},
+		"promotion":   {Number: 11, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3031,7 +3077,11 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *co
 	case 10: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt)
 	case 11: // promotion
-		return x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, obj.Promotion)
+		v, err := plan.Call(ctx, func() (*model.Promotion, error) { return x.resolvers.PromotionCode().Promotion(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
 	}
 	return x.String("PromotionCode")
 }
@@ -3203,14 +3253,15 @@ var planPromotionCodeUsage = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":         {Number: 1, NonNull: true},
 		"promotionId":  {Number: 2},
-		"code":         {Number: 3, NonNull: true},
-		"user":         {Number: 4, NonNull: true},
-		"reference":    {Number: 5, NonNull: true},
-		"unitsAsked":   {Number: 6, NonNull: true},
-		"unitsApplied": {Number: 7, NonNull: true},
-		"actor":        {Number: 8, NonNull: true},
-		"createdAt":    {Number: 9, NonNull: true},
-		"releasedAt":   {Number: 10},
+		"promotion":    {Number: 3, Resolver: true},
+		"code":         {Number: 4, NonNull: true},
+		"user":         {Number: 5, NonNull: true},
+		"reference":    {Number: 6, NonNull: true},
+		"unitsAsked":   {Number: 7, NonNull: true},
+		"unitsApplied": {Number: 8, NonNull: true},
+		"actor":        {Number: 9, NonNull: true},
+		"createdAt":    {Number: 10, NonNull: true},
+		"releasedAt":   {Number: 11},
 	},
 }
 
@@ -3233,21 +3284,27 @@ func (x *planRun) fieldPromotionCodeUsage(ctx context.Context, f *plan.Field, ob
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 2: // promotionId
 		return x.writeOID2ᚖstring(ctx, f, obj.PromotionGlobalID())
-	case 3: // code
+	case 3: // promotion
+		v, err := plan.Call(ctx, func() (*model.Promotion, error) { return x.resolvers.PromotionCodeUsage().Promotion(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
+	case 4: // code
 		return x.writeNString2string(ctx, f, obj.Code)
-	case 4: // user
+	case 5: // user
 		return x.writeNString2string(ctx, f, obj.User)
-	case 5: // reference
+	case 6: // reference
 		return x.writeNString2string(ctx, f, obj.Reference)
-	case 6: // unitsAsked
+	case 7: // unitsAsked
 		return x.writeNInt2int(ctx, f, obj.UnitsAsked)
-	case 7: // unitsApplied
+	case 8: // unitsApplied
 		return x.writeNInt2int(ctx, f, obj.Units)
-	case 8: // actor
+	case 9: // actor
 		return x.writeNString2string(ctx, f, obj.ActorName())
-	case 9: // createdAt
+	case 10: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 10: // releasedAt
+	case 11: // releasedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.ReleasedAt())
 	}
 	return x.String("PromotionCodeUsage")
@@ -3338,7 +3395,7 @@ var planPromotionConnection = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*rule.Promotion]) bool {
+func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.Promotion]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3351,12 +3408,12 @@ func (x *planRun) writePromotionConnection(ctx context.Context, fields *plan.Fie
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*rule.Promotion]) bool {
+func (x *planRun) fieldPromotionConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.Promotion]) bool {
 	switch f.Number {
 	case 1: // edges
 		return x.writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
 	case 2: // nodes
-		return x.writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx, f, obj.Nodes)
+		return x.writeNPromotion2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionᚄ(ctx, f, obj.Nodes)
 	case 3: // pageInfo
 		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
 	case 4: // totalCount
@@ -3413,7 +3470,7 @@ var planPromotionEdge = &plan.Object{
 	},
 }
 
-func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*rule.Promotion]) bool {
+func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.Promotion]) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -3426,12 +3483,12 @@ func (x *planRun) writePromotionEdge(ctx context.Context, fields *plan.Fields, o
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*rule.Promotion]) bool {
+func (x *planRun) fieldPromotionEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.Promotion]) bool {
 	switch f.Number {
 	case 1: // cursor
 		return x.writeNString2string(ctx, f, obj.Cursor())
 	case 2: // node
-		return x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, obj.Node)
+		return x.writeNPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, obj.Node)
 	}
 	return x.String("PromotionEdge")
 }
@@ -3451,38 +3508,40 @@ var planQuery = &plan.Object{
 		"file":                {Number: 9, Resolver: true},
 		"files":               {Number: 10, Resolver: true},
 		"currencies":          {Number: 11, Resolver: true},
-		"currency":            {Number: 12, Resolver: true},
-		"catalogResolution":   {Number: 13, Resolver: true},
-		"stock":               {Number: 14, Resolver: true},
-		"stocks":              {Number: 15, Resolver: true},
-		"stocksById":          {Number: 16, Resolver: true},
-		"stockLocations":      {Number: 17, Resolver: true},
-		"stockTransactions":   {Number: 18, Resolver: true},
-		"stockTransaction":    {Number: 19, Resolver: true},
-		"promotion":           {Number: 20, Resolver: true},
-		"promotions":          {Number: 21, Resolver: true},
-		"promotionCode":       {Number: 22, Resolver: true},
-		"promotionCodes":      {Number: 23, Resolver: true},
-		"promotionCodeCheck":  {Number: 24, Resolver: true},
-		"promotionCodeUsages": {Number: 25, Resolver: true},
-		"catalog":             {Number: 26, Resolver: true},
-		"catalogs":            {Number: 27, Resolver: true},
-		"catalogRule":         {Number: 28, Resolver: true},
-		"catalogRules":        {Number: 29, Resolver: true},
-		"authoredHierarchy":   {Number: 30, Resolver: true},
-		"authoredHierarchies": {Number: 31, Resolver: true},
-		"authoredNode":        {Number: 32, Resolver: true},
-		"authoredNodes":       {Number: 33, Resolver: true},
-		"catalogReleases":     {Number: 34, Resolver: true},
-		"job":                 {Number: 35, Resolver: true},
-		"jobs":                {Number: 36, Resolver: true},
-		"settings":            {Number: 37, Resolver: true},
-		"gateway":             {Number: 38, Resolver: true},
-		"gateways":            {Number: 39, Resolver: true},
-		"node":                {Number: 40, Resolver: true},
-		"nodes":               {Number: 41, Resolver: true},
-		"__type":              {Number: 42, Introspection: true},
-		"__schema":            {Number: 43, Introspection: true},
+		"locales":             {Number: 12, Resolver: true},
+		"channels":            {Number: 13, Resolver: true},
+		"currency":            {Number: 14, Resolver: true},
+		"catalogResolution":   {Number: 15, Resolver: true},
+		"stock":               {Number: 16, Resolver: true},
+		"stocks":              {Number: 17, Resolver: true},
+		"stocksById":          {Number: 18, Resolver: true},
+		"stockLocations":      {Number: 19, Resolver: true},
+		"stockTransactions":   {Number: 20, Resolver: true},
+		"stockTransaction":    {Number: 21, Resolver: true},
+		"promotion":           {Number: 22, Resolver: true},
+		"promotions":          {Number: 23, Resolver: true},
+		"promotionCode":       {Number: 24, Resolver: true},
+		"promotionCodes":      {Number: 25, Resolver: true},
+		"promotionCodeCheck":  {Number: 26, Resolver: true},
+		"promotionCodeUsages": {Number: 27, Resolver: true},
+		"catalog":             {Number: 28, Resolver: true},
+		"catalogs":            {Number: 29, Resolver: true},
+		"catalogRule":         {Number: 30, Resolver: true},
+		"catalogRules":        {Number: 31, Resolver: true},
+		"authoredHierarchy":   {Number: 32, Resolver: true},
+		"authoredHierarchies": {Number: 33, Resolver: true},
+		"authoredNode":        {Number: 34, Resolver: true},
+		"authoredNodes":       {Number: 35, Resolver: true},
+		"catalogReleases":     {Number: 36, Resolver: true},
+		"job":                 {Number: 37, Resolver: true},
+		"jobs":                {Number: 38, Resolver: true},
+		"settings":            {Number: 39, Resolver: true},
+		"gateway":             {Number: 40, Resolver: true},
+		"gateways":            {Number: 41, Resolver: true},
+		"node":                {Number: 42, Resolver: true},
+		"nodes":               {Number: 43, Resolver: true},
+		"__type":              {Number: 44, Introspection: true},
+		"__schema":            {Number: 45, Introspection: true},
 	},
 }
 
@@ -3617,7 +3676,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, f, v)
-	case 12: // currency
+	case 12: // locales
+		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Locales(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚕstringᚄ(ctx, f, v)
+	case 13: // channels
+		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Channels(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚕstringᚄ(ctx, f, v)
+	case 14: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -3629,7 +3700,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 13: // catalogResolution
+	case 15: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -3641,7 +3712,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 14: // stock
+	case 16: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -3651,7 +3722,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 15: // stocks
+	case 17: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -3663,7 +3734,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 16: // stocksById
+	case 18: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -3675,13 +3746,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 17: // stockLocations
+	case 19: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 18: // stockTransactions
+	case 20: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -3693,7 +3764,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 19: // stockTransaction
+	case 21: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -3705,29 +3776,29 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 20: // promotion
+	case 22: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*rule.Promotion, error) { return x.resolvers.Query().Promotion(ctx, arguments["id"].(string)) })
+		v, err := plan.Call(ctx, func() (*model.Promotion, error) { return x.resolvers.Query().Promotion(ctx, arguments["id"].(string)) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, v)
-	case 21: // promotions
+		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
+	case 23: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*rule.Promotion], error) {
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.Promotion], error) {
 			return x.resolvers.Query().Promotions(ctx, arguments["filter"].(*model.PromotionFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 22: // promotionCode
+	case 24: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -3739,7 +3810,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 23: // promotionCodes
+	case 25: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -3751,7 +3822,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 24: // promotionCodeCheck
+	case 26: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -3763,7 +3834,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 25: // promotionCodeUsages
+	case 27: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -3775,7 +3846,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 26: // catalog
+	case 28: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -3785,7 +3856,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 27: // catalogs
+	case 29: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -3797,31 +3868,31 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 28: // catalogRule
+	case 30: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*catalog.CatalogRule, error) {
+		v, err := plan.Call(ctx, func() (*model.CatalogRule, error) {
 			return x.resolvers.Query().CatalogRule(ctx, arguments["id"].(string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, f, v)
-	case 29: // catalogRules
+		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
+	case 31: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.CatalogRule], error) {
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.CatalogRule], error) {
 			return x.resolvers.Query().CatalogRules(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 30: // authoredHierarchy
+	case 32: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -3833,7 +3904,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 31: // authoredHierarchies
+	case 33: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -3845,7 +3916,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // authoredNode
+	case 34: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -3857,7 +3928,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 33: // authoredNodes
+	case 35: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -3869,19 +3940,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 34: // catalogReleases
+	case 36: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
 		}
-		v, err := plan.Call(ctx, func() ([]*segment.Release, error) {
+		v, err := plan.Call(ctx, func() ([]*model.CatalogRelease, error) {
 			return x.resolvers.Query().CatalogReleases(ctx, arguments["catalogId"].(string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegmentᚐReleaseᚄ(ctx, f, v)
-	case 35: // job
+		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
+	case 37: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -3891,7 +3962,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 36: // jobs
+	case 38: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -3901,13 +3972,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 37: // settings
+	case 39: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 38: // gateway
+	case 40: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -3919,13 +3990,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 39: // gateways
+	case 41: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 40: // node
+	case 42: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -3935,7 +4006,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 41: // nodes
+	case 43: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -3945,9 +4016,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 42: // __type
+	case 44: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 43: // __schema
+	case 45: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -4221,15 +4292,16 @@ var planStockTransaction = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":           {Number: 1, NonNull: true},
 		"productId":      {Number: 2, NonNull: true},
-		"action":         {Number: 3, NonNull: true},
-		"quantity":       {Number: 4, NonNull: true},
-		"availableDelta": {Number: 5, NonNull: true},
-		"allocatedDelta": {Number: 6, NonNull: true},
-		"reason":         {Number: 7, NonNull: true},
-		"reference":      {Number: 8, NonNull: true},
-		"actor":          {Number: 9, NonNull: true},
-		"createdAt":      {Number: 10, NonNull: true},
-		"stock":          {Number: 11, Resolver: true},
+		"product":        {Number: 3, Resolver: true},
+		"action":         {Number: 4, NonNull: true},
+		"quantity":       {Number: 5, NonNull: true},
+		"availableDelta": {Number: 6, NonNull: true},
+		"allocatedDelta": {Number: 7, NonNull: true},
+		"reason":         {Number: 8, NonNull: true},
+		"reference":      {Number: 9, NonNull: true},
+		"actor":          {Number: 10, NonNull: true},
+		"createdAt":      {Number: 11, NonNull: true},
+		"stock":          {Number: 12, Resolver: true},
 	},
 }
 
@@ -4252,23 +4324,29 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 2: // productId
 		return x.writeNID2string(ctx, f, obj.ProductID)
-	case 3: // action
+	case 3: // product
+		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.StockTransaction().Product(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
+	case 4: // action
 		return x.writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, f, obj.Action)
-	case 4: // quantity
+	case 5: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
-	case 5: // availableDelta
+	case 6: // availableDelta
 		return x.writeNInt2int(ctx, f, obj.AvailableDelta)
-	case 6: // allocatedDelta
+	case 7: // allocatedDelta
 		return x.writeNInt2int(ctx, f, obj.AllocatedDelta)
-	case 7: // reason
+	case 8: // reason
 		return x.writeNString2string(ctx, f, obj.Reason)
-	case 8: // reference
+	case 9: // reference
 		return x.writeNString2string(ctx, f, obj.Reference)
-	case 9: // actor
+	case 10: // actor
 		return x.writeNString2string(ctx, f, obj.ActorName())
-	case 10: // createdAt
+	case 11: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 11: // stock
+	case 12: // stock
 		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.StockTransaction().Stock(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4477,7 +4555,9 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writePromotionCode(ctx, f.Of(planPromotionCode), obj)
-	case *rule.Promotion:
+	case model.Promotion:
+		return x.writePromotion(ctx, f.Of(planPromotion), &obj)
+	case *model.Promotion:
 		if obj == nil {
 			return false
 		}
@@ -4508,12 +4588,16 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeFile(ctx, f.Of(planFile), obj)
-	case *catalog.CatalogRule:
+	case model.CatalogRule:
+		return x.writeCatalogRule(ctx, f.Of(planCatalogRule), &obj)
+	case *model.CatalogRule:
 		if obj == nil {
 			return false
 		}
 		return x.writeCatalogRule(ctx, f.Of(planCatalogRule), obj)
-	case *segment.Release:
+	case model.CatalogRelease:
+		return x.writeCatalogRelease(ctx, f.Of(planCatalogRelease), &obj)
+	case *model.CatalogRelease:
 		if obj == nil {
 			return false
 		}
@@ -4865,7 +4949,7 @@ func (x *planRun) writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPriceboo
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx context.Context, f *plan.Field, v *segment.Release) bool {
+func (x *planRun) writeNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx context.Context, f *plan.Field, v *model.CatalogRelease) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -4876,11 +4960,11 @@ func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋrout
 	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason[v])
 }
 
-func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*catalog.CatalogRule) bool {
+func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRule) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx, f, v[i]) {
+		if !x.writeNCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -4889,18 +4973,18 @@ func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋstoreᚋcatalogᚐCatalogRul
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx context.Context, f *plan.Field, v *catalog.CatalogRule) bool {
+func (x *planRun) writeNCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx context.Context, f *plan.Field, v *model.CatalogRule) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
 	return x.writeCatalogRule(ctx, f.Of(planCatalogRule), v)
 }
 
-func (x *planRun) writeNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.CatalogRule]) bool {
+func (x *planRun) writeNCatalogRuleEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.CatalogRule]) bool {
 	return x.writeCatalogRuleEdge(ctx, f.Of(planCatalogRuleEdge), &v)
 }
 
-func (x *planRun) writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.CatalogRule]) bool {
+func (x *planRun) writeNCatalogRuleEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.CatalogRule]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -4930,15 +5014,15 @@ func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐSched
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx context.Context, f *plan.Field, v catalog.ComponentOption) bool {
+func (x *planRun) writeNComponentOption2porticoᚋgraphᚋmodelᚐComponentOption(ctx context.Context, f *plan.Field, v model.ComponentOption) bool {
 	return x.writeComponentOption(ctx, f.Of(planComponentOption), &v)
 }
 
-func (x *planRun) writeNComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx context.Context, f *plan.Field, v []catalog.ComponentOption) bool {
+func (x *planRun) writeNComponentOption2ᚕporticoᚋgraphᚋmodelᚐComponentOptionᚄ(ctx context.Context, f *plan.Field, v []model.ComponentOption) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx, f, v[i]) {
+		if !x.writeNComponentOption2porticoᚋgraphᚋmodelᚐComponentOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5232,15 +5316,15 @@ func (x *planRun) writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 	return x.writeProduct(ctx, f.Of(planProduct), v)
 }
 
-func (x *planRun) writeNProductComponent2porticoᚋstoreᚋreleaseᚐProductComponent(ctx context.Context, f *plan.Field, v release.ProductComponent) bool {
+func (x *planRun) writeNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx context.Context, f *plan.Field, v model.ProductComponent) bool {
 	return x.writeProductComponent(ctx, f.Of(planProductComponent), &v)
 }
 
-func (x *planRun) writeNProductComponent2ᚕporticoᚋstoreᚋreleaseᚐProductComponentᚄ(ctx context.Context, f *plan.Field, v []release.ProductComponent) bool {
+func (x *planRun) writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx context.Context, f *plan.Field, v []model.ProductComponent) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNProductComponent2porticoᚋstoreᚋreleaseᚐProductComponent(ctx, f, v[i]) {
+		if !x.writeNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5355,11 +5439,11 @@ func (x *planRun) writeNProductTranslation2ᚖporticoᚋstoreᚋreleaseᚐProduc
 	return x.writeProductTranslation(ctx, f.Of(planProductTranslation), v)
 }
 
-func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotionᚄ(ctx context.Context, f *plan.Field, v []*rule.Promotion) bool {
+func (x *planRun) writeNPromotion2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionᚄ(ctx context.Context, f *plan.Field, v []*model.Promotion) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx, f, v[i]) {
+		if !x.writeNPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5368,7 +5452,7 @@ func (x *planRun) writeNPromotion2ᚕᚖporticoᚋstoreᚋpromotionᚋruleᚐPro
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, f *plan.Field, v *rule.Promotion) bool {
+func (x *planRun) writeNPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx context.Context, f *plan.Field, v *model.Promotion) bool {
 	if v == nil {
 		return x.Missing(ctx)
 	}
@@ -5491,11 +5575,11 @@ func (x *planRun) writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋrule�
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*rule.Promotion]) bool {
+func (x *planRun) writeNPromotionEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.Promotion]) bool {
 	return x.writePromotionEdge(ctx, f.Of(planPromotionEdge), &v)
 }
 
-func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*rule.Promotion]) bool {
+func (x *planRun) writeNPromotionEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.Promotion]) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
@@ -5743,14 +5827,14 @@ func (x *planRun) writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConne
 	return x.writeCatalogNodeConnection(ctx, f.Of(planCatalogNodeConnection), v)
 }
 
-func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegmentᚐReleaseᚄ(ctx context.Context, f *plan.Field, v []*segment.Release) bool {
+func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRelease) bool {
 	if v == nil {
 		return false
 	}
 	mark, valid := x.Open(), true
 	for i := range v {
 		x.Element(i)
-		if !x.writeNCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx, f, v[i]) {
+		if !x.writeNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5759,7 +5843,7 @@ func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋstoreᚋreleaseᚋsegment
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOCatalogRelease2ᚖporticoᚋstoreᚋreleaseᚋsegmentᚐRelease(ctx context.Context, f *plan.Field, v *segment.Release) bool {
+func (x *planRun) writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx context.Context, f *plan.Field, v *model.CatalogRelease) bool {
 	if v == nil {
 		return false
 	}
@@ -5773,14 +5857,14 @@ func (x *planRun) writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogRe
 	return x.writeCatalogResolution(ctx, f.Of(planCatalogResolution), v)
 }
 
-func (x *planRun) writeOCatalogRule2ᚖporticoᚋstoreᚋcatalogᚐCatalogRule(ctx context.Context, f *plan.Field, v *catalog.CatalogRule) bool {
+func (x *planRun) writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx context.Context, f *plan.Field, v *model.CatalogRule) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeCatalogRule(ctx, f.Of(planCatalogRule), v)
 }
 
-func (x *planRun) writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.CatalogRule]) bool {
+func (x *planRun) writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.CatalogRule]) bool {
 	if v == nil {
 		return false
 	}
@@ -6026,7 +6110,7 @@ func (x *planRun) writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPr
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeOPromotion2ᚖporticoᚋstoreᚋpromotionᚋruleᚐPromotion(ctx context.Context, f *plan.Field, v *rule.Promotion) bool {
+func (x *planRun) writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx context.Context, f *plan.Field, v *model.Promotion) bool {
 	if v == nil {
 		return false
 	}
@@ -6061,7 +6145,7 @@ func (x *planRun) writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodel�
 	return x.writePromotionCodeUsageConnection(ctx, f.Of(planPromotionCodeUsageConnection), v)
 }
 
-func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*rule.Promotion]) bool {
+func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.Promotion]) bool {
 	if v == nil {
 		return false
 	}

@@ -51,6 +51,8 @@ var fieldWeights = map[string]float64{
 	"Query.files":               16,
 
 	"Stock.transactions": 24,
+	"Promotion.codes":    24,
+	"Promotion.usages":   24,
 
 	"StockConnection.totalCount":              12,
 	"StockConnection.timestamps":              12,
@@ -67,7 +69,8 @@ var fieldWeights = map[string]float64{
 	"Product.nodes":                           4, "Product.parent": 2, "Product.children": 2, "Product.componentProducts": 2,
 	"Product.files": 2, "Product.mainImage": 2, "Product.stock": 2, "Product.promotions": 4, "Product.translations": 2,
 	"CatalogNode.hierarchy": 2, "CatalogNode.parent": 2, "CatalogNode.breadcrumbs": 2, "CatalogNode.curatedProducts": 2,
-	"Stock.product": 2, "StockTransaction.stock": 2,
+	"Stock.product": 2, "StockTransaction.stock": 2, "StockTransaction.product": 2, "ComponentOption.product": 2,
+	"CatalogRule.catalog": 2, "CatalogRelease.catalog": 2, "PromotionCodeUsage.promotion": 2,
 	"ProductFacets.tags":                  16,
 	"ProductFacets.productTypes":          16,
 	"AuthoredNode.productIds":             12,

@@ -8,19 +8,18 @@ import (
 )
 
 // PromotionCodeUsage is a redemption of a code.
-type PromotionCodeUsage struct{ *redeem.CodeUsage }
-
-// NewPromotionCodeUsage wraps a usage.
-func NewPromotionCodeUsage(u *redeem.CodeUsage) *PromotionCodeUsage { return &PromotionCodeUsage{u} }
-
-// NewPromotionCodeUsages wraps several usages.
-func NewPromotionCodeUsages(list []*redeem.CodeUsage) []*PromotionCodeUsage {
-	usages := make([]*PromotionCodeUsage, len(list))
-	for i, u := range list {
-		usages[i] = NewPromotionCodeUsage(u)
-	}
-	return usages
+type PromotionCodeUsage struct {
+	*redeem.CodeUsage
+	BatchRow[*PromotionCodeUsage]
 }
+
+// Init implements Row.
+func (u *PromotionCodeUsage) Init(source *redeem.CodeUsage, position BatchRow[*PromotionCodeUsage]) {
+	u.CodeUsage, u.BatchRow = source, position
+}
+
+// OfPromotion returns the promotion's id, or an empty string if it was deleted by an older version.
+func (u *PromotionCodeUsage) OfPromotion() string { return u.PromotionID }
 
 // PromotionGlobalID returns the promotion's global id, or nil if it was deleted by an
 // older version.

@@ -6,7 +6,6 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/promotion/code"
-	"portico/store/promotion/rule"
 )
 
 // Connection is a page of a list.
@@ -99,8 +98,8 @@ type (
 
 	CatalogConnection           = Connection[*catalog.Catalog]
 	CatalogEdge                 = Edge[*catalog.Catalog]
-	CatalogRuleConnection       = Connection[*catalog.CatalogRule]
-	CatalogRuleEdge             = Edge[*catalog.CatalogRule]
+	CatalogRuleConnection       = Connection[*CatalogRule]
+	CatalogRuleEdge             = Edge[*CatalogRule]
 	AuthoredHierarchyConnection = Connection[*catalog.AuthoredHierarchy]
 	AuthoredHierarchyEdge       = Edge[*catalog.AuthoredHierarchy]
 	AuthoredNodeConnection      = Connection[*AuthoredNode]
@@ -109,8 +108,8 @@ type (
 	FileConnection = Connection[*catalog.File]
 	FileEdge       = Edge[*catalog.File]
 
-	PromotionConnection     = Connection[*rule.Promotion]
-	PromotionEdge           = Edge[*rule.Promotion]
+	PromotionConnection     = Connection[*Promotion]
+	PromotionEdge           = Edge[*Promotion]
 	PromotionCodeConnection = Connection[*code.PromotionCode]
 	PromotionCodeEdge       = Edge[*code.PromotionCode]
 )

@@ -3,6 +3,7 @@ package model
 import (
 	"time"
 
+	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
 )
@@ -29,6 +30,47 @@ const ProductLive ProductStatus = "live"
 
 // Status returns the product's status.
 func (p *Product) Status() ProductStatus { return ProductStatus(p.Product.Status()) }
+
+// Components returns the parts of a bundle by sort order, then key.
+func (p *Product) Components() []ProductComponent {
+	components := make([]ProductComponent, len(p.Product.Components()))
+	for i, component := range p.Product.Components() {
+		components[i] = ProductComponent{component, p}
+	}
+	return components
+}
+
+// OptionProductIDs returns the products that the bundle's components offer, each once.
+func (p *Product) OptionProductIDs() []string {
+	var ids []string
+	for _, component := range p.Product.Components() {
+		for _, option := range component.Options {
+			ids = append(ids, option.ID)
+		}
+	}
+	return store.Unique(ids)
+}
+
+// ProductComponent is a part of a bundle.
+type ProductComponent struct {
+	release.ProductComponent
+	of *Product
+}
+
+// Options returns the products to choose from.
+func (c ProductComponent) Options() []ComponentOption {
+	options := make([]ComponentOption, len(c.ProductComponent.Options))
+	for i, option := range c.ProductComponent.Options {
+		options[i] = ComponentOption{option, c.of}
+	}
+	return options
+}
+
+// ComponentOption is a product to choose for a component.
+type ComponentOption struct {
+	catalog.ComponentOption
+	Bundle *Product // that has the component
+}
 
 // ProductFile is a file of a product. AttachedAt is nil if the merchant gave no time.
 type ProductFile struct {

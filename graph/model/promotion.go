@@ -6,6 +6,17 @@ import (
 	"portico/store/promotion/rule"
 )
 
+// Promotion is a promotion as a row of a response.
+type Promotion struct {
+	*rule.Promotion
+	BatchRow[*Promotion]
+}
+
+// Init implements Row.
+func (p *Promotion) Init(source *rule.Promotion, position BatchRow[*Promotion]) {
+	p.Promotion, p.BatchRow = source, position
+}
+
 // PromotionFilter is the schema's filter of promotions.
 type PromotionFilter struct {
 	ID            *IDFilter             `json:"id,omitzero"`

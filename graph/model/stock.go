@@ -35,5 +35,8 @@ func (t *StockTransaction) Init(source *stock.StockTransaction, position BatchRo
 	t.StockTransaction, t.BatchRow = source, position
 }
 
+// OfProduct returns the product's id.
+func (t *StockTransaction) OfProduct() string { return t.ProductID }
+
 // ActorName returns who made the change.
 func (t *StockTransaction) ActorName() string { return string(t.Actor) }

@@ -26,6 +26,8 @@ var scopeTable = map[string]string{
 	"Query.files":        "catalog:read",
 	"Query.currency":     "catalog:read",
 	"Query.currencies":   "catalog:read",
+	"Query.locales":      "catalog:read",
+	"Query.channels":     "catalog:read",
 	"Query.stock":        "inventory:read",
 	"Query.stocks":       "inventory:read",
 	"Query.settings":     AnyScope, // clients read them right after login

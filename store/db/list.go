@@ -57,60 +57,117 @@ func (l Listing[T]) column(by store.SortBy) string {
 
 // List reads a page. The slice counts the total only when asked.
 func List[T any](ctx context.Context, s *DB, l Listing[T], query store.ListQuery) (*store.Slice[T], error) {
-	settings, err := s.Settings(ctx)
+	b, err := checkQuery(ctx, s, query)
 	if err != nil {
 		return nil, err
 	}
-	b, err := query.Page.Check(settings.PageLength)
+	condition, bound, err := l.pageConditions(query, nil)
 	if err != nil {
 		return nil, err
-	}
-	for _, r := range query.Ranges {
-		if err := r.Check(); err != nil {
-			return nil, err
-		}
-	}
-	where, args := l.Where(query.Ranges)
-	total := func(ctx context.Context) (int, error) {
-		if len(query.Ranges) == 0 && l.CounterName != "" {
-			n, _, err := One(ctx, s.Reader, Scalar[int], `SELECT value FROM counter WHERE name = $1`, l.CounterName)
-			return n, err
-		}
-		if len(query.Ranges) == 0 && l.TotalSQL != "" {
-			n, _, err := One(ctx, s.Reader, Scalar[int], l.TotalSQL, args...)
-			return n, err
-		}
-		n, _, err := One(ctx, s.Reader, Scalar[int], `SELECT COUNT(*) FROM `+cmp.Or(l.CountTable, l.Table)+` WHERE `+strings.Join(slices.Concat(where, []string{"TRUE"}), " AND "), args...)
-		return n, err
-	}
-	name := l.CursorName(query)
-	descending := query.Sort.Descending != b.Backward
-	condition, bound := slices.Clone(where), slices.Clone(args)
-	for member, text := range query.Page.Cursors {
-		key, err := l.CursorKey(*text, name, member, query.Sort)
-		if err != nil {
-			return nil, err
-		}
-		greater := (member == "after") != query.Sort.Descending
-		var clause string
-		clause, bound = KeysetCondition(l.Order(query.Sort), key, greater, bound)
-		condition = append(condition, clause)
 	}
 	offset := b.Offset
 	if len(condition) == 0 && l.CounterName != "" && query.Sort == (store.Sort{}) && offset >= bookmarkEvery {
 		var from string
-		if from, offset, err = findBookmark(ctx, s, l, total, offset); err != nil {
+		if from, offset, err = findBookmark(ctx, s, l, l.total(s, nil), offset); err != nil {
 			return nil, err
 		}
 		bound = append(bound, from)
 		condition = append(condition, l.ID+" >= $1")
 	}
-	rows, err := Collect(ctx, s.Reader, l.Scan, l.SQL(query.Sort, condition, descending, len(bound)),
+	rows, err := Collect(ctx, s.Reader, l.Scan, l.SQL(query.Sort, condition, query.Sort.Descending != b.Backward, len(bound)),
 		append(bound, b.Limit+1, offset)...)
 	if err != nil {
 		return nil, err
 	}
-	return l.slice(rows, query, b, name, total), nil
+	return l.slice(rows, query, b, l.total(s, query.Ranges)), nil
+}
+
+// Lists reads the same page of each list in one statement. The lists differ in the values of their conditions, and of
+// tells in which of them a row is. A cursor belongs to one list: with several lists it is INVALID.
+func Lists[T any](ctx context.Context, s *DB, lists []Listing[T], query store.ListQuery, of func(T) int) ([]*store.Slice[T], error) {
+	b, err := checkQuery(ctx, s, query)
+	if err != nil {
+		return nil, err
+	}
+	if len(lists) == 1 {
+		slice, err := List(ctx, s, lists[0], query)
+		return []*store.Slice[T]{slice}, err
+	}
+	var parts []string
+	var bound []any
+	for i, l := range lists {
+		var condition []string
+		if condition, bound, err = l.pageConditions(query, bound); err != nil {
+			return nil, err
+		}
+		parts = append(parts, `SELECT * FROM (`+l.SQL(query.Sort, condition, query.Sort.Descending != b.Backward, len(bound))+`) AS list`+strconv.Itoa(i))
+		bound = append(bound, b.Limit+1, b.Offset)
+	}
+	rows := make([][]T, len(lists))
+	if len(lists) > 0 {
+		all, err := Collect(ctx, s.Reader, lists[0].Scan, strings.Join(parts, " UNION ALL "), bound...)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range all {
+			rows[of(row)] = append(rows[of(row)], row)
+		}
+	}
+	slices := make([]*store.Slice[T], len(lists))
+	for i, l := range lists {
+		slices[i] = l.slice(rows[i], query, b, l.total(s, query.Ranges))
+	}
+	return slices, nil
+}
+
+// checkQuery checks the page and the ranges of a query.
+func checkQuery(ctx context.Context, s *DB, query store.ListQuery) (b store.CheckedPage, err error) {
+	settings, err := s.Settings(ctx)
+	if err != nil {
+		return b, err
+	}
+	if b, err = query.Page.Check(settings.PageLength); err != nil {
+		return b, err
+	}
+	for _, r := range query.Ranges {
+		if err := r.Check(); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// total returns what counts the rows that match.
+func (l Listing[T]) total(s *DB, ranges []store.Range) func(context.Context) (int, error) {
+	return func(ctx context.Context) (n int, err error) {
+		where, args := l.Where(ranges, nil)
+		switch {
+		case len(ranges) == 0 && l.CounterName != "":
+			n, _, err = One(ctx, s.Reader, Scalar[int], `SELECT value FROM counter WHERE name = $1`, l.CounterName)
+		case len(ranges) == 0 && l.TotalSQL != "":
+			n, _, err = One(ctx, s.Reader, Scalar[int], l.TotalSQL, args...)
+		default:
+			n, _, err = One(ctx, s.Reader, Scalar[int], `SELECT COUNT(*) FROM `+cmp.Or(l.CountTable, l.Table)+` WHERE `+strings.Join(append(where, "TRUE"), " AND "), args...)
+		}
+		return n, err
+	}
+}
+
+// pageConditions returns the conditions of a page, whose parameters follow those in bound.
+func (l Listing[T]) pageConditions(query store.ListQuery, bound []any) (conditions []string, all []any, err error) {
+	conditions, bound = l.Where(query.Ranges, bound)
+	name := l.CursorName(query)
+	for member, text := range query.Page.Cursors {
+		key, err := l.CursorKey(*text, name, member, query.Sort)
+		if err != nil {
+			return nil, nil, err
+		}
+		greater := (member == "after") != query.Sort.Descending
+		var clause string
+		clause, bound = KeysetCondition(l.Order(query.Sort), key, greater, bound)
+		conditions = append(conditions, clause)
+	}
+	return conditions, bound, nil
 }
 
 // cachedBookmarks is the cache kind of bookmarks, by table and length.
@@ -152,8 +209,8 @@ func findBookmark[T any](ctx context.Context, s *DB, l Listing[T], total func(co
 	return marks[at], offset - at*bookmarkEvery, nil
 }
 
-// Where returns the conditions of a page and the values of their parameters.
-func (l Listing[T]) Where(ranges []store.Range) (where []string, args []any) {
+// Where returns the conditions of a list, whose parameters follow args, and the values of all parameters.
+func (l Listing[T]) Where(ranges []store.Range, args []any) (where []string, all []any) {
 	for _, w := range l.Conditions {
 		clause := w.Clause
 		for _, value := range w.Values {
@@ -249,7 +306,7 @@ func KeysetCondition(columns []string, key []any, greater bool, args []any) (cla
 
 // slice builds the page and drops the extra row that was read to see whether there
 // are more.
-func (l Listing[T]) slice(rows []T, query store.ListQuery, b store.CheckedPage, name string, total func(context.Context) (int, error)) *store.Slice[T] {
+func (l Listing[T]) slice(rows []T, query store.ListQuery, b store.CheckedPage, total func(context.Context) (int, error)) *store.Slice[T] {
 	more := len(rows) > b.Limit
 	if more {
 		rows = rows[:b.Limit]
@@ -264,6 +321,7 @@ func (l Listing[T]) slice(rows []T, query store.ListQuery, b store.CheckedPage, 
 	if b.After == "" && b.Before == "" && !b.Backward {
 		slice.Offset = b.Offset
 	}
+	name := l.CursorName(query)
 	slice.Cursor = func(item int) string { return store.Cursor{List: name, Key: l.Key(rows[item], query.Sort)}.String() }
 	return slice
 }

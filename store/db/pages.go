@@ -26,7 +26,7 @@ func EachPageWhere[T any](ctx context.Context, in Session, table string, kept []
 	}
 	text := fmt.Sprintf("SELECT %s FROM %s", columns, table)
 	order := fmt.Sprintf(" ORDER BY %s LIMIT %d", strings.Join(key, ", "), PageRows)
-	where, values := Listing[T]{Conditions: kept}.Where(nil)
+	where, values := Listing[T]{Conditions: kept}.Where(nil, nil)
 	var last []any
 	for {
 		conditions, args := slices.Clone(where), values

@@ -37,7 +37,7 @@ func AuthoredQueries() (list []Query) {
 func PromotionQueries() (list []Query) {
 	promotions := promotion.PromotionList(time.Now())
 	codes := code.CodesOf(7, 1)
-	where, args := codes.Where(nil)
+	where, args := codes.Where(nil, nil)
 	list = append(list, Query{"the total of codes", codes.TotalSQL, args}, Query{"the total of usages", redeem.UsageList.TotalSQL, []any{7}})
 	for _, descending := range []bool{false, true} {
 		for _, by := range []store.SortBy{store.SortID, store.SortName, store.SortCreatedAt, store.SortUpdatedAt} {
@@ -73,7 +73,7 @@ func keyFor(by store.SortBy) []any {
 
 // pagesByID returns pages by ID, from both ends and after a cursor.
 func pagesByID[T any](l db.Listing[T], id string) (list []Query) {
-	where, args := l.Where(nil)
+	where, args := l.Where(nil, nil)
 	for _, descending := range []bool{false, true} {
 		clause, beyondArgs := db.KeysetCondition(l.Order(store.Sort{}), []any{id}, !descending, slices.Clone(args))
 		list = append(list,
@@ -104,11 +104,11 @@ func queriesOf[T any](l db.Listing[T], id string, moment time.Time) (list []Quer
 			add("at the largest offset", nil, nil, store.MaxOffset)
 			clause, args := db.KeysetCondition(l.Order(sort), key, !descending, nil)
 			add("after a cursor", []string{clause}, args, 0)
-			where, args := l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}})
+			where, args := l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}}, nil)
 			add("in a range", where, args, 0)
 			clause, args = db.KeysetCondition(l.Order(sort), key, !descending, args)
 			add("after a cursor in a range", append(where, clause), args, 0)
-			where, args = l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}, {Attribute: by, Operator: "lt", ID: id + "9", Time: moment.Add(100 * time.Microsecond)}})
+			where, args = l.Where([]store.Range{{Attribute: by, Operator: "gt", ID: id, Time: moment}, {Attribute: by, Operator: "lt", ID: id + "9", Time: moment.Add(100 * time.Microsecond)}}, nil)
 			list = append(list, Query{
 				Name: fmt.Sprintf("%s by %s, the total of a narrow range", l.Name, sort),
 				Text: `SELECT COUNT(*) FROM ` + l.Table + ` WHERE ` + strings.Join(where, " AND "), Args: args,

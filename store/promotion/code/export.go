@@ -23,7 +23,7 @@ func (s *CodeService) EachPromotionCode(ctx context.Context, promotionID string,
 	if err != nil {
 		return err
 	}
-	l := codeList(p)
+	l := CodesOf(p.Number, p.Epoch)
 	for after := ""; ; {
 		codes, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) }, `
 			SELECT `+l.Columns+` FROM `+l.Table+`

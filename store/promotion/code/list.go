@@ -22,6 +22,16 @@ func (s *CodeService) PromotionCodes(ctx context.Context, promotionID string, co
 	if err != nil {
 		return nil, err
 	}
+	lists, err := s.CodesOfPromotions(ctx, []*rule.Promotion{p}, codes, sort, page)
+	if err != nil {
+		return nil, err
+	}
+	return lists[0], nil
+}
+
+// CodesOfPromotions lists the codes of each promotion as PromotionCodes does, in one statement. With several
+// promotions, a cursor is INVALID.
+func (s *CodeService) CodesOfPromotions(ctx context.Context, promotions []*rule.Promotion, codes []string, sort store.Sort, page store.Page) ([]*store.Slice[*PromotionCode], error) {
 	if len(codes) > store.MaxFilterValues {
 		return nil, store.Unprocessablef([]string{"filter", "code"}, "must have at most %d values, got %d", store.MaxFilterValues, len(codes))
 	}
@@ -29,19 +39,26 @@ func (s *CodeService) PromotionCodes(ctx context.Context, promotionID string, co
 		return nil, store.Invalidf([]string{"filter"}, "compares code with text that contains NUL or invalid UTF-8")
 	}
 	codes = slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return !store.IsStorableText(code) })
-	l := codeList(p)
-	if len(codes) > 0 {
-		places, all := db.InList(nil, codes)
-		l.TotalSQL = "" // some of the codes are counted
-		l.Conditions = append(l.Conditions, db.Condition{Clause: "promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(places, ",")) + ")", Values: all})
+	lists := make([]db.Listing[*PromotionCode], len(promotions))
+	places := make(map[string]int, len(promotions))
+	for i, p := range promotions {
+		l := CodesOf(p.Number, p.Epoch)
+		l.Columns, l.Table = Columns+", promotion.id", CurrentTables
+		l.Scan = func(rows *sql.Rows) (*PromotionCode, error) {
+			c, err := Scan(rows)
+			if err == nil {
+				c.Promotion = promotions[places[c.PromotionID]]
+			}
+			return c, err
+		}
+		if len(codes) > 0 {
+			in, all := db.InList(nil, codes)
+			l.TotalSQL = "" // some of the codes are counted
+			l.Conditions = append(l.Conditions, db.Condition{Clause: "promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(in, ",")) + ")", Values: all})
+		}
+		lists[i], places[p.ID] = l, i
 	}
-	return db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Page: page})
-}
-
-func codeList(p *rule.Promotion) db.Listing[*PromotionCode] {
-	l := CodesOf(p.Number, p.Epoch)
-	l.Scan = func(rows *sql.Rows) (*PromotionCode, error) { return scanCode(rows, p) }
-	return l
+	return db.Lists(ctx, s.db, lists, store.ListQuery{Sort: sort, Page: page}, func(c *PromotionCode) int { return places[c.PromotionID] })
 }
 
 // CodesOf lists the codes of an epoch of a promotion. The Promotion of each is nil.

@@ -56,11 +56,28 @@ func (s *RedeemService) CodeUsages(ctx context.Context, promotionID string, text
 	if err != nil {
 		return nil, err
 	}
-	of := UsageList
-	of.Conditions = []db.Condition{{Clause: "promotion_number = ?", Values: []any{number}}}
-	if text != nil {
-		of.TotalSQL = "" // the total is that of the promotion
-		of.Conditions = append(of.Conditions, db.Condition{Clause: "code = ?", Values: []any{*text}})
+	lists, err := s.usagesOf(ctx, []int64{number}, text, query, func(*CodeUsage) int { return 0 })
+	if err != nil {
+		return nil, err
+	}
+	return lists[0], nil
+}
+
+// UsagesOfPromotions lists the usages of each of several promotions as CodeUsages does, in one statement. A code
+// that a promotion never had has none. With several promotions, a cursor is INVALID.
+func (s *RedeemService) UsagesOfPromotions(ctx context.Context, promotions []*rule.Promotion, text *string, query store.ListQuery) ([]*store.Slice[*CodeUsage], error) {
+	numbers := make([]int64, len(promotions))
+	places := make(map[string]int, len(promotions))
+	for i, p := range promotions {
+		numbers[i], places[p.ID] = p.Number, i
+	}
+	return s.usagesOf(ctx, numbers, text, query, func(u *CodeUsage) int { return places[u.PromotionID] })
+}
+
+// usagesOf lists the usages of promotions by their numbers; of tells whose a usage is.
+func (s *RedeemService) usagesOf(ctx context.Context, promotions []int64, text *string, query store.ListQuery, of func(*CodeUsage) int) ([]*store.Slice[*CodeUsage], error) {
+	if text != nil && !store.IsStorableText(*text) {
+		return nil, store.Invalidf([]string{"code"}, "contains NUL or invalid UTF-8")
 	}
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
@@ -71,7 +88,16 @@ func (s *RedeemService) CodeUsages(ctx context.Context, promotionID string, text
 		return nil, store.Invalidf([]string{"sort"}, "must be id or created_at, not updated_at")
 	}
 	query.Sort.By = store.SortCreatedAt // ids are in the same order
-	return db.List(ctx, s.db, of, query)
+	lists := make([]db.Listing[*CodeUsage], len(promotions))
+	for i, number := range promotions {
+		lists[i] = UsageList
+		lists[i].Conditions = []db.Condition{{Clause: "promotion_number = ?", Values: []any{number}}}
+		if text != nil {
+			lists[i].TotalSQL = "" // the total is that of the promotion
+			lists[i].Conditions = append(lists[i].Conditions, db.Condition{Clause: "code = ?", Values: []any{*text}})
+		}
+	}
+	return db.Lists(ctx, s.db, lists, query, of)
 }
 
 // promotionNumber returns the number of a promotion, which must have or have had the code if text

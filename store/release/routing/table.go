@@ -117,6 +117,21 @@ func newTable(catalogs []catalogEntry, rules []*catalog.CatalogRule, releases ma
 	return t
 }
 
+// Channels returns the channels by which rules lead to a catalog at a time, sorted, each once. Rules for certain
+// accounts, account tags or customers do not count, so that nobody learns of them.
+func (t *Table) Channels(catalogID string, at time.Time) []string {
+	channels := []string{}
+	for _, rule := range t.rules {
+		restricted := len(rule.AccountIDs)+len(rule.AccountTagIDs)+len(rule.CustomerIDs) > 0
+		applies := len(rule.Schedules) == 0 || slices.ContainsFunc(rule.Schedules, func(s catalog.Schedule) bool { return s.Contains(at) })
+		if rule.CatalogID == catalogID && applies && !restricted {
+			channels = append(channels, rule.Channels...)
+		}
+	}
+	slices.Sort(channels)
+	return slices.Compact(channels)
+}
+
 // Basis returns what the choice of a release depends on, besides the time.
 func (t *Table) Basis() Basis { return t.basis }
 

@@ -1,0 +1,107 @@
+package graph_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph/graphtest"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+func TestEdges(t *testing.T) {
+	t.Parallel()
+	runOnTestShop(t, []scenario{
+		{name: "codes and usages of promotions", query: `{ promotions { nodes { uuid codes { totalCount nodes { code promotion { uuid } } } usages { totalCount nodes { code promotion { name } } } } } }`,
+			data: `{"promotions":{"nodes":[{"uuid":"auto","codes":{"totalCount":1,"nodes":[{"code":"auto_auto","promotion":{"uuid":"auto"}}]},"usages":{"totalCount":0,"nodes":[]}},
+				{"uuid":"ten-off","codes":{"totalCount":2,"nodes":[{"code":"TEN-OFF","promotion":{"uuid":"ten-off"}},{"code":"ten-off","promotion":{"uuid":"ten-off"}}]},
+					"usages":{"totalCount":1,"nodes":[{"code":"TEN-OFF","promotion":{"name":"Ten off"}}]}}]}}`},
+		{name: "the catalog of a rule and of a release", query: `{ catalogRules { nodes { uuid catalogId catalog { uuid name } } } catalogReleases(catalogId: "main") { catalog { uuid } } }`,
+			data: `{"catalogRules":{"nodes":[{"uuid":"club","catalogId":"outlet","catalog":{"uuid":"outlet","name":"Outlet"}},{"uuid":"everyone","catalogId":"main","catalog":{"uuid":"main","name":"Main"}}]},
+				"catalogReleases":[{"catalog":{"uuid":"main"}}]}`},
+		{name: "the product of a ledger's lines", query: `{ stockTransactions(productId: "anvil", first: 2) { nodes { productId product { sku } } } }`,
+			data: `{"stockTransactions":{"nodes":[{"productId":"anvil","product":{"sku":"ANVIL"}},{"productId":"anvil","product":{"sku":"ANVIL"}}]}}`},
+		{name: "the products of a bundle's options", query: `{ product(id: "kit") { components { key options { uuid product { uuid name displayPrice { withTax { formatted } } } } } } }`,
+			data: `{"product":{"components":[{"key":"wood","options":[{"uuid":"frame","product":{"uuid":"frame","name":"Frame","displayPrice":null}}]}]}}`},
+		{name: "a code of another promotion", query: `{ promotions { nodes { uuid codes(filter: {code: {eq: "TEN-OFF"}}) { totalCount nodes { code } } usages(code: "TEN-OFF") { totalCount } } } }`,
+			data: `{"promotions":{"nodes":[{"uuid":"auto","codes":{"totalCount":0,"nodes":[]},"usages":{"totalCount":0}},{"uuid":"ten-off","codes":{"totalCount":1,"nodes":[{"code":"TEN-OFF"}]},"usages":{"totalCount":1}}]}}`},
+		{name: "a cursor of one list for several", query: `{ promotions { nodes { codes(after: "eyJ") { totalCount } } } }`, codes: []store.Code{store.Invalid}},
+	})
+}
+
+// TestListsOfPromotions requires that the codes and usages below promotions are those that the lists of one promotion
+// have, however they are paged, and that all are read in as many statements as those of one.
+func TestListsOfPromotions(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		for p := range 12 {
+			id := fmt.Sprintf("p%02d", p)
+			a := s.Post(t, fmt.Sprintf(`mutation { promotionCreate(input: {id: %q, name: %q, promotionType: PERCENT_DISCOUNT, enabled: true, start: "2024-01-01", end: "2030-01-01",
+				schema: {currencies: [{currency: "USD", percentage: 10}]}}) { userErrors { message } }
+				promotionCodesCreate(input: {promotionId: %q, codes: [{code: "A%d"}, {code: "C%d"}, {code: "B%d"}]}) { userErrors { message } }
+				one: promotionCodeRedeem(input: {code: "A%d", reference: "o-1", units: 1}) { userErrors { message } }
+				other: promotionCodeRedeem(input: {code: "B%d", reference: "o-2", units: 1}) { userErrors { message } } }`, id, id, id, p, p, p, p, p), nil)
+			require.Empty(t, a.Errors, "%s", a.Body)
+			require.Equal(t, 4, strings.Count(a.Body.String(), `"userErrors":[]`), "%s", a.Body)
+		}
+		const (
+			codes  = `{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { code used promotion { uuid } } } }`
+			usages = `{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor node { code reference promotion { uuid } } } }`
+		)
+		for _, page := range []string{`first: 2`, `last: 2`, `first: 1, offset: 1`, `first: 5, orderBy: {field: CREATED_AT, direction: DESC}`, `first: 1`} {
+			var data struct {
+				Promotions struct {
+					Nodes []struct {
+						UUID          string
+						Codes, Usages any
+					}
+				}
+			}
+			query := fmt.Sprintf(`query($n: Int!) { promotions(first: $n, filter: {nameLike: "p*"}) { nodes { uuid codes(%s) %s usages(%s) %s } } }`, page, codes, page, usages)
+			s.Post(t, query, graphtest.Variables{"n": 12}).Read(t, &data)
+			require.Len(t, data.Promotions.Nodes, 12)
+			for _, p := range data.Promotions.Nodes {
+				var one struct{ Codes, Usages any }
+				s.Post(t, fmt.Sprintf(`{ codes: promotionCodes(promotionId: %q, %s) %s usages: promotionCodeUsages(promotionId: %q, %s) %s }`, p.UUID, page, codes, p.UUID, page, usages), nil).Read(t, &one)
+				require.Equal(t, one.Codes, p.Codes, page)
+				require.Equal(t, one.Usages, p.Usages, page)
+			}
+			uncounted := strings.ReplaceAll(query, "totalCount ", "")
+			require.Equal(t, cost(t, s, uncounted, graphtest.Variables{"n": 2}), cost(t, s, uncounted, graphtest.Variables{"n": 12}), page)
+		}
+		// The next page of one promotion's codes is below it, too.
+		var first, next struct {
+			Promotion struct {
+				Codes struct {
+					PageInfo struct{ EndCursor string }
+					Nodes    []struct{ Code string }
+				}
+			}
+		}
+		s.Post(t, `{ promotion(id: "p03") { codes(first: 2) { pageInfo { endCursor } nodes { code } } } }`, nil).Read(t, &first)
+		s.Post(t, fmt.Sprintf(`{ promotion(id: "p03") { codes(first: 2, after: %q) { pageInfo { endCursor } nodes { code } } } }`, first.Promotion.Codes.PageInfo.EndCursor), nil).Read(t, &next)
+		require.Equal(t, "C3", next.Promotion.Codes.Nodes[0].Code)
+		require.Len(t, next.Promotion.Codes.Nodes, 1)
+	})
+}
+
+// An edge needs the scope of what it leads to.
+func TestEdgesNeedScopes(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		for _, x := range []struct{ query, scope, field string }{
+			{`{ stockTransactions(productId: "anvil") { nodes { product { sku } } } }`, "inventory:write", "product"},
+			{`mutation { promotionCodeRedeem(input: {code: "TEN-OFF", user: "u1", units: 1, reference: "o"}) { usage { promotion { name } } } }`, "checkout:write", "promotion"},
+		} {
+			a := s.Send(t, graphtest.As(graphtest.NewPost(t, x.query, nil), graphtest.Client(x.scope)))
+			require.NotEmpty(t, a.Codes(), x.query)
+			require.Equal(t, store.Forbidden, a.Codes()[0], x.query)
+			require.Contains(t, string(a.Data), `"`+x.field+`":null`, x.query)
+		}
+	})
+}

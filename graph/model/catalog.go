@@ -1,0 +1,34 @@
+package model
+
+import (
+	"portico/store/catalog"
+	"portico/store/release/segment"
+)
+
+// CatalogRule is a rule as a row of a response.
+type CatalogRule struct {
+	*catalog.CatalogRule
+	BatchRow[*CatalogRule]
+}
+
+// Init implements Row.
+func (r *CatalogRule) Init(source *catalog.CatalogRule, position BatchRow[*CatalogRule]) {
+	r.CatalogRule, r.BatchRow = source, position
+}
+
+// OfCatalog returns the id of the catalog that the rule leads to.
+func (r *CatalogRule) OfCatalog() string { return r.CatalogID }
+
+// CatalogRelease is a release as a row of a response.
+type CatalogRelease struct {
+	*segment.Release
+	BatchRow[*CatalogRelease]
+}
+
+// Init implements Row.
+func (r *CatalogRelease) Init(source *segment.Release, position BatchRow[*CatalogRelease]) {
+	r.Release, r.BatchRow = source, position
+}
+
+// OfCatalog returns the id of the catalog that the release shows.
+func (r *CatalogRelease) OfCatalog() string { return r.CatalogID }
