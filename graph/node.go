@@ -13,13 +13,20 @@ import (
 	"portico/store/release/segment"
 )
 
-func (r queryResolver) CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error) {
+func (r queryResolver) CatalogNode(ctx context.Context, id, slug, path *string) (*model.CatalogNode, error) {
 	v, err := r.catalog(ctx, "Query.catalogNode")
 	if err != nil {
 		return nil, err
 	}
-	node, err := v.Node(ctx, store.LocalID(id))
-	return orNull(singleRow[model.CatalogNode](node, err))
+	switch {
+	case id != nil && slug == nil && path == nil:
+		return orNull(singleRow[model.CatalogNode](v.Node(ctx, store.LocalID(*id))))
+	case id == nil && slug != nil && path == nil:
+		return orNull(singleRow[model.CatalogNode](v.NodeWithSlug(ctx, *slug)))
+	case id == nil && slug == nil && path != nil:
+		return orNull(singleRow[model.CatalogNode](v.NodeAtPath(ctx, *path)))
+	}
+	return nil, &store.Error{Code: store.Invalid, Detail: "catalogNode takes exactly one of id, slug and path."}
 }
 
 func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {

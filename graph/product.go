@@ -14,21 +14,21 @@ import (
 	"portico/store/stock"
 )
 
-func (r queryResolver) Product(ctx context.Context, id, sku, slug *string) (*model.Product, error) {
+func (r queryResolver) Product(ctx context.Context, id, sku, slug, path *string) (*model.Product, error) {
 	v, err := r.catalog(ctx, "Query.product")
 	if err != nil {
 		return nil, err
 	}
 	var key release.ProductKey
 	given := 0
-	for name, into := range map[*string]*string{id: &key.ID, sku: &key.SKU, slug: &key.Slug} {
+	for name, into := range map[*string]*string{id: &key.ID, sku: &key.SKU, slug: &key.Slug, path: &key.Path} {
 		if name != nil {
 			*into = *name
 			given++
 		}
 	}
 	if given != 1 {
-		return nil, &store.Error{Code: store.Invalid, Detail: "product takes exactly one of id, sku and slug."}
+		return nil, &store.Error{Code: store.Invalid, Detail: "product takes exactly one of id, sku, slug and path."}
 	}
 	key.ID = store.LocalID(key.ID)
 	product, err := v.Product(ctx, key)

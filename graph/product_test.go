@@ -13,13 +13,21 @@ const lamp = "c0ffee00-0000-4000-8000-00000000000a"
 
 func productsByName() []scenario {
 	anvil := `{"product":{"uuid":"anvil"}}`
-	one := []string{"exactly one of id, sku and slug"}
+	one := []string{"exactly one of id, sku, slug and path"}
 	return []scenario{
 		{name: "uuid", query: `{ product(id: "anvil") { uuid } }`, data: anvil},
 		{name: "global id", query: `{ product(id: ` + global("Product", "anvil") + `) { uuid } }`, data: anvil},
 		{name: "variable", query: `query($id: ID!) { product(id: $id) { uuid } }`, variables: graphtest.Variables{"id": "anvil"}, data: anvil},
 		{name: "sku", query: `{ product(sku: "ANVIL") { uuid } }`, data: anvil},
 		{name: "slug", query: `{ product(slug: "anvil") { uuid } }`, data: anvil},
+		{name: "path", query: `{ product(path: "workshop/tools/anvil") { uuid } }`, data: anvil},
+		{name: "path without the hierarchy", query: `{ product(path: "/tools/anvil") { uuid } }`, data: anvil},
+		{name: "path of a node that does not list it", query: `{ product(path: "workshop/anvil") { uuid } }`, data: `{"product":null}`},
+		{name: "path of no node", query: `{ product(path: "nowhere/anvil") { uuid } }`, data: `{"product":null}`},
+		{name: "path of no product", query: `{ product(path: "tools/nothing") { uuid } }`, data: `{"product":null}`},
+		{name: "path without a node", query: `{ product(path: "anvil") { uuid } }`, data: `{"product":null}`},
+		{name: "empty path", query: `{ product(path: "/") { uuid } }`, data: `{"product":null}`},
+		{name: "path and slug", query: `{ product(path: "tools/anvil", slug: "anvil") { uuid } }`, codes: invalid, holds: one},
 		{name: "a UUID in any case", query: `{ product(id: "C0FFEE00-0000-4000-8000-00000000000A") { uuid } }`, data: `{"product":{"uuid":"` + lamp + `"}}`},
 		{name: "a product without a node", query: `{ product(id: "frame") { uuid nodes { uuid } } }`, data: `{"product":{"uuid":"frame","nodes":[]}}`},
 		{name: "null is absent", query: `{ product(id: "anvil", sku: null) { uuid } }`, data: anvil},

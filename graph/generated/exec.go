@@ -924,7 +924,7 @@ type ComplexityRoot struct {
 		AuthoredNodes       func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
 		CartPreview         func(childComplexity int, lines []*cart.LineInput, codes []string) int
 		Catalog             func(childComplexity int, id string) int
-		CatalogNode         func(childComplexity int, id string) int
+		CatalogNode         func(childComplexity int, id *string, slug *string, path *string) int
 		CatalogNodes        func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		CatalogReleases     func(childComplexity int, catalogID string) int
 		CatalogResolution   func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
@@ -945,7 +945,7 @@ type ComplexityRoot struct {
 		Locales             func(childComplexity int) int
 		Node                func(childComplexity int, id string) int
 		Nodes               func(childComplexity int, ids []string) int
-		Product             func(childComplexity int, id *string, sku *string, slug *string) int
+		Product             func(childComplexity int, id *string, sku *string, slug *string, path *string) int
 		ProductConfigured   func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
 		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
@@ -1214,13 +1214,13 @@ type PromotionPreviewResolver interface {
 	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 }
 type QueryResolver interface {
-	Product(ctx context.Context, id *string, sku *string, slug *string) (*model.Product, error)
+	Product(ctx context.Context, id *string, sku *string, slug *string, path *string) (*model.Product, error)
 	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
 	CartPreview(ctx context.Context, lines []*cart.LineInput, codes []string) (*model.CartPreview, error)
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
-	CatalogNode(ctx context.Context, id string) (*model.CatalogNode, error)
+	CatalogNode(ctx context.Context, id *string, slug *string, path *string) (*model.CatalogNode, error)
 	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
@@ -4986,7 +4986,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.CatalogNode(childComplexity, args["id"].(string)), true
+		return e.ComplexityRoot.Query.CatalogNode(childComplexity, args["id"].(*string), args["slug"].(*string), args["path"].(*string)), true
 	case "Query.catalogNodes":
 		if e.ComplexityRoot.Query.CatalogNodes == nil {
 			break
@@ -5198,7 +5198,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Product(childComplexity, args["id"].(*string), args["sku"].(*string), args["slug"].(*string)), true
+		return e.ComplexityRoot.Query.Product(childComplexity, args["id"].(*string), args["sku"].(*string), args["slug"].(*string), args["path"].(*string)), true
 	case "Query.productConfigured":
 		if e.ComplexityRoot.Query.ProductConfigured == nil {
 			break
@@ -6072,6 +6072,11 @@ type Query {
     sku: String
     "Exact slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
     slug: String
+    """
+    The path of a node, as ` + "`" + `catalogNode` + "`" + ` takes it, a slash and the slug of a product that the node lists:
+    ` + "`" + `bikes/road-bikes/road-550-w-yellow-38` + "`" + `.
+    """
+    path: String
   ): Product
 
   """
@@ -6154,11 +6159,21 @@ type Query {
   ): HierarchyConnection
 
   """
-  A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
-  node.
+  A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
+  a node, its root. If several have the slug or path, the one updated last.
   Example: ` + "`" + `catalogNode(id: "node-coffee") { name }` + "`" + `.
   """
-  catalogNode("Global id or ` + "`" + `uuid` + "`" + `, of a node or a hierarchy." id: ID!): CatalogNode
+  catalogNode(
+    "Global id or ` + "`" + `uuid` + "`" + `, of a node or a hierarchy."
+    id: ID
+    "Exact slug: ` + "`" + `road-bikes` + "`" + `."
+    slug: String
+    """
+    Slugs from the hierarchy down to the node, joined by slashes; that of the hierarchy may be left out:
+    ` + "`" + `bikes/road-bikes` + "`" + `.
+    """
+    path: String
+  ): CatalogNode
 
   "All nodes of the catalog."
   catalogNodes(
@@ -12912,13 +12927,29 @@ func (ec *executionContext) field_Query_catalogNode_args(ctx context.Context, ra
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
 	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["slug"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["path"] = arg2
 	return args, nil
 }
 
@@ -13417,6 +13448,14 @@ func (ec *executionContext) field_Query_product_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["slug"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["path"] = arg3
 	return args, nil
 }
 
@@ -29280,7 +29319,7 @@ func (ec *executionContext) _Query_product(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Product(ctx, fc.Args["id"].(*string), fc.Args["sku"].(*string), fc.Args["slug"].(*string))
+			return ec.Resolvers.Query().Product(ctx, fc.Args["id"].(*string), fc.Args["sku"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
@@ -29544,7 +29583,7 @@ func (ec *executionContext) _Query_catalogNode(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogNode(ctx, fc.Args["id"].(string))
+			return ec.Resolvers.Query().CatalogNode(ctx, fc.Args["id"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {

@@ -3560,7 +3560,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Product, error) {
-			return x.resolvers.Query().Product(ctx, arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string))
+			return x.resolvers.Query().Product(ctx, arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3630,7 +3630,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) {
-			return x.resolvers.Query().CatalogNode(ctx, arguments["id"].(string))
+			return x.resolvers.Query().CatalogNode(ctx, arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)

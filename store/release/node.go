@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"strings"
 
 	"portico/store"
 	"portico/store/release/segment"
@@ -30,6 +31,31 @@ func (v *View) Node(ctx context.Context, id string) (*segment.CatalogNode, error
 		return node, nil
 	}
 	return nil, noNode(id)
+}
+
+// NodeWithSlug returns the node or hierarchy with a slug; of several the one updated last. NOT_FOUND if there is none.
+func (v *View) NodeWithSlug(ctx context.Context, slug string) (*segment.CatalogNode, error) {
+	return v.nodeAt(ctx, slug, func(t *segment.Tree) *segment.CatalogNode { return t.WithSlug(slug) })
+}
+
+// NodeAtPath returns the node at a path: the slugs of its hierarchy, which may be left out, of the nodes above and its
+// own, joined by slashes. NOT_FOUND if there is none.
+func (v *View) NodeAtPath(ctx context.Context, path string) (*segment.CatalogNode, error) {
+	return v.nodeAt(ctx, path, func(t *segment.Tree) *segment.CatalogNode {
+		return t.AtPath(strings.Split(strings.Trim(path, "/"), "/"))
+	})
+}
+
+func (v *View) nodeAt(ctx context.Context, address string, find func(*segment.Tree) *segment.CatalogNode) (*segment.CatalogNode, error) {
+	v.Reads.Add(segment.AnyNode) // any node may get the address
+	t, err := v.readTree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if node := find(t); node != nil {
+		return node, nil
+	}
+	return nil, noNode(address)
 }
 
 // Hierarchy returns a hierarchy of the catalog; NOT_FOUND for an unknown id.

@@ -1,7 +1,10 @@
 package release
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"unsafe"
 
 	"portico/store"
@@ -51,10 +54,11 @@ func (p *Product) JSONSize() int {
 }
 
 // ProductKey names one product, by exactly one of its members.
-type ProductKey struct{ ID, SKU, Slug string }
+type ProductKey struct{ ID, SKU, Slug, Path string }
 
 // Product returns one product of the catalog, listed or not; NOT_FOUND when
-// there is none. Of several with one SKU or slug it returns the last updated.
+// there is none. Of several with one SKU or slug it returns the last updated. A path is that of a node, as for
+// NodeAtPath, a slash and the slug of a product that the node lists.
 func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 	var places index.Ordinals
 	var err error
@@ -65,6 +69,8 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 		places = segment.Ordered(byID)
 	case key.SKU != "":
 		places, err = v.Indexed(ctx, "sku", key.SKU)
+	case key.Path != "":
+		return v.productAtPath(ctx, key.Path)
 	default:
 		places, err = v.Indexed(ctx, "slug", key.Slug)
 	}
@@ -82,6 +88,38 @@ func (v *View) Product(ctx context.Context, key ProductKey) (*Product, error) {
 		return nil, err
 	}
 	return &Product{storedProduct: found[0], release: v.Release}, nil
+}
+
+// maxAlike limits the products with one slug that are read to find the one at a path.
+const maxAlike = 100
+
+func (v *View) productAtPath(ctx context.Context, path string) (*Product, error) {
+	path = strings.Trim(path, "/")
+	at := strings.LastIndexByte(path, '/')
+	if at < 0 {
+		return nil, errNoProduct()
+	}
+	node, err := v.NodeAtPath(ctx, path[:at])
+	if err != nil {
+		return nil, err
+	}
+	places, err := v.Indexed(ctx, "slug", path[at+1:])
+	if err != nil || len(places) == 0 {
+		return nil, cmp.Or(err, error(errNoProduct()))
+	}
+	if places, err = v.ByUpdate(ctx, places); err != nil {
+		return nil, err
+	}
+	found, err := v.ProductsAt(ctx, places[:min(maxAlike, len(places))])
+	if err != nil {
+		return nil, err
+	}
+	for _, product := range found {
+		if slices.Contains(product.NodeIDs(), node.ID) {
+			return &Product{storedProduct: product, release: v.Release}, nil
+		}
+	}
+	return nil, errNoProduct()
 }
 
 func errNoProduct() *store.Error {

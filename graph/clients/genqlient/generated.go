@@ -2332,8 +2332,8 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo) GetEndCu
 
 // ShopCategoryQueryResponse is returned by ShopCategoryQuery on success.
 type ShopCategoryQueryResponse struct {
-	// A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
-	// node.
+	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
+	// a node, its root. If several have the slug or path, the one updated last.
 	// Example: `catalogNode(id: "node-coffee") { name }`.
 	CatalogNode *ShopCategoryQueryCatalogNode `json:"catalogNode"`
 }
@@ -3416,12 +3416,12 @@ type ShopHomeQueryResponse struct {
 	// node lists are found by SKU, or with `includeChildren`.
 	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopHomeQueryProductsProductConnection `json:"products"`
-	// A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
-	// node.
+	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
+	// a node, its root. If several have the slug or path, the one updated last.
 	// Example: `catalogNode(id: "node-coffee") { name }`.
 	Drinks *ShopHomeQueryDrinksCatalogNode `json:"drinks"`
-	// A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
-	// node.
+	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
+	// a node, its root. If several have the slug or path, the one updated last.
 	// Example: `catalogNode(id: "node-coffee") { name }`.
 	Bakery *ShopHomeQueryBakeryCatalogNode `json:"bakery"`
 }
@@ -3674,8 +3674,8 @@ func (v *ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct) GetName(
 
 // ShopPageQueryResponse is returned by ShopPageQuery on success.
 type ShopPageQueryResponse struct {
-	// A node of the catalog, by id. Null if there is none. The id of a hierarchy returns its root as a
-	// node.
+	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
+	// a node, its root. If several have the slug or path, the one updated last.
 	// Example: `catalogNode(id: "node-coffee") { name }`.
 	CatalogNode *ShopPageQueryCatalogNode `json:"catalogNode"`
 }

@@ -66,14 +66,16 @@ func (n *CatalogNode) SameContent(other *CatalogNode) bool {
 type Tree struct {
 	Nodes []*CatalogNode
 	ByID  map[string]*CatalogNode
+
+	bySlug map[string][]*CatalogNode // last updated first, then by id
 }
 
-func (t *Tree) Size() int { return 400 * len(t.Nodes) }
+func (t *Tree) Size() int { return 450 * len(t.Nodes) }
 
 // NewTree connects sorted nodes. It leaves out nodes whose parent is missing,
 // with all below them.
 func NewTree(nodes []*CatalogNode) *Tree {
-	t := &Tree{ByID: make(map[string]*CatalogNode, len(nodes))}
+	t := &Tree{ByID: make(map[string]*CatalogNode, len(nodes)), bySlug: make(map[string][]*CatalogNode, len(nodes))}
 	for _, node := range nodes {
 		t.ByID[node.ID] = node
 	}
@@ -90,8 +92,39 @@ func NewTree(nodes []*CatalogNode) *Tree {
 		if parent := t.ByID[node.ParentID]; parent != nil {
 			parent.children = append(parent.children, node)
 		}
+		if node.Slug != "" {
+			t.bySlug[node.Slug] = append(t.bySlug[node.Slug], node)
+		}
+	}
+	for _, alike := range t.bySlug {
+		slices.SortFunc(alike, func(a, b *CatalogNode) int {
+			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
+		})
 	}
 	return t
+}
+
+// AtPath returns the node that slugs lead to, one for each node from its hierarchy, which may be left out, down to the node;
+// nil if there is none. Of several it is the one updated last.
+func (t *Tree) AtPath(slugs []string) *CatalogNode {
+	for _, node := range t.bySlug[slugs[len(slugs)-1]] {
+		above := node.Ancestors
+		if len(slugs) == len(above) {
+			above = above[1:] // the hierarchy is left out
+		}
+		if len(slugs) == len(above)+1 && slices.EqualFunc(above, slugs[:len(above)], func(id, slug string) bool { return t.ByID[id].Slug == slug }) {
+			return node
+		}
+	}
+	return nil
+}
+
+// WithSlug returns the node with a slug; nil if there is none. Of several it is the one updated last.
+func (t *Tree) WithSlug(slug string) *CatalogNode {
+	if alike := t.bySlug[slug]; len(alike) > 0 {
+		return alike[0]
+	}
+	return nil
 }
 
 func (t *Tree) ancestors(node *CatalogNode) (ids []string, rooted bool) {
