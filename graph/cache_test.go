@@ -168,6 +168,8 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return fmt.Sprintf(`[{productId: %s, quantity: %d}, {productId: "kit"}]`, quoted(products...), 1+a.IntN(3))
 	case "Query.file.id":
 		return quoted("photo-1", "photo-2")
+	case "Query.catalogNode.slug":
+		return quoted("tools", "sale")
 	case "Query.currency.code":
 		return quoted("USD", "EUR")
 	case "Product.childByOptions.optionIds":

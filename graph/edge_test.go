@@ -28,6 +28,8 @@ func TestEdges(t *testing.T) {
 			data: `{"product":{"components":[{"key":"wood","options":[{"uuid":"frame","product":{"uuid":"frame","name":"Frame","displayPrice":null}}]}]}}`},
 		{name: "a code of another promotion", query: `{ promotions { nodes { uuid codes(filter: {code: {eq: "TEN-OFF"}}) { totalCount nodes { code } } usages(code: "TEN-OFF") { totalCount } } } }`,
 			data: `{"promotions":{"nodes":[{"uuid":"auto","codes":{"totalCount":0,"nodes":[]},"usages":{"totalCount":0}},{"uuid":"ten-off","codes":{"totalCount":1,"nodes":[{"code":"TEN-OFF"}]},"usages":{"totalCount":1}}]}}`},
+		{name: "not a cursor, of one list", query: `{ promotion(id: "auto") { codes(after: "eyJ") { totalCount } usages(before: "eyJ") { totalCount } } }`,
+			data: `{"promotion":{"codes":null,"usages":null}}`, codes: []store.Code{store.Invalid}},
 		{name: "a cursor of one list for several", query: `{ promotions { nodes { codes(after: "eyJ") { totalCount } } } }`, codes: []store.Code{store.Invalid}},
 	})
 }

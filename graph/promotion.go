@@ -55,11 +55,14 @@ func (r promotionResolver) Codes(ctx context.Context, obj *model.Promotion, filt
 			return nil, err
 		}
 		lists, err := r.store.CodesOfPromotions(ctx, keysOf(all, promotionOf), codes, orderBy.Sort(), page)
+		if err != nil {
+			return nil, err
+		}
 		connections := make([]*model.PromotionCodeConnection, len(lists))
 		for i, slice := range lists {
 			connections[i] = model.NewConnection(slice, slice.Items)
 		}
-		return connections, err
+		return connections, nil
 	})
 }
 
@@ -71,12 +74,15 @@ func (r promotionResolver) Usages(ctx context.Context, obj *model.Promotion, cod
 	page := pageOf(first, after, last, before, offset)
 	return model.Load(ctx, obj.BatchRow, "usages"+argumentsKey(page, orderBy, filter, code), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeUsageConnection, error) {
 		lists, err := r.store.UsagesOfPromotions(ctx, keysOf(all, promotionOf), code, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: page})
+		if err != nil {
+			return nil, err
+		}
 		connections := make([]*model.PromotionCodeUsageConnection, len(lists))
 		rows := model.NewBatchOfLists[model.PromotionCodeUsage](keysOf(lists, func(l *store.Slice[*redeem.CodeUsage]) []*redeem.CodeUsage { return l.Items }))
 		for i, slice := range lists {
 			connections[i] = model.NewConnection(slice, rows[i])
 		}
-		return connections, err
+		return connections, nil
 	})
 }
 

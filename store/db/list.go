@@ -91,7 +91,10 @@ func Lists[T any](ctx context.Context, s *DB, lists []Listing[T], query store.Li
 	}
 	if len(lists) == 1 {
 		slice, err := List(ctx, s, lists[0], query)
-		return []*store.Slice[T]{slice}, err
+		if err != nil {
+			return nil, err
+		}
+		return []*store.Slice[T]{slice}, nil
 	}
 	var parts []string
 	var bound []any
@@ -100,7 +103,8 @@ func Lists[T any](ctx context.Context, s *DB, lists []Listing[T], query store.Li
 		if condition, bound, err = l.pageConditions(query, bound); err != nil {
 			return nil, err
 		}
-		parts = append(parts, `SELECT * FROM (`+l.SQL(query.Sort, condition, query.Sort.Descending != b.Backward, len(bound))+`) AS list`+strconv.Itoa(i))
+		name := "list" + strconv.Itoa(i)
+		parts = append(parts, `SELECT `+name+`.* FROM (`+l.SQL(query.Sort, condition, query.Sort.Descending != b.Backward, len(bound))+`) AS `+name)
 		bound = append(bound, b.Limit+1, b.Offset)
 	}
 	rows := make([][]T, len(lists))
