@@ -76,7 +76,7 @@ func run(ctx context.Context, repository string, o options, out io.Writer) error
 			continue
 		}
 		sbom := strings.TrimSuffix(binary, ".exe") + ".cdx.json"
-		if err := writeSBOM(ctx, sbomTool, source, filepath.Join(o.folder, sbom), t); err != nil {
+		if err := writeSBOM(ctx, sbomTool, source, filepath.Join(o.folder, binary), filepath.Join(o.folder, sbom)); err != nil {
 			return fmt.Errorf("write the SBOM of %s: %w", t, err)
 		}
 		written = append(written, sbom)

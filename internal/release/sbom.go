@@ -17,13 +17,19 @@ func buildSBOMTool(ctx context.Context, source, work string) (program string, er
 	return program, err
 }
 
-// writeSBOM writes the modules in the binary of a target and their licences. It omits the time and the
-// serial number, so that the file is reproducible.
-func writeSBOM(ctx context.Context, tool, source, file string, t target) error {
-	file, err := filepath.Abs(file)
+// writeSBOM writes the modules in a binary, their licences and the binary's version. It reads the binary
+// and not the repository, where the generator derives a version of its own, from the time at which the
+// commit was written first and not, as Go does, last. It omits the time and the serial number, so that
+// the file is reproducible.
+func writeSBOM(ctx context.Context, tool, source, binary, file string) error {
+	binary, err := filepath.Abs(binary)
 	if err != nil {
 		return err
 	}
-	_, err = command(ctx, source, t.buildEnv(), tool, "app", "-json", "-licenses", "-noserial", "-notimestamp", "-main", ".", "-output", file, ".")
+	file, err = filepath.Abs(file)
+	if err != nil {
+		return err
+	}
+	_, err = command(ctx, source, nil, tool, "bin", "-json", "-licenses", "-noserial", "-notimestamp", "-output", file, binary)
 	return err
 }
