@@ -122,7 +122,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder,
 			faults.Errors = append(faults.Errors, ImportError{line, kind, err})
 		}
 	}
-	graph := newReferenceChecker()
+	graph, attributes := newReferenceChecker(), newAttributeChecker()
 	err := eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
 		for _, d := range batch {
 			for _, fault := range d.errs {
@@ -132,6 +132,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder,
 			if d.source != nil {
 				report.Resources[d.kind]++
 				graph.add(d)
+				attributes.add(d)
 			}
 		}
 		faulty, err := kept.ledger.check(ctx, batch)
@@ -150,7 +151,11 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder,
 	if err != nil {
 		return nil, err
 	}
-	for _, fault := range missing {
+	wrong, err := attributes.wrong(ctx, s.db.Reader)
+	if err != nil {
+		return nil, err
+	}
+	for _, fault := range append(missing, wrong...) {
 		add(fault.Line, fault.Type, fault.Err)
 	}
 	report.Skipped["stock_transaction"] = kept.ledger.skipped

@@ -45,10 +45,11 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 	if err := store.CheckLimit("first", query.First); err != nil {
 		return nil, err
 	}
-	if err := query.List.Filter.check(); err != nil {
+	var err error
+	if query.List.Filter, err = v.resolve(ctx, query.List.Filter); err != nil {
 		return nil, err
 	}
-	v, err := v.follow(ctx, query.List.Page, v.storedList(query.List, query.List.NodeID))
+	v, err = v.follow(ctx, query.List.Page, v.storedList(query.List, query.List.NodeID))
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (c facetCounts) pick(selected []string, first int) []FacetValue {
 // facet counts an attribute and caches the result, which is the same for all
 // shoppers who see the list.
 func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*segment.Facet) (facetCounts, error) {
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedCounts, Name: attribute + " " + o.list.Name + "?" + o.name()}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedCounts, Name: attribute + " " + o.list.Name + "?" + o.name(), Number: o.epoch}
 	if kept, ok := db.Cached[facetCounts](o.Cache, key); ok {
 		return kept, nil
 	}
