@@ -14,16 +14,18 @@ import (
 
 // AttributeDefinition is the declaration of an attribute of the merchant's own, in the shopper's language.
 type AttributeDefinition struct {
-	Key, Label, Unit                 string
+	Key, Label                       string
 	Type                             catalog.AttributeType
+	Unit                             *string // nil without one
 	Filterable, Searchable, Sortable bool
 }
 
 // ProductAttribute is a product's value of an attribute.
 type ProductAttribute struct {
-	Key, Label, Unit string
-	Type             catalog.AttributeType
-	Values           []string // as filters write them; several only for a list
+	Key, Label string
+	Type       catalog.AttributeType
+	Values     []string // as filters write them; several only for a list
+	Unit       *string  // nil without one
 }
 
 // Value returns the value as text, those of a list separated by commas.
@@ -36,10 +38,22 @@ func (v *View) AttributeDefinitions(ctx context.Context) ([]*AttributeDefinition
 	definitions := make([]*AttributeDefinition, len(declared))
 	for i, a := range declared {
 		is := a.Attributes
-		definitions[i] = &AttributeDefinition{Key: a.ID, Label: v.attributeLabel(a), Unit: is.Unit, Type: is.AttributeType,
+		definitions[i] = &AttributeDefinition{Key: a.ID, Label: v.attributeLabel(a), Unit: unitOf(a), Type: is.AttributeType,
 			Filterable: is.Filterable, Searchable: is.Searchable, Sortable: is.Sortable}
 	}
 	return definitions, err
+}
+
+// Canonical returns values as the release has them: 16.0 is 16. It keeps what is not of the type.
+func (d *AttributeDefinition) Canonical(values []string) []string {
+	canonical := make([]string, len(values))
+	for i, value := range values {
+		canonical[i] = value
+		if text, _, ok := d.Type.Parse(value); ok {
+			canonical[i] = text
+		}
+	}
+	return canonical
 }
 
 // attributeLabel returns the label in the first of the shopper's languages that it has, else the base one.
@@ -50,6 +64,13 @@ func (v *View) attributeLabel(a *catalog.AttributeSource) string {
 		}
 	}
 	return a.Attributes.Label
+}
+
+func unitOf(a *catalog.AttributeSource) *string {
+	if a.Attributes.Unit == "" {
+		return nil
+	}
+	return &a.Attributes.Unit
 }
 
 // AttributesOf returns the attributes of products, in the order of AttributeDefinitions; nil keys are all.
@@ -73,7 +94,7 @@ func (v *View) AttributesOf(ctx context.Context, products []*Product, keys []str
 				continue
 			}
 			if value, ok := a.Value(raw); ok {
-				lists[i] = append(lists[i], &ProductAttribute{a.ID, v.attributeLabel(a), a.Attributes.Unit, a.Attributes.AttributeType, value.Texts})
+				lists[i] = append(lists[i], &ProductAttribute{a.ID, v.attributeLabel(a), a.Attributes.AttributeType, value.Texts, unitOf(a)})
 			}
 		}
 	}

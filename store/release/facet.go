@@ -45,33 +45,13 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 	if err := store.CheckLimit("first", query.First); err != nil {
 		return nil, err
 	}
-	var err error
-	if query.List.Filter, err = v.resolve(ctx, query.List.Filter); err != nil {
-		return nil, err
-	}
-	v, err = v.follow(ctx, query.List.Page, v.storedList(query.List, query.List.NodeID))
-	if err != nil {
-		return nil, err
-	}
-	v = v.Ahead()
-	layers, err := v.Facets(ctx, query.Attribute)
-	if err != nil {
-		return nil, err
-	}
-	lists, err := v.unsortedLists(ctx, nodeIDs, query.List)
+	counts, err := v.countedOfNodes(ctx, nodeIDs, query.Attribute, query.List)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string][]FacetValue, len(nodeIDs))
-	for _, id := range nodeIDs {
-		if lists[id] == nil {
-			return nil, v.noList(ctx, id)
-		}
-		counts, err := lists[id].facet(ctx, query.Attribute, layers)
-		if err != nil {
-			return nil, err
-		}
-		found[id] = counts.pick(query.Selected, query.First)
+	for id, counted := range counts {
+		found[id] = counted.pick(query.Selected, query.First)
 	}
 	return found, nil
 }
