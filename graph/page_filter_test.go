@@ -23,6 +23,8 @@ var filterSamples = map[string]string{
 	"ProductFilter.name": `{eq: "Anvil"}`, "ProductFilter.sku": `{in: ["ANVIL"]}`, "ProductFilter.slug": `{eq: "anvil"}`,
 	"ProductFilter.manufacturerPartNum": `{eq: "MPN-1"}`, "ProductFilter.upcEan": `{eq: "4006381333931"}`,
 	"ProductFilter.productTypes": `{eq: "standard"}`, "ProductFilter.tags": `{in: ["iron", "heavy"]}`,
+	"ProductFilter.price": `{gte: "500"}`, "ProductFilter.option": `[{name: "Wood", in: ["Oak"]}]`,
+	"ProductFilter.attribute": `[{key: "brand", in: ["Acme"]}, {key: "weight", gte: "0.5", lte: "1"}]`, "ProductFilter.node": `{in: ["workshop"]}`,
 	"ProductFilter.bounds": `{updatedAt: {gt: "2020-01-01"}}`, "ProductFilter.and": `[{sku: {eq: "ANVIL"}}, {slug: {eq: "anvil"}}]`,
 	"CatalogNodeFilter.ids": `["tools", "sale"]`, "CatalogNodeFilter.parentId": `"workshop"`, "CatalogNodeFilter.name": `{eq: "Tools"}`,
 	"CatalogNodeFilter.slug": `{eq: "tools"}`, "hierarchies CatalogNodeFilter.ids": `["workshop", "seasons"]`,

@@ -7,6 +7,7 @@ import (
 
 	"portico/internal/dependency"
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/release"
 	"portico/store/release/segment"
@@ -165,4 +166,17 @@ func (w *releaseWriter) filesIn(ctx context.Context, layers []any, ids []string)
 		}
 	}
 	return texts, err
+}
+
+// changedAttributes adds the declarations of attributes if one differs.
+func (w *releaseWriter) changedAttributes(ctx context.Context) error {
+	before, err := w.servedView().Attributes(ctx)
+	if err != nil {
+		return err
+	}
+	same := func(a, b *catalog.AttributeSource) bool { return string(store.Encode(a)) == string(store.Encode(b)) }
+	if !slices.EqualFunc(before, w.plan.attributes, same) {
+		w.changes.Add(segment.AnyAttribute)
+	}
+	return nil
 }

@@ -265,33 +265,9 @@ func (v *View) inNodes(ctx context.Context, ids []string) (index.Ordinals, error
 	for i, node := range below {
 		names[i] = segment.ListOfNode(node.ID)
 	}
-	v = v.Ahead()
-	heads, err := v.ListHeads(ctx, names)
+	set, err := v.Ahead().MembersOf(ctx, names)
 	if err != nil {
 		return nil, err
-	}
-	lists, total := map[string]*resultOrder{}, 0
-	for name, head := range heads {
-		if head != nil {
-			lists[name] = &resultOrder{View: v, list: segment.List{Reader: &v.Reader, Name: name, Head: head}}
-			total += head.Total
-		}
-	}
-	if err := store.Charge(ctx, countedWork*total); err != nil {
-		return nil, err
-	}
-	if err := v.wholeAhead(ctx, lists, store.SortDefault); err != nil {
-		return nil, err
-	}
-	set := index.NewOrdinalSet(v.Release.Ordinals)
-	for _, a := range lists {
-		members, err := a.list.Members(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, place := range members {
-			set.Add(place)
-		}
 	}
 	found := set.List()
 	v.Cache.Set(key, found)

@@ -17,7 +17,7 @@ const (
 	cachedTexts      = 'x' // storedTexts: listFiles, listCurrencies
 	cachedTree       = 't' // *Tree
 	cachedAttributes = 'b' // Attributes
-	cachedAmounts    = 'e' // amounts, by currency and epoch
+	cachedAmounts    = 'e' // epochPrices, by currency and epoch
 	cachedOrders     = 'r' // Orders, by attribute
 )
 

@@ -81,10 +81,10 @@ func (p *Prices) in(epoch int) []int64 {
 	return amounts
 }
 
-// amounts are the prices of an epoch, by ordinal.
-type amounts []int64
+// epochPrices are the prices of an epoch, by ordinal.
+type epochPrices []int64
 
-func (a amounts) Size() int { return 24 + 8*len(a) }
+func (a epochPrices) Size() int { return 24 + 8*len(a) }
 
 // Amounts returns the prices of all products in a currency and epoch of Prices, by ordinal, in minor
 // units; Unpriced for a product without one. It is nil if no product has a price.
@@ -94,10 +94,10 @@ func (r *Reader) Amounts(ctx context.Context, currency string, epoch int) ([]int
 		return prices.baseOf(), err
 	}
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedAmounts, Name: currency, Number: epoch}
-	if kept, ok := db.Cached[amounts](r.Cache, key); ok {
+	if kept, ok := db.Cached[epochPrices](r.Cache, key); ok {
 		return kept, nil
 	}
-	found := amounts(prices.in(min(epoch, prices.LastEpoch())))
+	found := epochPrices(prices.in(min(epoch, prices.LastEpoch())))
 	r.Cache.Set(key, found)
 	return found, nil
 }
