@@ -1,0 +1,89 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// slugOf makes a slug from a name, else from a SKU: letters without accents and digits
+// in lower case, joined by hyphens. "" if neither has any.
+func slugOf(name, sku string) string {
+	for _, text := range []string{name, sku} {
+		var slug strings.Builder
+		for _, r := range norm.NFD.String(strings.ToLower(text)) {
+			switch {
+			case unicode.IsLetter(r), unicode.IsNumber(r):
+				slug.WriteRune(r)
+			case unicode.IsMark(r):
+				if slug.Len() > 0 && r >= 0x0E00 { // a vowel sign of Thai or Hindi, for example; an accent goes
+					slug.WriteRune(r)
+				}
+			case r == '\'', r == '’': // men's
+			case slug.Len() > 0 && !strings.HasSuffix(slug.String(), "-"):
+				slug.WriteByte('-')
+			}
+		}
+		if found := strings.TrimSuffix(slug.String(), "-"); found != "" {
+			return norm.NFC.String(strings.ToValidUTF8(found[:min(len(found), authoring.MaxName)], ""))
+		}
+	}
+	return ""
+}
+
+// SetProductTimes sets the times of products whose lines have none. A stored product
+// keeps its time of creation, and its last change is now unless it is unchanged. The
+// times of a new product are now.
+func SetProductTimes(ctx context.Context, in db.Session, now time.Time, sources []authoring.Source) error {
+	untimed := map[string][]*ProductSource{}
+	var ids []string
+	for _, source := range sources {
+		if p, isProduct := source.(*ProductSource); isProduct && p.Attributes.CreatedAt == "" {
+			untimed[p.ID], ids = append(untimed[p.ID], p), append(ids, p.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	rows, err := db.CollectIn(ctx, in, db.ScanPair[string, []byte], store.Unique(ids), `SELECT id, body FROM product WHERE id IN ($in)`)
+	if err != nil {
+		return err
+	}
+	bodies := db.PairMap(rows)
+	for id, list := range untimed {
+		for _, p := range list {
+			if err := p.setTimes(bodies[id], store.FormatTime(now)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// setTimes sets the times of a product that is stored as body, or not if that is nil.
+func (p *ProductSource) setTimes(body []byte, now string) error {
+	a, given := &p.Attributes, p.Attributes.UpdatedAt
+	a.CreatedAt = now
+	if body != nil {
+		stored := &ProductSource{}
+		if err := store.Decode(body, stored); err != nil {
+			return err
+		}
+		a.CreatedAt = stored.Attributes.CreatedAt
+		if given == "" {
+			a.UpdatedAt = stored.Attributes.UpdatedAt
+		}
+	}
+	if given == "" && (body == nil || !bytes.Equal(body, store.Encode(p))) {
+		a.UpdatedAt = now
+	}
+	return nil
+}
