@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 type Import struct {
 	Files     []string `arg:"" optional:"" name:"file" help:"NDJSON files, one resource per line, also compressed with gzip, or folders of *.ndjson and *.ndjson.gz; - is standard input. Files may refer to each other."`
 	Lenient   bool     `help:"Ignore resources of unknown types, and unknown members, instead of rejecting the file."`
+	DryRun    bool     `help:"Check everything, and print which resources would be created and which members would change. Nothing is written."`
 	Strict    bool     `help:"Treat warnings as errors: if there is any, nothing is written."`
 	Report    string   `placeholder:"FILE" help:"Write every error and warning to FILE: as CSV if its name ends in .csv, else as NDJSON."`
 	NoPublish bool     `help:"Do not publish the catalogs."`
@@ -41,7 +43,8 @@ func (*Import) Help() string {
 		"Shoppers see the old releases until the new ones are published. A catalog that was rolled back stays at its release, unless --publish is set.\n\n" +
 		"The format of the file: portico schema --import. " +
 		jsonHelp(importResult{Resources: map[string]int{"product": 25}, Changed: 25, Warnings: 1, Kept: map[string]int{"stock": 3}, Ignored: map[string]int{},
-			Published: publications{{"catalog-coffee", 1, 24, statePublished}}})
+			Published: publications{{"catalog-coffee", 1, 24, statePublished}}}) + "\n\nWith --json and --dry-run, before and after are null where a member is absent:\n\n    " + jsonExample(importPlan{Created: map[string]int{"file": 1}, Updated: map[string]int{"product": 1}, Unchanged: map[string]int{"product": 24}, Kept: map[string]int{},
+		Changes: []plannedChange{{"shop.ndjson", 3, "product", "prod-latte", false, []memberChange{{"attributes.name", json.RawMessage(`"Latte"`), json.RawMessage(`"Caffè Latte"`)}}}}})
 }
 
 // Validate checks the input.
@@ -79,17 +82,18 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer in.close()
+	if c.DryRun {
+		return c.plan(ctx, streams, in)
+	}
 	s, err := c.Open(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	bar := newProgressBar(streams.Err, "importing", in.size(), 2) // one pass to check, one to write
-	options := exchange.ImportOptions{Lenient: c.Lenient, Strict: c.Strict, Stock: c.Stock, Settings: c.Settings, LineBytes: c.LineBytes, Progress: bar.add}
 	var report *exchange.ImportReport
-	err = c.reportFindings(in, func(found func(exchange.ImportError, bool)) (err error) {
-		options.Found = found
-		report, err = s.Import(ctx, importActor, in.open, options)
+	err = c.reportFindings(in, func(w *findingWriter) (err error) {
+		report, err = s.Import(ctx, importActor, in.open, c.options(in, bar, w))
 		return err
 	})
 	bar.end()
@@ -105,8 +109,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	if kept := keptSummary(report); kept != "" {
 		c.printLine(streams, kept)
 	}
-	result := importResult{Resources: report.Resources, Changed: report.Changed, Warnings: report.WarningCount, Kept: report.Skipped, Ignored: report.IgnoredCount, Published: publications{}}
-	maps.DeleteFunc(result.Kept, func(_ string, n int) bool { return n == 0 })
+	result := importResult{Resources: report.Resources, Changed: report.Changed, Warnings: report.WarningCount, Kept: withoutZeros(report.Skipped), Ignored: report.IgnoredCount, Published: publications{}}
 	if !c.NoPublish {
 		p := &publisher{Output: c.Output, store: s, actor: importActor, streams: streams, evenIfHeld: c.Publish}
 		if result.Published, err = p.publish(ctx, nil); err != nil {
@@ -114,6 +117,10 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 		}
 	}
 	return c.printJSON(streams, result)
+}
+
+func (c *Import) options(in input, bar *progressBar, w *findingWriter) exchange.ImportOptions {
+	return exchange.ImportOptions{Lenient: c.Lenient, Strict: c.Strict, Stock: c.Stock, Settings: c.Settings, LineBytes: c.LineBytes, Progress: bar.add, Found: w.found(in)}
 }
 
 func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {
@@ -161,10 +168,7 @@ func printMore(w io.Writer, more int, report string) {
 // printIgnored prints what a lenient import ignored: a line for each of the
 // first, then the number of each kind.
 func printIgnored(w io.Writer, report *exchange.ImportReport, in input) {
-	total := 0
-	for _, n := range report.IgnoredCount {
-		total += n
-	}
+	total := sum(report.IgnoredCount)
 	if total == 0 {
 		return
 	}
@@ -180,10 +184,7 @@ func printIgnored(w io.Writer, report *exchange.ImportReport, in input) {
 
 // importSummary is "imported 3 resources, 1 change: 1 file, 2 product".
 func importSummary(report *exchange.ImportReport) string {
-	total := 0
-	for _, n := range report.Resources {
-		total += n
-	}
+	total := sum(report.Resources)
 	text := fmt.Sprintf("imported %s, %s", count(total, "resource"), count(report.Changed, "change"))
 	if total > 0 {
 		text += ": " + joinCounts(report.Resources)
@@ -205,6 +206,12 @@ func keptSummary(report *exchange.ImportReport) string {
 		return ""
 	}
 	return "kept existing: " + joinCounts(report.Skipped) + "; overwrite them with " + strings.Join(store.Unique(flags), " and ")
+}
+
+// withoutZeros deletes the counts that are 0.
+func withoutZeros(counts map[string]int) map[string]int {
+	maps.DeleteFunc(counts, func(_ string, n int) bool { return n == 0 })
+	return counts
 }
 
 // joinCounts is "1 file, 2 product".

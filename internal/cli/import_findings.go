@@ -14,9 +14,10 @@ import (
 	"portico/store/exchange"
 )
 
-// finding is an error or a warning of an import, as --report writes it.
+// finding is an error or a warning of an import, or a change that --dry-run found, as
+// --report writes it.
 type finding struct {
-	Severity string `json:"severity"` // error or warning
+	Severity string `json:"severity"` // error, warning, create or update
 	File     string `json:"file"`
 	Line     int    `json:"line"`
 	Type     string `json:"type"`   // of the resource; empty if unknown
@@ -91,9 +92,24 @@ func (w *findingWriter) flush() error {
 	return errors.Join(w.err, w.buffer.Flush())
 }
 
+// found returns the function that an import calls with each error and warning; nil without
+// a report.
+func (w *findingWriter) found(in input) func(exchange.ImportError, bool) {
+	if w == nil {
+		return nil
+	}
+	return func(e exchange.ImportError, warning bool) {
+		severity := "error"
+		if warning {
+			severity = "warning"
+		}
+		w.write(newFinding(e, severity, in))
+	}
+}
+
 // reportFindings runs an import and writes what it finds to the file --report, also if
-// the import fails. Without the flag it runs the import only.
-func (c *Import) reportFindings(in input, run func(found func(exchange.ImportError, bool)) error) (err error) {
+// the import fails. Without the flag the writer is nil.
+func (c *Import) reportFindings(in input, run func(*findingWriter) error) (err error) {
 	if c.Report == "" {
 		return run(nil)
 	}
@@ -104,13 +120,7 @@ func (c *Import) reportFindings(in input, run func(found func(exchange.ImportErr
 		}
 		defer file.Close()
 		w := newFindingWriter(file, c.Report)
-		err = run(func(e exchange.ImportError, warning bool) {
-			severity := "error"
-			if warning {
-				severity = "warning"
-			}
-			w.write(newFinding(e, severity, in))
-		})
+		err = run(w)
 		return errors.Join(w.flush(), file.Sync(), file.Close())
 	})
 	if reported != nil {
