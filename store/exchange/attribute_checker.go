@@ -73,7 +73,7 @@ func (c *attributeChecker) wrong(ctx context.Context, in db.Session) (list []Imp
 		if now == nil {
 			declared[was.ID] = was
 		} else if now.Attributes.AttributeType != was.Attributes.AttributeType {
-			list = append(list, ImportError{c.declared[was.ID].line, "attribute", store.Invalidf([]string{"attributes", "attribute_type"},
+			list = append(list, ImportError{Line: c.declared[was.ID].line, Type: "attribute", Err: store.Invalidf([]string{"attributes", "attribute_type"},
 				"must stay %s, because products may have such values; declare another attribute", was.Attributes.AttributeType)})
 		}
 	}
@@ -89,7 +89,7 @@ func (c *attributeChecker) wrong(ctx context.Context, in db.Session) (list []Imp
 			continue
 		}
 		for _, at := range positions {
-			list = append(list, ImportError{at.line, at.kind, fault})
+			list = append(list, ImportError{Line: at.line, Type: at.kind, Err: fault})
 		}
 	}
 	slices.SortFunc(list, func(a, b ImportError) int { return a.Line - b.Line })
