@@ -7673,6 +7673,8 @@ input ProductOrder {
   field: ProductOrderField!
   "Sort direction."
   direction: OrderDirection! = ASC
+  "Key of a sortable attribute, with the sort key ATTRIBUTE: ` + "`" + `weight` + "`" + `. Ignored with others."
+  attribute: String
 }
 
 "Sort keys of products."
@@ -7690,6 +7692,8 @@ enum ProductOrderField {
   sale changes the order when it begins or ends, except while a list is paged through by cursors.
   """
   PRICE
+  "A number or date of the merchant's own attributes, named by ` + "`" + `attribute` + "`" + `. Products without a value come last in both directions."
+  ATTRIBUTE
   """
   Number of ` + "`" + `search` + "`" + ` words in the name or SKU: with ASC the best match is first, then the list's own
   order. Without ` + "`" + `search` + "`" + `: the list's own order.
@@ -37893,7 +37897,7 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 		asMap["direction"] = "ASC"
 	}
 
-	fieldsInOrder := [...]string{"field", "direction"}
+	fieldsInOrder := [...]string{"field", "direction", "attribute"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -37914,6 +37918,13 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 				return it, err
 			}
 			it.Direction = data
+		case "attribute":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attribute"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attribute = data
 		}
 	}
 	return it, nil
@@ -52087,6 +52098,7 @@ var (
 		"UPDATED_AT": store.SortUpdatedAt,
 		"NAME":       store.SortName,
 		"PRICE":      store.SortPrice,
+		"ATTRIBUTE":  store.SortAttribute,
 		"RELEVANCE":  store.SortRelevance,
 	}
 	marshalNProductOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
@@ -52095,6 +52107,7 @@ var (
 		store.SortUpdatedAt: "UPDATED_AT",
 		store.SortName:      "NAME",
 		store.SortPrice:     "PRICE",
+		store.SortAttribute: "ATTRIBUTE",
 		store.SortRelevance: "RELEVANCE",
 	}
 )

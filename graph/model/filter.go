@@ -7,6 +7,7 @@ import (
 
 	"portico/store"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // ProductFilter is the schema's filter of products. Its JSON can be sent as a variable.
@@ -144,6 +145,7 @@ type DateTimeBounds struct {
 type ListOrder struct {
 	Field     store.SortBy   `json:"field"`
 	Direction OrderDirection `json:"direction"`
+	Attribute *string        `json:"attribute,omitzero"` // its key, if Field is store.SortAttribute
 }
 
 // OrderDirection is the sort direction.
@@ -160,7 +162,15 @@ func (o *ListOrder) Sort() store.Sort {
 	if o == nil {
 		return store.Sort{}
 	}
-	return store.Sort{By: o.Field, Descending: o.Direction == Descending}
+	by := o.Field
+	if by == store.SortAttribute {
+		key := ""
+		if o.Attribute != nil {
+			key = *o.Attribute
+		}
+		by = segment.SortOfAttribute(key)
+	}
+	return store.Sort{By: by, Descending: o.Direction == Descending}
 }
 
 // Filter converts the filter for the store. Nil matches everything.

@@ -43,7 +43,8 @@ func (o *resultOrder) arrange(ctx context.Context) (total int, read readPosition
 // computed reports whether the result has to be computed, because the filter
 // has more than bounds of the sort key, or the order is not stored.
 func (o *resultOrder) computed() bool {
-	return o.named != nil || o.filter.indexed() || len(o.filter.Keys) > 0 || o.sort.By == store.SortRelevance || o.sort.By == store.SortPrice ||
+	_, byAttribute := segment.AttributeOfSort(o.sort.By)
+	return byAttribute || o.named != nil || o.filter.indexed() || len(o.filter.Keys) > 0 || o.sort.By == store.SortRelevance || o.sort.By == store.SortPrice ||
 		slices.ContainsFunc(o.filter.Ranges, func(r store.Range) bool { return o.sort.By == store.SortDefault || r.Attribute != o.sort.By })
 }
 
@@ -153,7 +154,7 @@ func (o *resultOrder) record() {
 	for _, term := range o.filter.Terms {
 		o.ReadValues(term.Attribute, term.Values)
 	}
-	if len(o.filter.Searches)+len(o.filter.Ranges)+len(o.filter.Keys) > 0 || o.sort.By == store.SortPrice || o.sort.By == store.SortRelevance {
+	if len(o.filter.Searches)+len(o.filter.Ranges)+len(o.filter.Keys) > 0 || o.sort.By == store.SortPrice || o.sort.By == store.SortRelevance || strings.HasPrefix(string(o.sort.By), string(store.SortAttribute)) {
 		o.Reads.Add(segment.AnyProduct)
 	}
 }
@@ -244,7 +245,8 @@ func (o *resultOrder) sparseKeys(ctx context.Context, by store.SortBy) ([]int64,
 	if by == store.SortPrice {
 		return o.Amounts(ctx, o.Currency, o.epoch)
 	}
-	return o.Orders(ctx, segment.AttributeOfSort(by))
+	key, _ := segment.AttributeOfSort(by)
+	return o.Orders(ctx, key)
 }
 
 // inNodes returns the products attached to one of some nodes or hierarchies, or below, by ordinal. Unknown
