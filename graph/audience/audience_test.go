@@ -81,7 +81,9 @@ func TestEveryAudience(t *testing.T) {
 	for _, scopes := range scopeSets() {
 		view := schemas.For(scopes)
 		require.Equal(t, printed(load(t, view.Text())), printed(view.Schema), "%v", scopes)
-		coordinates(view.Schema, func(coordinate string) { require.True(t, auth.Usable(coordinate, scopes), "%v: %s", scopes, coordinate) })
+		coordinates(view.Schema, func(coordinate string) {
+			require.True(t, auth.Usable(coordinate, scopes), "%v: %s", scopes, coordinate)
+		})
 		for _, root := range []*ast.Definition{full.Query, full.Mutation, full.Subscription} {
 			for _, field := range root.Fields {
 				shown := view.Schema.Types[root.Name] != nil && view.Schema.Types[root.Name].Fields.ForName(field.Name) != nil
