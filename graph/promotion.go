@@ -88,6 +88,18 @@ func (r promotionResolver) Usages(ctx context.Context, obj *model.Promotion, cod
 
 func promotionOf(p *model.Promotion) *rule.Promotion { return p.Promotion }
 
+// Money formats the amount in the caller's locale; nil for a percentage.
+func (r promotionCurrencyResolver) Money(ctx context.Context, obj *rule.PromotionCurrency) (*store.Money, error) {
+	if obj.Minor == nil {
+		return nil, nil
+	}
+	list, err := r.store.Monies(ctx, []store.CurrencyAmount{{Currency: obj.Currency, Minor: *obj.Minor}}, opctx.Shopper(ctx).Locale)
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
 // MinCartValue formats the amounts in the shopper's locale, as MaxDiscountValue does.
 func (r promotionResolver) MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error) {
 	return r.store.Monies(ctx, obj.MinCartValue, opctx.Shopper(ctx).Locale)
