@@ -80,7 +80,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --addr 127.0.0.1:0 --database-url postgres://localhost:1/x", 2, "openssl rand -base64 32"},
 		{"serve --addr 127.0.0.1:0 --seal-key dG9vIHNob3J0", 2, "--seal-key must be 32 bytes in base64"},
 		{"import " + missing, 1, "does not exist. Correct the path"},
-		{"import .", 1, "is a directory"},
+		{"import .", 1, "the folder . has no file *.ndjson or *.ndjson.gz"},
 		{"export - --database-url file:" + missing, 1, "does not exist"},
 		{"publish --database-url file:" + missing, 1, "does not exist"},
 		{"migrate --database-url postgres://localhost:1/x", 1, "localhost"},
