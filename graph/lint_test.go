@@ -147,7 +147,7 @@ func TestAmountsHaveACurrency(t *testing.T) {
 }
 
 // ownIDs names fields with ids of other services, which have no global id, and the ids of a filter, which are those sent.
-var ownIDs = append([]string{"ProductFilterValues.ids"}, withoutGlobalID...)
+var ownIDs = append([]string{"ProductFilterValues.ids", "IDFilterValues.in"}, withoutGlobalID...)
 
 // An id is global, and a uuid is the service's own: `id`, `promotionId`, `uuid`, `catalogUuid`, `productUuids`. The description
 // says so, where the id is of another object.
