@@ -152,21 +152,6 @@ func (p *storedProduct) VariantOptions() []VariantOptions {
 	return list
 }
 
-// Choices returns the configuration by component key, the options of each by id.
-func (c BundleConfiguration) Choices() []BundleChoice {
-	var chosen map[string]map[string]int
-	_ = json.Unmarshal(c.SelectedOptions, &chosen) // written by us; null for no bundle
-	list := []BundleChoice{}
-	for _, component := range slices.Sorted(maps.Keys(chosen)) {
-		choice := BundleChoice{Component: component, Options: []BundleOption{}}
-		for _, id := range slices.Sorted(maps.Keys(chosen[component])) {
-			choice.Options = append(choice.Options, BundleOption{ID: id, Quantity: chosen[component][id]})
-		}
-		list = append(list, choice)
-	}
-	return list
-}
-
 // nilIfEmpty returns a text, or nil for an empty one.
 func nilIfEmpty(text string) *string {
 	if text == "" {
