@@ -20,6 +20,7 @@ import (
 	"portico/graph/document"
 	"portico/graph/generated"
 	"portico/graph/plan"
+	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
 )
@@ -142,7 +143,9 @@ func (e *Executor) RunPlan(ctx context.Context, query *document.PreparedOperatio
 		}
 		return body, nil, nil, err
 	}
-	e.CountExecutor(byPlan)
+	if !reqctx.IsWarming(ctx) {
+		e.CountExecutor(byPlan)
+	}
 	errs = graphql.GetErrors(ctx)
 	endStep(StepError(errs))
 	return body, found, errs, nil

@@ -2,6 +2,7 @@ package db
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,10 +58,14 @@ func (p *polls) begin() (end func(error)) {
 	}
 }
 
-// markLoaded records that this process has loaded the versions.
-func (p *polls) markLoaded(versions map[Topic]int64) {
+// markLoaded records that this process has loaded the versions, but for that of TopicCatalog while it prepares for it.
+func (p *polls) markLoaded(versions map[Topic]int64, preparing bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if preparing {
+		versions = maps.Clone(versions)
+		versions[TopicCatalog] = p.loaded[TopicCatalog]
+	}
 	p.loaded = versions
 }
 

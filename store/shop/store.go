@@ -123,6 +123,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 				s.catalogWatch.notify()
 			}
 		},
+		Prepare:       s.WarmWritten,
 		FileReplaced:  func() { stock.DropCache(s.StockService) },
 		Suspended:     func() { stock.SuspectCache(s.StockService) },
 		CheckComplete: countRows,

@@ -27,6 +27,9 @@ type Table struct {
 	basis    Basis
 	edges    []int64                     // starts and ends of the rules' schedules in microseconds, sorted
 	states   map[string]dependency.State // by catalog
+
+	changes     bool // it is a NextTable, and differs from the current one in releases
+	unpublished bool // it has a release that is not finished, so that no standby has it
 }
 
 // Routes is a number in the process for how the table routes: tables with one number choose the same
@@ -144,6 +147,9 @@ func (t *Table) HoldsUntil(at time.Time) time.Time {
 	}
 	return store.FromMicros(t.edges[i])
 }
+
+// Unpublished reports whether the table has a release that no standby can have.
+func (t *Table) Unpublished() bool { return t.unpublished }
 
 // State returns the state of a published catalog.
 func (t *Table) State(catalogID string) dependency.State { return t.states[catalogID] }
