@@ -76,7 +76,7 @@ type offerDependencies struct {
 func (d offerDependencies) complete(offer responsecache.Offer, at int) *responsecache.Offer {
 	offer.EndsSoon = func(ctx context.Context) bool {
 		next := routing.NextTable(ctx)
-		return next != nil && d.choice != nil && d.choice.EndsWith(next) && d.unchangedButStock()
+		return next != nil && d.choice != nil && d.choice.EndsWith(next)
 	}
 	offer.Current = func() bool { return d.unchangedButStock() && d.store.Unchanged(d.stock) }
 	if at == 0 {

@@ -163,9 +163,11 @@ func (s *DB) refresh(ctx context.Context, idle, requested bool) error {
 			continue
 		}
 		s.topics.seen[name] = version
-		if prepares && name == TopicCatalog && !s.polls.wrote(name, version) {
+		switch {
+		case s.polls.hasBumped(name, version): // with topicChanged
+		case prepares && name == TopicCatalog:
 			s.prepare(version)
-		} else {
+		default:
 			s.topicChanged(name)
 		}
 	}
@@ -206,10 +208,14 @@ func (s *DB) topicChanged(name Topic) {
 // BumpTopic increments the topic's version in t. This process sees the change after
 // the commit, other processes with their next poll.
 func (s *DB) BumpTopic(ctx context.Context, t *Tx, name Topic) error {
-	if err := t.bump(ctx, name); err != nil {
+	version, err := t.bump(ctx, name)
+	if err != nil {
 		return err
 	}
-	t.AfterCommit(func() { s.topicChanged(name) })
+	t.AfterCommit(func() {
+		s.polls.markBumped(name, version)
+		s.topicChanged(name)
+	})
 	return nil
 }
 

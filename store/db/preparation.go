@@ -55,20 +55,41 @@ func (s *DB) prepare(version int64) {
 			case <-ctx.Done():
 			}
 		}()
-		s.hooks.Prepare(s.WithThrottle(ctx))
+		for found := int64(0); !s.hooks.Prepare(ctx); {
+			p.mu.Lock()
+			again := found != p.version && ctx.Err() == nil // its change may have come after Prepare looked
+			found = p.version
+			p.mu.Unlock()
+			if !again {
+				break
+			}
+		}
 		p.mu.Lock()
-		defer p.mu.Unlock()
 		p.done = nil
 		s.topicChanged(TopicCatalog)
 		s.polls.markTopicLoaded(TopicCatalog, p.version)
+		p.mu.Unlock()
+		if s.hooks.Prepared != nil {
+			s.hooks.Prepared(ctx)
+		}
 	})
 }
 
-// wrote reports whether this process wrote a version of a topic.
-func (p *polls) wrote(name Topic, version int64) bool {
+// markBumped records that this process wrote a version of a topic, before it calls topicChanged.
+func (p *polls) markBumped(name Topic, version int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.written[name] == version
+	if p.bumped == nil {
+		p.bumped = map[Topic]int64{}
+	}
+	p.bumped[name] = version
+}
+
+// hasBumped reports whether this process wrote a version of a topic.
+func (p *polls) hasBumped(name Topic, version int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bumped[name] == version
 }
 
 // markTopicLoaded records that this process has loaded a version of a topic.

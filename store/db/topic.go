@@ -22,6 +22,7 @@ type polls struct {
 	next    *pollRound      // not started yet; nil while nobody waits
 	loaded  map[Topic]int64 // versions that this process has loaded
 	written map[Topic]int64 // newest version of each topic that this process wrote
+	bumped  map[Topic]int64 // the last one that this process called topicChanged for
 }
 
 // pollRound is one poll that has not started.

@@ -260,11 +260,8 @@ func (v *View) Choice() *Choice {
 // Bytes returns the memory of what the response depends on.
 func (c *Choice) Bytes() int { return c.made[0].Size() + c.made[1].Size() }
 
-// EndsWith reports whether what was read changes when the table of a context becomes current.
-func (c *Choice) EndsWith(next *routing.Table) bool {
-	state := next.State(c.catalogID)
-	return !c.made[0].HoldIn(state) || !c.made[1].HoldIn(state)
-}
+// EndsWith reports whether what was read holds, but changes when a table becomes current.
+func (c *Choice) EndsWith(next *routing.Table) bool { return next.Changes(c.catalogID, c.made[:]...) }
 
 // Current reports whether a view for the same shopper would now show the same,
 // live data aside. It reads nothing from the database: false if that is needed.

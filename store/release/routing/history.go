@@ -66,11 +66,11 @@ func (h *histories) advance(ctx context.Context, in db.Session, epoch int64, ser
 }
 
 // prepare begins the turns of releases that catalogs are about to serve, for which caches are filled before
-// advance returns their states. changed reports whether there are any.
-func (h *histories) prepare(ctx context.Context, epoch int64, served map[string]*segment.Release, between comparer) (states map[string]dependency.State, changed bool, err error) {
+// advance returns their states. changed are the present states of these catalogs.
+func (h *histories) prepare(ctx context.Context, epoch int64, served map[string]*segment.Release, between comparer) (states, changed map[string]dependency.State, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	states = make(map[string]dependency.State, len(served))
+	states, changed = make(map[string]dependency.State, len(served)), map[string]dependency.State{}
 	for id, release := range served {
 		c := h.byCatalog[id]
 		if c == nil || c.epoch != epoch {
@@ -80,11 +80,11 @@ func (h *histories) prepare(ctx context.Context, epoch int64, served map[string]
 			states[id] = c.state
 			continue
 		}
-		changed = true
+		changed[id] = c.state
 		if c.next == nil || !release.Same(c.next.release) {
 			changes, err := between(ctx, c.release, release)
 			if err != nil {
-				return nil, false, err
+				return nil, nil, err
 			}
 			c.dropNext()
 			c.next = &nextTurn{release, c.history.Advance(changes), changes}

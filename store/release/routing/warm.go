@@ -35,12 +35,10 @@ func NextTable(ctx context.Context) *Table {
 	return next
 }
 
-// WarmWritten warms for the releases that another process made catalogs serve, before this process sees it.
-func (r *Router) WarmWritten(ctx context.Context) {
-	if !r.Warms() {
-		return
-	}
-	r.warm(ctx, func(ctx context.Context) (*Table, error) {
+// WarmWritten warms for the releases that another process made catalogs serve, before this process sees it. It returns
+// false if there are none.
+func (r *Router) WarmWritten(ctx context.Context) bool {
+	return r.Warms() && r.warm(ctx, func(ctx context.Context) (*Table, error) {
 		next, err := r.readTable(ctx)
 		if err != nil {
 			return nil, err
@@ -84,13 +82,13 @@ func (r *Router) WarmRelease(ctx context.Context, release *segment.Release, chan
 
 // stateNext sets the states of a table that is not current yet.
 func (r *Router) stateNext(ctx context.Context, next *Table, between comparer) (err error) {
-	next.states, next.changes, err = r.histories.prepare(ctx, r.db.Epoch(), next.releases, between)
+	next.states, next.before, err = r.histories.prepare(ctx, r.db.Epoch(), next.releases, between)
 	return err
 }
 
 // warm calls the function of SetWarmer if the next table serves another release, within its limit. The work counts as a job's. Of
 // its context it takes the end alone, for it may belong to a request.
-func (r *Router) warm(ctx context.Context, read func(context.Context) (*Table, error)) {
+func (r *Router) warm(ctx context.Context, read func(context.Context) (*Table, error)) bool {
 	warmer := r.warmer.Load() // not nil
 	own, cancel := context.WithTimeout(r.db.WithThrottle(context.Background()), warmer.limit)
 	defer cancel()
@@ -99,11 +97,13 @@ func (r *Router) warm(ctx context.Context, read func(context.Context) (*Table, e
 	next, err := read(ctx)
 	if err != nil {
 		r.db.Log.Debug("could not prepare for a release before it is served", "error", err)
-		return
+		return false
 	}
-	if next != nil && next.changes {
-		warmer.warm(context.WithValue(ctx, nextKey{}, next))
+	if next == nil || len(next.before) == 0 {
+		return false
 	}
+	warmer.warm(context.WithValue(ctx, nextKey{}, next))
+	return true
 }
 
 // Pause pauses a warm-up while requests wait.
