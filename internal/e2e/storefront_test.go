@@ -22,17 +22,37 @@ import (
 
 const storefrontFolder = "graph/clients/storefront"
 
-// local matches the address that Vite prints.
+// local matches the address that Vite and the production server print.
 var local = regexp.MustCompile(`Local:\s+(http://[\d.:]+)/`)
 
 // startStorefront starts the sample storefront for a server with the command of docs/frontend.md,
 // and returns its address.
-func startStorefront(t *testing.T, s *serverProcess, environment ...string) string {
+func startStorefront(t *testing.T, s *serverProcess) string {
 	t.Helper()
 	const start = "npm start --prefix " + storefrontFolder
+	requireStorefront(t, start)
+	// exec replaces Bash, so that the signal of npm reaches Vite.
+	return startNode(t, strings.Fields(start), "npm_config_script_shell=bash", "PORTICO_URL="+s.url)
+}
+
+// serveStorefront builds the sample storefront, and starts its production server with the commands of docs/frontend.md.
+func serveStorefront(t *testing.T, s *serverProcess) string {
+	t.Helper()
+	requireStorefront(t, "npm run build --prefix "+storefrontFolder+"\nnpm run serve --prefix "+storefrontFolder)
+	// Without the types, which .ci/run checks.
+	out, err := exec.CommandContext(t.Context(), "npm", "run", "bundle", "--prefix", storefrontFolder).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return startNode(t, []string{"node", "--env-file=" + storefrontFolder + "/.env", storefrontFolder + "/dist/server/serve.js"},
+		"PORT=0", "PORTICO_URL="+s.url)
+}
+
+// requireStorefront skips the test if the storefront cannot run here. It requires that docs/frontend.md has the commands.
+func requireStorefront(t *testing.T, commands string) {
+	t.Helper()
 	page, err := os.ReadFile("docs/frontend.md")
 	require.NoError(t, err)
-	require.Contains(t, string(page), "\nnpm ci --ignore-scripts --prefix "+storefrontFolder+"\n"+start+"\n")
+	require.Contains(t, string(page), "\nnpm ci --ignore-scripts --prefix "+storefrontFolder+"\n")
+	require.Contains(t, string(page), "\n"+commands+"\n")
 	for _, tool := range []string{"node", "npm", "bash"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			storetest.SkipMissing(t, "node", "Node 20.19 or newer, with npm and bash, serves the storefront")
@@ -47,19 +67,21 @@ func startStorefront(t *testing.T, s *serverProcess, environment ...string) stri
 		_, err := os.ReadDir(filepath.Join(storefrontFolder, folder))
 		require.NoError(t, err)
 	}
-	words := strings.Fields(start)
-	npm := exec.CommandContext(t.Context(), words[0], words[1:]...)
-	// exec replaces Bash, so that the signal of npm reaches Vite.
-	npm.Env = append(os.Environ(), "NO_COLOR=1", "npm_config_script_shell=bash", "VITE_PORTICO_URL="+s.url)
-	npm.Env = append(npm.Env, environment...)
-	npm.Cancel = func() error { return npm.Process.Signal(os.Interrupt) }
-	npm.WaitDelay = 10 * time.Second
-	said, err := npm.StdoutPipe()
+}
+
+// startNode starts a command that prints the address it serves, and returns the address.
+func startNode(t *testing.T, words []string, environment ...string) string {
+	t.Helper()
+	node := exec.CommandContext(t.Context(), words[0], words[1:]...)
+	node.Env = append(append(os.Environ(), "NO_COLOR=1"), environment...)
+	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) }
+	node.WaitDelay = 10 * time.Second
+	said, err := node.StdoutPipe()
 	require.NoError(t, err)
 	var complaints strings.Builder
-	npm.Stderr = &complaints
-	require.NoError(t, npm.Start())
-	t.Cleanup(func() { _ = npm.Wait() })
+	node.Stderr = &complaints
+	require.NoError(t, node.Start())
+	t.Cleanup(func() { _ = node.Wait() })
 	var all []string
 	for lines := bufio.NewScanner(said); lines.Scan(); {
 		all = append(all, lines.Text())

@@ -40,7 +40,7 @@ export function HomePage() {
       <ul className="tiles" lang={shop.language} dir="auto">
         {shop.children.nodes.map(node => <li key={node.id} className="tile">
           <Link to={categoryPath([shop], node)}>{node.name}</Link>
-          {node.description && <p className="muted">{node.description}</p>}
+          {node.description !== node.name && <p className="muted">{node.description}</p>}
         </li>)}
       </ul>
     </section>

@@ -60,7 +60,7 @@ type ProductData = NonNullable<ResultOf<typeof Product>['product']>
 
 function Moved({ to }: { to: string }) {
   useStatus(301, to)
-  return <Navigate replace to={to} />
+  return import.meta.env.SSR ? null : <Navigate replace to={to} />
 }
 
 export function ProductPage({ slug }: { slug: string }) {

@@ -30,7 +30,7 @@ export function Variants({ variations, by: { chosen, exists, choose } }: { varia
     <legend>{variation.name}</legend>
     {variation.options.map(({ uuid, name, description }) => <label key={uuid} className="chip" data-faint={!exists(uuid, variation) || undefined}>
       <input type="radio" name={variation.uuid} value={uuid} checked={chosen.includes(uuid)} onChange={() => choose(uuid, variation)} />
-      {name} {description && description !== name && <span className="muted">{description}</span>}
+      {name} {description && !description.includes(name) && <span className="muted">{description}</span>}
     </label>)}
   </fieldset>)
 }
