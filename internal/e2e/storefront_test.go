@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -129,29 +128,31 @@ func (p displayPrice) text() string {
 // soldProduct is what the card of a product shows.
 type soldProduct struct {
 	UUID, Name, SKU, Slug string
-	ProductTypes          []string
-	Price                 struct{ Amount string }
 	DisplayPrice          displayPrice
 	OriginalDisplayPrice  *displayPrice
+	PriceRange            struct{ Min, Max displayPrice }
+	OriginalPriceRange    *struct{ Min displayPrice }
 }
 
-const sold = " { uuid name sku slug productTypes price { amount } displayPrice { withTax { formatted } withoutTax { formatted } } originalDisplayPrice { withTax { formatted } withoutTax { formatted } } } "
+const sold = ` { uuid name sku slug displayPrice { withTax { formatted } withoutTax { formatted } } originalDisplayPrice { withTax { formatted } withoutTax { formatted } }
+	priceRange { min { withTax { formatted } withoutTax { formatted } } max { withTax { formatted } withoutTax { formatted } } }
+	originalPriceRange { min { withTax { formatted } withoutTax { formatted } } } } `
 
 // card returns the text of the card: id, name and price.
 func (p soldProduct) card() string {
-	price := p.price()
-	if p.OriginalDisplayPrice != nil {
-		price = "now " + price + " before " + p.OriginalDisplayPrice.text()
-	}
-	return p.UUID + " | " + p.Name + " | " + price
+	return p.UUID + " | " + p.Name + " | " + p.price()
 }
 
-// price returns the price of the product, or the lowest price of its children.
+// price returns the lowest price of the product and its children.
 func (p soldProduct) price() string {
-	if slices.Contains(p.ProductTypes, "parent") {
-		return "from " + p.DisplayPrice.text()
+	price := p.PriceRange.Min.text()
+	if p.OriginalPriceRange != nil && p.OriginalPriceRange.Min.text() != price {
+		price = "now " + price + " before " + p.OriginalPriceRange.Min.text()
 	}
-	return p.DisplayPrice.text()
+	if p.PriceRange.Min.text() != p.PriceRange.Max.text() {
+		return "from " + price
+	}
+	return price
 }
 
 // shows waits until the cards within an element are those of the products.

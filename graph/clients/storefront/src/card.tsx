@@ -1,5 +1,5 @@
 import { Link } from 'react-router'
-import { FromPrice, FromPriceOf, cheapest } from './from_price'
+import { FromPrice, FromPriceOf } from './from_price'
 import { graphql, readFragment, type FragmentOf } from './graphql'
 import { ProductPath, productPath } from './path'
 import { Picture, PictureOf } from './picture'
@@ -13,6 +13,7 @@ export const CardOf = graphql(`
     name
     description
     language
+    onSale
     mainImage { id ...PictureOf }
     ...ProductPath
     ...FromPriceOf
@@ -37,7 +38,7 @@ export function Cards({ products, busy, top, level: Heading = 'h3' }: { products
       </div>
       <FromPrice of={product} />
       <p className="badges">
-        {cheapest(product).price.originalDisplayPrice && <span className="badge" data-level="sale">{texts.sale}</span>}
+        {product.onSale && <span className="badge" data-level="sale">{texts.sale}</span>}
         <StockBadge available={available[product.uuid]} />
       </p>
     </li>)}

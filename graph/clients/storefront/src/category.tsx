@@ -20,7 +20,7 @@ const Category = graphql(`
       language
       breadcrumbs { uuid name slug }
       children(first: 30) { nodes { id name slug } }
-      products(first: $first, offset: $offset, filter: $filter, orderBy: $orderBy) {
+      products(includeDescendants: true, variants: PARENTS, first: $first, offset: $offset, filter: $filter, orderBy: $orderBy) {
         totalCount
         nodes { id ...CardOf }
         facets { ...FacetsOf }
@@ -60,7 +60,7 @@ export function CategoryPage({ path }: { path: string }) {
     return next
   }
 
-  if (error && !data) return <Trouble error={error} again={ask} />
+  if (error && !data?.catalogNode) return <Trouble error={error} again={ask} />
   const node = data?.catalogNode
   if (!node) return fetching ? <Waiting /> : <Missing />
   const { totalCount, nodes, facets } = node.products

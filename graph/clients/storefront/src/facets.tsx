@@ -3,11 +3,18 @@
 import { graphql, readFragment, type FragmentOf, type VariablesOf } from './graphql'
 import { useTexts } from './texts'
 
-export const FacetsOf = graphql(`
-  fragment FacetsOf on ProductFacets {
-    tags(first: 12) { value count selected toggled { tags { eq in } } }
+const FilterValues = graphql(`
+  fragment FilterValues on ProductFilterValues {
+    tags { eq in }
+    inStock
   }
 `)
+
+export const FacetsOf = graphql(`
+  fragment FacetsOf on ProductFacets {
+    tags(first: 12) { value count selected toggled { ...FilterValues } }
+  }
+`, [FilterValues])
 
 const Filtered = graphql(`query Filtered($filter: ProductFilter) { products(filter: $filter) { totalCount } }`)
 
@@ -31,27 +38,37 @@ export function filterOf(search: URLSearchParams): Filter {
   }
 }
 
-/** toURL returns a filter as text for the URL. The words of a search are not part of it. */
+/** toURL returns a filter as text for the URL. */
 export function toURL(filter: unknown): string {
-  const { search, ...rest } = toInput(filter) as Filter
-  return Object.keys(rest).length ? JSON.stringify(rest) : ''
+  const input = toInput(filter) as object
+  return Object.keys(input).length ? JSON.stringify(input) : ''
 }
 
 const words = (tag: string) => tag.replaceAll('-', ' ')
 
+type FacetsData = FragmentOf<typeof FacetsOf>
+
 /** Facets are checkboxes. They call choose with the new filter, as text for the URL. */
-export function Facets({ of, filter, choose }: { of: FragmentOf<typeof FacetsOf>; filter: Filter; choose: (filter: string) => void }) {
+export function Facets({ of, filter, choose }: { of: FacetsData; filter: Filter; choose: (filter: string) => void }) {
   const texts = useTexts()
   const { tags } = readFragment(FacetsOf, of)
-  return <details className="facets" open={Object.keys(filter).length > 0}>
+  const filtered = Object.keys(filter).length > 0
+  return <details className="facets" open={filtered}>
     <summary>{texts.filter}</summary>
+    <fieldset>
+      <legend>{texts.availability}</legend>
+      <label className="choice">
+        <input type="checkbox" name="inStock" checked={filter.inStock ?? false} onChange={({ target }) => choose(toURL({ ...filter, inStock: target.checked || null }))} />
+        {texts.inStockOnly}
+      </label>
+    </fieldset>
     {tags.length > 0 && <fieldset>
       <legend>{texts.tags}</legend>
       {tags.map(({ value, count, selected, toggled }) => <label key={value} className="choice">
-        <input type="checkbox" checked={selected} value={value} onChange={() => choose(toURL(toggled))} />
+        <input type="checkbox" checked={selected} value={value} onChange={() => choose(toURL(readFragment(FilterValues, toggled)))} />
         {words(value)} <span className="muted">{count}</span>
       </label>)}
     </fieldset>}
-    {Object.keys(filter).length > 0 && <button type="button" className="plain" onClick={() => choose('')}>{texts.clearFilters}</button>}
+    {filtered && <button type="button" className="plain" onClick={() => choose('')}>{texts.clearFilters}</button>}
   </details>
 }

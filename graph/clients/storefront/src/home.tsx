@@ -15,18 +15,20 @@ const Home = graphql(`
         slug
         description
         language
-        children(first: 8) { nodes { id name slug description curatedProducts { id ...CardOf } } }
+        children(first: 8) {
+          nodes { id name slug description products(includeDescendants: true, variants: PARENTS, first: 4) { nodes { id ...CardOf } } }
+        }
       }
     }
-    fresh: products(filter: { tags: { eq: "new" } }, orderBy: { field: NAME }, first: 4) { nodes { id ...CardOf } }
+    fresh: products(variants: PARENTS, filter: { tags: { eq: "new" } }, orderBy: { field: NAME }, first: 4) { nodes { id ...CardOf } }
   }
 `, [CardOf])
 
 export function HomePage() {
   const texts = useTexts()
   const [{ data, error }, ask] = useQuery({ query: Home })
-  if (error && !data) return <Trouble error={error} again={ask} />
   const shop = data?.hierarchies?.nodes[0]
+  if (error && !shop) return <Trouble error={error} again={ask} />
   if (!shop) return <Waiting />
   return <>
     <title>{shop.name}</title>
@@ -45,9 +47,9 @@ export function HomePage() {
       </ul>
     </section>
     {data?.fresh?.nodes.length ? <section aria-labelledby="new"><h2 id="new">{texts.newProducts}</h2><Cards products={data.fresh.nodes} /></section> : null}
-    {shop.children.nodes.filter(node => node.curatedProducts.length).map(node => <section key={node.id} aria-labelledby={node.id}>
+    {shop.children.nodes.filter(node => node.products.nodes.length).map(node => <section key={node.id} aria-labelledby={node.id}>
       <h2 id={node.id}>{texts.favorites(node.name)}</h2>
-      <Cards products={node.curatedProducts} />
+      <Cards products={node.products.nodes} />
     </section>)}
   </>
 }

@@ -5,11 +5,13 @@ export const PriceText = graphql(`
   fragment PriceText on DisplayPrice { withTax { formatted } withoutTax { formatted } }
 `)
 
-export type PriceData = FragmentOf<typeof PriceText> | null
+type PriceData = FragmentOf<typeof PriceText> | null
 
-// text is the price as the service formatted it for this shopper. The page never formats
-// minor units itself.
-function text(of: PriceData) {
+/**
+ * textOf is the price as the service formatted it for this shopper. The page never formats
+ * minor units itself.
+ */
+export function textOf(of: PriceData) {
   const price = readFragment(PriceText, of)
   return price?.withTax?.formatted ?? price?.withoutTax?.formatted
 }
@@ -17,9 +19,9 @@ function text(of: PriceData) {
 /** Price shows a price, and the price before a sale. */
 export function Price({ now, before, from }: { now: PriceData; before?: PriceData; from?: boolean }) {
   const texts = useTexts()
-  const shown = text(now)
+  const shown = textOf(now)
   if (!shown) return <p className="price muted">{texts.noPrice}</p>
-  const was = before && text(before)
+  const was = before && textOf(before)
   return <p className="price">
     {from && <small>{texts.from} </small>}
     {was ? <><ins><span className="hidden">{texts.now} </span>{shown}</ins> <del><span className="hidden">{texts.before} </span>{was}</del></> : <span>{shown}</span>}

@@ -4,7 +4,7 @@ import { useQuery } from 'urql'
 import { Bundle, BundleOf, useBundle } from './bundle'
 import { add } from './cart'
 import { Day } from './day'
-import { cheapest, FromPriceOf } from './from_price'
+import { FromPrice, FromPriceOf } from './from_price'
 import { Downloads, Gallery, GalleryOf } from './gallery'
 import { graphql, type ResultOf } from './graphql'
 import { useStatus } from './page'
@@ -80,12 +80,13 @@ function Crumbs({ product: { breadcrumbs: [trail], name, language } }: { product
   </nav>
 }
 
-function Attributes({ of }: { of: unknown }) {
+function Attributes({ of: { shopperAttributes } }: { of: ProductData }) {
   const texts = useTexts()
-  const all = Object.entries((of ?? {}) as Record<string, unknown>)
-  return all.length ? <section aria-labelledby="details">
+  const free = Object.entries((shopperAttributes ?? {}) as Record<string, unknown>)
+  const rows = free.map(([name, value]) => [name.replaceAll('_', ' '), String(value)])
+  return rows.length ? <section aria-labelledby="details">
     <h2 id="details">{texts.details}</h2>
-    <dl>{all.map(([name, value]) => <div key={name}><dt>{name.replaceAll('_', ' ')}</dt><dd>{String(value)}</dd></div>)}</dl>
+    <dl>{rows.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
   </section> : null
 }
 
@@ -101,11 +102,9 @@ function useChoice(product: ProductData) {
   const parts = Object.values(bundle.chosen).flatMap(ids => ids.map(id => available[id] ?? Infinity))
   const left = isBundle && parts.length ? Math.min(...parts) : Infinity
   const open = product.children.length > 0 && !variants.variant
-  const least = cheapest(product)
   return {
-    variants, bundle, isBundle, available, bought,
-    price: isBundle && bundle.price ? bundle.price : open ? least.price : bought,
-    from: open && least.varies,
+    variants, bundle, isBundle, available, bought, open,
+    price: isBundle && bundle.price ? bundle.price : bought,
     left: open ? undefined : available[bought.uuid] ?? (left === Infinity ? undefined : left),
     missing: open ? texts.chooseFirst(product.variations.map(({ name }) => name).join(', ')) : bundle.whole ? '' : texts.chooseAll
   }
@@ -115,7 +114,7 @@ function Shown({ product }: { product: ProductData }) {
   const texts = useTexts()
   const [quantity, setQuantity] = useState(1)
   const [said, say] = useState('')
-  const { variants, bundle, isBundle, available, bought, price, from, left, missing } = useChoice(product)
+  const { variants, bundle, isBundle, available, bought, open, price, left, missing } = useChoice(product)
   const buy = () => {
     add({ id: bought.id, quantity, ...(isBundle && { choice: bundle.choice }) })
     say(texts.added(quantity))
@@ -131,7 +130,7 @@ function Shown({ product }: { product: ProductData }) {
           <h1>{product.name}</h1>
           <p className="lead">{product.description}</p>
         </div>
-        <div aria-live="polite"><Price now={price.displayPrice} before={price.originalDisplayPrice} from={from} /></div>
+        <div aria-live="polite">{open ? <FromPrice of={product} /> : <Price now={price.displayPrice} before={price.originalDisplayPrice} />}</div>
         {bought.saleExpires && <p className="muted">{texts.saleUntil} <Day at={bought.saleExpires} /></p>}
         <Promotions of={bought.promotions ?? []} />
         <Variants variations={product.variations} by={variants} />
@@ -145,7 +144,7 @@ function Shown({ product }: { product: ProductData }) {
         </form>
         {bought.tiers.length > 0 && <ul className="tiers">{bought.tiers.map(({ name, minimumQuantity, displayPrice }) =>
           <li key={name}>{texts.quantityPrice(minimumQuantity)} <Price now={displayPrice} /></li>)}</ul>}
-        <Attributes of={product.shopperAttributes} />
+        <Attributes of={product} />
         <Downloads of={product} />
         <p className="muted">SKU {bought.sku}</p>
       </div>

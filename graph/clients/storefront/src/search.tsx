@@ -10,7 +10,7 @@ import { Trouble, Waiting } from './trouble'
 
 const Search = graphql(`
   query Search($filter: ProductFilter!, $after: String) {
-    products(filter: $filter, orderBy: { field: RELEVANCE }, first: 9, after: $after) {
+    products(filter: $filter, variants: PARENTS, orderBy: { field: RELEVANCE }, first: 9, after: $after) {
       totalCount
       edges { node { id ...CardOf } }
       pageInfo { hasNextPage endCursor }
@@ -23,8 +23,8 @@ function Found({ words, filter, choose }: { words: string; filter: Filter; choos
   const texts = useTexts()
   const [after, setAfter] = useState<string | null>(null)
   const [{ data, error, fetching }, ask] = useQuery({ query: Search, variables: { filter: { ...filter, search: words }, after } })
-  if (error && !data) return <Trouble error={error} again={ask} />
   const list = data?.products
+  if (error && !list) return <Trouble error={error} again={ask} />
   if (!list) return <Waiting />
   const { edges, totalCount, pageInfo, facets } = list
   return <div className="listing">
