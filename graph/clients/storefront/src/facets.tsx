@@ -1,20 +1,26 @@
 // The service returns the facets with counts, and the filter for each checkbox. The page
 // sends that filter back as it is, and never builds one itself.
 import { graphql, readFragment, type FragmentOf, type VariablesOf } from './graphql'
+import { Amount, PriceRange } from './price_range'
 import { useTexts } from './texts'
 
 const FilterValues = graphql(`
   fragment FilterValues on ProductFilterValues {
     tags { eq in }
+    productTypes { eq in }
+    option { name in }
+    attribute { key in gte lte }
+    price { gte lte }
     inStock
   }
 `)
 
 export const FacetsOf = graphql(`
   fragment FacetsOf on ProductFacets {
-    tags(first: 12) { value count selected toggled { ...FilterValues } }
+    price { min { ...Amount } max { ...Amount } }
+    groups(first: 12) { key label kind values { value label count selected toggled { ...FilterValues } } }
   }
-`, [FilterValues])
+`, [FilterValues, Amount])
 
 const Filtered = graphql(`query Filtered($filter: ProductFilter) { products(filter: $filter) { totalCount } }`)
 
@@ -48,13 +54,14 @@ const words = (tag: string) => tag.replaceAll('-', ' ')
 
 type FacetsData = FragmentOf<typeof FacetsOf>
 
-/** Facets are checkboxes. They call choose with the new filter, as text for the URL. */
+/** Facets are checkboxes and a price range. They call choose with the new filter, as text for the URL. */
 export function Facets({ of, filter, choose }: { of: FacetsData; filter: Filter; choose: (filter: string) => void }) {
   const texts = useTexts()
-  const { tags } = readFragment(FacetsOf, of)
+  const { price, groups } = readFragment(FacetsOf, of)
   const filtered = Object.keys(filter).length > 0
   return <details className="facets" open={filtered}>
     <summary>{texts.filter}</summary>
+    {price && <PriceRange key={JSON.stringify(filter.price ?? {})} of={price} chosen={filter.price ?? {}} choose={price => choose(toURL({ ...filter, price }))} />}
     <fieldset>
       <legend>{texts.availability}</legend>
       <label className="choice">
@@ -62,13 +69,13 @@ export function Facets({ of, filter, choose }: { of: FacetsData; filter: Filter;
         {texts.inStockOnly}
       </label>
     </fieldset>
-    {tags.length > 0 && <fieldset>
-      <legend>{texts.tags}</legend>
-      {tags.map(({ value, count, selected, toggled }) => <label key={value} className="choice">
+    {groups.filter(({ kind, values }) => kind !== 'PRODUCT_TYPES' && values.length > 0).map(({ key, label, kind, values }) => <fieldset key={key} data-group={key}>
+      <legend>{kind === 'TAGS' ? texts.tags : label}</legend>
+      {values.map(({ value, label, count, selected, toggled }) => <label key={value} className="choice">
         <input type="checkbox" checked={selected} value={value} onChange={() => choose(toURL(readFragment(FilterValues, toggled)))} />
-        {words(value)} <span className="muted">{count}</span>
+        {kind === 'TAGS' ? words(label) : label} <span className="muted">{count}</span>
       </label>)}
-    </fieldset>}
+    </fieldset>)}
     {filtered && <button type="button" className="plain" onClick={() => choose('')}>{texts.clearFilters}</button>}
   </details>
 }

@@ -26,6 +26,7 @@ const Product = graphql(`
       name
       description
       language
+      attributes { key label value unit }
       shopperAttributes
       displayPrice { ...PriceText }
       originalDisplayPrice { ...PriceText }
@@ -80,10 +81,14 @@ function Crumbs({ product: { breadcrumbs: [trail], name, language } }: { product
   </nav>
 }
 
-function Attributes({ of: { shopperAttributes } }: { of: ProductData }) {
+// Attributes are the declared ones, which have labels, then those that the merchant wrote freely.
+function Attributes({ of: { attributes, shopperAttributes } }: { of: ProductData }) {
   const texts = useTexts()
-  const free = Object.entries((shopperAttributes ?? {}) as Record<string, unknown>)
-  const rows = free.map(([name, value]) => [name.replaceAll('_', ' '), String(value)])
+  const free = Object.entries((shopperAttributes ?? {}) as Record<string, unknown>).filter(([name]) => !attributes.some(({ key }) => key === name))
+  const rows = [
+    ...attributes.map(({ label, value, unit }) => [label, unit ? `${value} ${unit}` : value]),
+    ...free.map(([name, value]) => [name.replaceAll('_', ' '), String(value)])
+  ]
   return rows.length ? <section aria-labelledby="details">
     <h2 id="details">{texts.details}</h2>
     <dl>{rows.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
