@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
+	"portico/graph/audience"
 	"portico/graph/document"
 	"portico/graph/executor"
 	"portico/graph/limits"
@@ -347,7 +348,7 @@ func (a *app) handler() http.Handler {
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
 	middleware.HandlePages(mux, map[string]http.Handler{
-		"/{$}": page, playground.Path + "/{part}": page, "/schema.graphql": middleware.PlainText(schema),
+		"/{$}": page, playground.Path + "/{part}": page, audience.Path: audience.New(document.Schema()).Handler(schema, api.WriteError),
 		playground.GraphiQLPath: graphiql, playground.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.ReadOnly),
