@@ -13,20 +13,21 @@ import (
 	"portico/store/release/segment"
 )
 
-func (r queryResolver) CatalogNode(ctx context.Context, id, slug, path *string) (*model.CatalogNode, error) {
+func (r queryResolver) CatalogNode(ctx context.Context, by *model.CatalogNodeIdentifierInput, id, slug, path *string) (*model.CatalogNode, error) {
 	v, err := r.catalog(ctx, "Query.catalogNode")
 	if err != nil {
 		return nil, err
 	}
+	by, err = by.Checked(model.CatalogNodeIdentifierInput{ID: id, Slug: slug, Path: path})
 	switch {
-	case id != nil && slug == nil && path == nil:
-		return orNull(singleRow[model.CatalogNode](v.Node(ctx, store.LocalID(*id))))
-	case id == nil && slug != nil && path == nil:
-		return orNull(singleRow[model.CatalogNode](v.NodeWithSlug(ctx, *slug)))
-	case id == nil && slug == nil && path != nil:
-		return orNull(singleRow[model.CatalogNode](v.NodeAtPath(ctx, *path)))
+	case err != nil:
+		return nil, err
+	case by.Slug != nil:
+		return orNull(singleRow[model.CatalogNode](v.NodeWithSlug(ctx, *by.Slug)))
+	case by.Path != nil:
+		return orNull(singleRow[model.CatalogNode](v.NodeAtPath(ctx, *by.Path)))
 	}
-	return nil, &store.Error{Code: store.Invalid, Detail: "catalogNode takes exactly one of id, slug and path."}
+	return orNull(singleRow[model.CatalogNode](v.Node(ctx, store.LocalID(*by.ID))))
 }
 
 func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {

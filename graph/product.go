@@ -11,28 +11,30 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
+	"portico/store/release/price"
 	"portico/store/stock"
 )
 
-func (r queryResolver) Product(ctx context.Context, id, sku, slug, path *string) (*model.Product, error) {
+func (r queryResolver) Product(ctx context.Context, by *model.ProductIdentifierInput, id, sku, slug, path *string) (*model.Product, error) {
 	v, err := r.catalog(ctx, "Query.product")
 	if err != nil {
 		return nil, err
 	}
-	var key release.ProductKey
-	given := 0
-	for name, into := range map[*string]*string{id: &key.ID, sku: &key.SKU, slug: &key.Slug, path: &key.Path} {
-		if name != nil {
-			*into = *name
-			given++
-		}
+	key, err := by.Key(model.ProductIdentifierInput{ID: id, Sku: sku, Slug: slug, Path: path})
+	if err != nil {
+		return nil, err
 	}
-	if given != 1 {
-		return nil, &store.Error{Code: store.Invalid, Detail: "product takes exactly one of id, sku, slug and path."}
-	}
-	key.ID = store.LocalID(key.ID)
 	product, err := v.Product(ctx, key)
 	return orNull(singleRow[model.Product](product, err))
+}
+
+// Money formats a price for the shopper, as the product's display price is.
+func (r priceResolver) Money(ctx context.Context, obj *price.Price) (*store.Money, error) {
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.MoneyOf(obj), nil
 }
 
 func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {

@@ -289,17 +289,21 @@ var planAuthoredNode = &plan.Object{
 	Name:      "AuthoredNode",
 	Satisfies: []string{"AuthoredNode", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":                {Number: 1, NonNull: true},
-		"uuid":              {Number: 2, NonNull: true},
-		"hierarchyId":       {Number: 3, NonNull: true},
-		"parentId":          {Number: 4, NonNull: true},
-		"name":              {Number: 5, NonNull: true},
-		"slug":              {Number: 6, NonNull: true},
-		"description":       {Number: 7, NonNull: true},
-		"curatedProductIds": {Number: 8, NonNull: true},
-		"productCount":      {Number: 9, NonNull: true, Resolver: true},
-		"productIds":        {Number: 10, NonNull: true, Resolver: true},
-		"updatedAt":         {Number: 11, NonNull: true},
+		"id":                  {Number: 1, NonNull: true},
+		"uuid":                {Number: 2, NonNull: true},
+		"hierarchyUuid":       {Number: 3, NonNull: true},
+		"hierarchyId":         {Number: 4, NonNull: true},
+		"parentUuid":          {Number: 5, NonNull: true},
+		"parentId":            {Number: 6, NonNull: true},
+		"name":                {Number: 7, NonNull: true},
+		"slug":                {Number: 8, NonNull: true},
+		"description":         {Number: 9, NonNull: true},
+		"curatedProductUuids": {Number: 10, NonNull: true},
+		"curatedProductIds":   {Number: 11, NonNull: true},
+		"productCount":        {Number: 12, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 13, NonNull: true, Resolver: true},
+		"productIds":          {Number: 14, NonNull: true, Resolver: true},
+		"updatedAt":           {Number: 15, NonNull: true},
 	},
 }
 
@@ -322,25 +326,43 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 		return x.writeNID2string(ctx, f, obj.GlobalID())
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 3: // hierarchyId
+	case 3: // hierarchyUuid
 		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 4: // parentId
+	case 4: // hierarchyId
+		return x.writeNID2string(ctx, f, obj.HierarchyID)
+	case 5: // parentUuid
 		return x.writeNID2string(ctx, f, obj.ParentID)
-	case 5: // name
+	case 6: // parentId
+		return x.writeNID2string(ctx, f, obj.ParentID)
+	case 7: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 6: // slug
+	case 8: // slug
 		return x.writeNString2string(ctx, f, obj.Slug)
-	case 7: // description
+	case 9: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 8: // curatedProductIds
+	case 10: // curatedProductUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 9: // productCount
+	case 11: // curatedProductIds
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
+	case 12: // productCount
 		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 10: // productIds
+	case 13: // productUuids
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productUuids_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]string, error) {
+			return x.resolvers.AuthoredNode().ProductUuids(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNID2ᚕstringᚄ(ctx, f, v)
+	case 14: // productIds
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productIds_args)
 		if !ok {
 			return false
@@ -352,7 +374,7 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 11: // updatedAt
+	case 15: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredNode")
@@ -499,11 +521,44 @@ func (x *planRun) fieldBreadcrumbTrail(ctx context.Context, f *plan.Field, obj *
 	return x.String("BreadcrumbTrail")
 }
 
+var planBundleChoice = &plan.Object{
+	Name:      "BundleChoice",
+	Satisfies: []string{"BundleChoice"},
+	Fields: map[string]*plan.FieldInfo{
+		"component": {Number: 1, NonNull: true},
+		"options":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeBundleChoice(ctx context.Context, fields *plan.Fields, obj *release.BundleChoice) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldBundleChoice(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldBundleChoice(ctx context.Context, f *plan.Field, obj *release.BundleChoice) bool {
+	switch f.Number {
+	case 1: // component
+		return x.writeNString2string(ctx, f, obj.Component)
+	case 2: // options
+		return x.writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, f, obj.Options)
+	}
+	return x.String("BundleChoice")
+}
+
 var planBundleConfiguration = &plan.Object{
 	Name:      "BundleConfiguration",
 	Satisfies: []string{"BundleConfiguration"},
 	Fields: map[string]*plan.FieldInfo{
-		"selectedOptions": {Number: 1, NonNull: true},
+		"choices":         {Number: 1, NonNull: true},
+		"selectedOptions": {Number: 2, NonNull: true},
 	},
 }
 
@@ -522,7 +577,9 @@ func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fie
 
 func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, obj *release.BundleConfiguration) bool {
 	switch f.Number {
-	case 1: // selectedOptions
+	case 1: // choices
+		return x.writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, f, obj.Choices())
+	case 2: // selectedOptions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.SelectedOptions)
 	}
 	return x.String("BundleConfiguration")
@@ -798,16 +855,17 @@ var planCatalog = &plan.Object{
 	Name:      "Catalog",
 	Satisfies: []string{"Catalog", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":           {Number: 1, NonNull: true},
-		"uuid":         {Number: 2, NonNull: true},
-		"name":         {Number: 3, NonNull: true},
-		"hierarchyIds": {Number: 4, NonNull: true},
-		"pricebooks":   {Number: 5, NonNull: true},
-		"locale":       {Number: 6, NonNull: true},
-		"currency":     {Number: 7, NonNull: true},
-		"createdAt":    {Number: 8, NonNull: true},
-		"published":    {Number: 9, NonNull: true},
-		"held":         {Number: 10, NonNull: true},
+		"id":             {Number: 1, NonNull: true},
+		"uuid":           {Number: 2, NonNull: true},
+		"name":           {Number: 3, NonNull: true},
+		"hierarchyUuids": {Number: 4, NonNull: true},
+		"hierarchyIds":   {Number: 5, NonNull: true},
+		"pricebooks":     {Number: 6, NonNull: true},
+		"locale":         {Number: 7, NonNull: true},
+		"currency":       {Number: 8, NonNull: true},
+		"createdAt":      {Number: 9, NonNull: true},
+		"published":      {Number: 10, NonNull: true},
+		"held":           {Number: 11, NonNull: true},
 	},
 }
 
@@ -832,19 +890,21 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 4: // hierarchyIds
+	case 4: // hierarchyUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
-	case 5: // pricebooks
+	case 5: // hierarchyIds
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
+	case 6: // pricebooks
 		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
-	case 6: // locale
+	case 7: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 7: // currency
+	case 8: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 8: // createdAt
+	case 9: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 9: // published
+	case 10: // published
 		return x.writeNBoolean2bool(ctx, f, obj.Published)
-	case 10: // held
+	case 11: // held
 		return x.writeNBoolean2bool(ctx, f, obj.Held)
 	}
 	return x.String("Catalog")
@@ -854,19 +914,21 @@ var planCatalogCandidate = &plan.Object{
 	Name:      "CatalogCandidate",
 	Satisfies: []string{"CatalogCandidate"},
 	Fields: map[string]*plan.FieldInfo{
-		"ruleId":     {Number: 1},
-		"ruleName":   {Number: 2},
-		"catalogId":  {Number: 3},
-		"default":    {Number: 4, NonNull: true},
-		"score":      {Number: 5, NonNull: true},
-		"missed":     {Number: 6, NonNull: true},
-		"schedule":   {Number: 7, NonNull: true},
-		"account":    {Number: 8, NonNull: true},
-		"accountTag": {Number: 9, NonNull: true},
-		"customer":   {Number: 10, NonNull: true},
-		"channel":    {Number: 11, NonNull: true},
-		"tag":        {Number: 12, NonNull: true},
-		"dropped":    {Number: 13},
+		"ruleUuid":    {Number: 1},
+		"ruleId":      {Number: 2},
+		"ruleName":    {Number: 3},
+		"catalogUuid": {Number: 4},
+		"catalogId":   {Number: 5},
+		"default":     {Number: 6, NonNull: true},
+		"score":       {Number: 7, NonNull: true},
+		"missed":      {Number: 8, NonNull: true},
+		"schedule":    {Number: 9, NonNull: true},
+		"account":     {Number: 10, NonNull: true},
+		"accountTag":  {Number: 11, NonNull: true},
+		"customer":    {Number: 12, NonNull: true},
+		"channel":     {Number: 13, NonNull: true},
+		"tag":         {Number: 14, NonNull: true},
+		"dropped":     {Number: 15},
 	},
 }
 
@@ -885,31 +947,35 @@ func (x *planRun) writeCatalogCandidate(ctx context.Context, fields *plan.Fields
 
 func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj *model.CatalogCandidate) bool {
 	switch f.Number {
-	case 1: // ruleId
+	case 1: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 2: // ruleName
+	case 2: // ruleId
+		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
+	case 3: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 3: // catalogId
+	case 4: // catalogUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 4: // default
+	case 5: // catalogId
+		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
+	case 6: // default
 		return x.writeNBoolean2bool(ctx, f, obj.Default())
-	case 5: // score
+	case 7: // score
 		return x.writeNInt2int(ctx, f, obj.Score)
-	case 6: // missed
+	case 8: // missed
 		return x.writeNInt2int(ctx, f, obj.Missed)
-	case 7: // schedule
+	case 9: // schedule
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Schedule())
-	case 8: // account
+	case 10: // account
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Account())
-	case 9: // accountTag
+	case 11: // accountTag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.AccountTag())
-	case 10: // customer
+	case 12: // customer
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Customer())
-	case 11: // channel
+	case 13: // channel
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Channel())
-	case 12: // tag
+	case 14: // tag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Tag())
-	case 13: // dropped
+	case 15: // dropped
 		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx, f, obj.Dropped())
 	}
 	return x.String("CatalogCandidate")
@@ -1208,16 +1274,17 @@ var planCatalogRelease = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
-		"catalogId":   {Number: 3, NonNull: true},
-		"catalog":     {Number: 4, Resolver: true},
-		"served":      {Number: 5, NonNull: true, Resolver: true},
-		"publishedAt": {Number: 6, NonNull: true},
-		"products":    {Number: 7, NonNull: true},
-		"locale":      {Number: 8, NonNull: true},
-		"locales":     {Number: 9, NonNull: true},
-		"added":       {Number: 10, NonNull: true},
-		"changed":     {Number: 11, NonNull: true},
-		"removed":     {Number: 12, NonNull: true},
+		"catalogUuid": {Number: 3, NonNull: true},
+		"catalogId":   {Number: 4, NonNull: true},
+		"catalog":     {Number: 5, Resolver: true},
+		"served":      {Number: 6, NonNull: true, Resolver: true},
+		"publishedAt": {Number: 7, NonNull: true},
+		"products":    {Number: 8, NonNull: true},
+		"locale":      {Number: 9, NonNull: true},
+		"locales":     {Number: 10, NonNull: true},
+		"added":       {Number: 11, NonNull: true},
+		"changed":     {Number: 12, NonNull: true},
+		"removed":     {Number: 13, NonNull: true},
 	},
 }
 
@@ -1240,33 +1307,35 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNID2string(ctx, f, obj.GlobalID())
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.UUID())
-	case 3: // catalogId
+	case 3: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 4: // catalog
+	case 4: // catalogId
+		return x.writeNID2string(ctx, f, obj.CatalogID)
+	case 5: // catalog
 		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRelease().Catalog(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 5: // served
+	case 6: // served
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.CatalogRelease().Served(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBoolean2bool(ctx, f, v)
-	case 6: // publishedAt
+	case 7: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 7: // products
+	case 8: // products
 		return x.writeNInt2int(ctx, f, obj.Products)
-	case 8: // locale
+	case 9: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 9: // locales
+	case 10: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales)
-	case 10: // added
+	case 11: // added
 		return x.writeNInt2int(ctx, f, obj.Added)
-	case 11: // changed
+	case 12: // changed
 		return x.writeNInt2int(ctx, f, obj.Changed)
-	case 12: // removed
+	case 13: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
 	}
 	return x.String("CatalogRelease")
@@ -1279,16 +1348,19 @@ var planCatalogResolution = &plan.Object{
 		"at":          {Number: 1, NonNull: true},
 		"validUntil":  {Number: 2},
 		"reason":      {Number: 3, NonNull: true},
-		"catalogId":   {Number: 4},
-		"catalogName": {Number: 5},
-		"releaseId":   {Number: 6},
-		"publishedAt": {Number: 7},
-		"locales":     {Number: 8, NonNull: true},
-		"channels":    {Number: 9, NonNull: true},
-		"ruleId":      {Number: 10},
-		"ruleName":    {Number: 11},
-		"tieBreak":    {Number: 12},
-		"candidates":  {Number: 13, NonNull: true},
+		"catalogUuid": {Number: 4},
+		"catalogId":   {Number: 5},
+		"catalogName": {Number: 6},
+		"releaseUuid": {Number: 7},
+		"releaseId":   {Number: 8},
+		"publishedAt": {Number: 9},
+		"locales":     {Number: 10, NonNull: true},
+		"channels":    {Number: 11, NonNull: true},
+		"ruleUuid":    {Number: 12},
+		"ruleId":      {Number: 13},
+		"ruleName":    {Number: 14},
+		"tieBreak":    {Number: 15},
+		"candidates":  {Number: 16, NonNull: true},
 	},
 }
 
@@ -1313,25 +1385,31 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.ValidUntil)
 	case 3: // reason
 		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx, f, obj.Reason)
-	case 4: // catalogId
+	case 4: // catalogUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 5: // catalogName
+	case 5: // catalogId
+		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
+	case 6: // catalogName
 		return x.writeOString2ᚖstring(ctx, f, obj.CatalogName())
-	case 6: // releaseId
+	case 7: // releaseUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
-	case 7: // publishedAt
+	case 8: // releaseId
+		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
+	case 9: // publishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.PublishedAt())
-	case 8: // locales
+	case 10: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales())
-	case 9: // channels
+	case 11: // channels
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels())
-	case 10: // ruleId
+	case 12: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 11: // ruleName
+	case 13: // ruleId
+		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
+	case 14: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 12: // tieBreak
+	case 15: // tieBreak
 		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, f, obj.TieBreak())
-	case 13: // candidates
+	case 16: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
 	return x.String("CatalogResolution")
@@ -1509,6 +1587,38 @@ func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, o
 	return x.String("CatalogRuleSchedule")
 }
 
+var planChosenOption = &plan.Object{
+	Name:      "ChosenOption",
+	Satisfies: []string{"ChosenOption"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":     {Number: 1, NonNull: true},
+		"quantity": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeChosenOption(ctx context.Context, fields *plan.Fields, obj *release.BundleOption) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldChosenOption(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldChosenOption(ctx context.Context, f *plan.Field, obj *release.BundleOption) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	}
+	return x.String("ChosenOption")
+}
+
 var planComponentOption = &plan.Object{
 	Name:      "ComponentOption",
 	Satisfies: []string{"ComponentOption"},
@@ -1557,14 +1667,16 @@ var planConfiguredProduct = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"product":              {Number: 1, NonNull: true, Resolver: true},
 		"bundleConfiguration":  {Number: 2, NonNull: true},
-		"pricebookId":          {Number: 3},
-		"price":                {Number: 4},
-		"displayPrice":         {Number: 5},
-		"originalPrice":        {Number: 6},
-		"originalDisplayPrice": {Number: 7},
-		"saleId":               {Number: 8},
-		"saleExpires":          {Number: 9},
-		"tiers":                {Number: 10, NonNull: true},
+		"pricebookUuid":        {Number: 3},
+		"pricebookId":          {Number: 4},
+		"price":                {Number: 5},
+		"displayPrice":         {Number: 6},
+		"originalPrice":        {Number: 7},
+		"originalDisplayPrice": {Number: 8},
+		"saleName":             {Number: 9},
+		"saleId":               {Number: 10},
+		"saleExpires":          {Number: 11},
+		"tiers":                {Number: 12, NonNull: true},
 	},
 }
 
@@ -1591,21 +1703,25 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 		return x.writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	case 2: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 3: // pricebookId
+	case 3: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 4: // price
+	case 4: // pricebookId
+		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
+	case 5: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 5: // displayPrice
+	case 6: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 6: // originalPrice
+	case 7: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 7: // originalDisplayPrice
+	case 8: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 8: // saleId
+	case 9: // saleName
+		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
+	case 10: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 9: // saleExpires
+	case 11: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 10: // tiers
+	case 12: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	}
 	return x.String("ConfiguredProduct")
@@ -2325,9 +2441,10 @@ var planPrice = &plan.Object{
 	Name:      "Price",
 	Satisfies: []string{"Price"},
 	Fields: map[string]*plan.FieldInfo{
-		"amount":      {Number: 1, NonNull: true},
-		"currency":    {Number: 2, NonNull: true},
-		"includesTax": {Number: 3, NonNull: true},
+		"money":       {Number: 1, NonNull: true, Resolver: true},
+		"amount":      {Number: 2, NonNull: true},
+		"currency":    {Number: 3, NonNull: true},
+		"includesTax": {Number: 4, NonNull: true},
 	},
 }
 
@@ -2346,11 +2463,17 @@ func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *pric
 
 func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Price) bool {
 	switch f.Number {
-	case 1: // amount
+	case 1: // money
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.Price().Money(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	case 2: // amount
 		return x.writeNString2string(ctx, f, obj.Amount())
-	case 2: // currency
+	case 3: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 3: // includesTax
+	case 4: // includesTax
 		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
 	}
 	return x.String("Price")
@@ -2520,37 +2643,41 @@ var planProduct = &plan.Object{
 		"publishedAt":                 {Number: 21, NonNull: true},
 		"language":                    {Number: 22, NonNull: true},
 		"translations":                {Number: 23, NonNull: true, Resolver: true},
-		"catalogId":                   {Number: 24, NonNull: true},
-		"catalogSource":               {Number: 25, NonNull: true},
-		"pricebookId":                 {Number: 26},
-		"price":                       {Number: 27},
-		"displayPrice":                {Number: 28},
-		"originalPrice":               {Number: 29},
-		"originalDisplayPrice":        {Number: 30},
-		"saleId":                      {Number: 31},
-		"saleExpires":                 {Number: 32},
-		"tiers":                       {Number: 33, NonNull: true},
-		"components":                  {Number: 34, NonNull: true},
-		"bundleConfiguration":         {Number: 35, NonNull: true},
-		"customInputs":                {Number: 36, NonNull: true},
-		"extensions":                  {Number: 37, NonNull: true},
-		"shopperAttributes":           {Number: 38, NonNull: true},
-		"variations":                  {Number: 39, NonNull: true},
-		"childVariations":             {Number: 40, NonNull: true},
-		"variationMatrix":             {Number: 41, NonNull: true},
-		"childOptionIds":              {Number: 42, NonNull: true},
-		"childByOptions":              {Number: 43, Resolver: true},
-		"parent":                      {Number: 44, Resolver: true},
-		"children":                    {Number: 45, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 46, NonNull: true, Resolver: true},
-		"files":                       {Number: 47, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 48, Resolver: true},
-		"componentProducts":           {Number: 49, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 50, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 51, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 52, NonNull: true, Resolver: true},
-		"stock":                       {Number: 53, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 54, Dynamic: true, Resolver: true},
+		"catalogUuid":                 {Number: 24, NonNull: true},
+		"catalogId":                   {Number: 25, NonNull: true},
+		"catalogSource":               {Number: 26, NonNull: true},
+		"pricebookUuid":               {Number: 27},
+		"pricebookId":                 {Number: 28},
+		"price":                       {Number: 29},
+		"displayPrice":                {Number: 30},
+		"originalPrice":               {Number: 31},
+		"originalDisplayPrice":        {Number: 32},
+		"saleName":                    {Number: 33},
+		"saleId":                      {Number: 34},
+		"saleExpires":                 {Number: 35},
+		"tiers":                       {Number: 36, NonNull: true},
+		"components":                  {Number: 37, NonNull: true},
+		"bundleConfiguration":         {Number: 38, NonNull: true},
+		"customInputs":                {Number: 39, NonNull: true},
+		"extensions":                  {Number: 40, NonNull: true},
+		"shopperAttributes":           {Number: 41, NonNull: true},
+		"variations":                  {Number: 42, NonNull: true},
+		"childVariations":             {Number: 43, NonNull: true},
+		"variantOptions":              {Number: 44, NonNull: true},
+		"variationMatrix":             {Number: 45, NonNull: true},
+		"childOptionIds":              {Number: 46, NonNull: true},
+		"childByOptions":              {Number: 47, Resolver: true},
+		"parent":                      {Number: 48, Resolver: true},
+		"children":                    {Number: 49, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 50, NonNull: true, Resolver: true},
+		"files":                       {Number: 51, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 52, Resolver: true},
+		"componentProducts":           {Number: 53, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 54, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 55, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 56, NonNull: true, Resolver: true},
+		"stock":                       {Number: 57, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 58, Dynamic: true, Resolver: true},
 	},
 }
 
@@ -2629,45 +2756,53 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 24: // catalogId
+	case 24: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 25: // catalogSource
+	case 25: // catalogId
+		return x.writeNID2string(ctx, f, obj.CatalogID())
+	case 26: // catalogSource
 		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 26: // pricebookId
+	case 27: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 27: // price
+	case 28: // pricebookId
+		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
+	case 29: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 28: // displayPrice
+	case 30: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 29: // originalPrice
+	case 31: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 30: // originalDisplayPrice
+	case 32: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 31: // saleId
+	case 33: // saleName
+		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
+	case 34: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 32: // saleExpires
+	case 35: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 33: // tiers
+	case 36: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
-	case 34: // components
+	case 37: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 35: // bundleConfiguration
+	case 38: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 36: // customInputs
+	case 39: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
-	case 37: // extensions
+	case 40: // extensions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions())
-	case 38: // shopperAttributes
+	case 41: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
-	case 39: // variations
+	case 42: // variations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
-	case 40: // childVariations
+	case 43: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 41: // variationMatrix
+	case 44: // variantOptions
+		return x.writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, f, obj.VariantOptions())
+	case 45: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
-	case 42: // childOptionIds
+	case 46: // childOptionIds
 		return x.writeNID2ᚕᚕstringᚄ(ctx, f, obj.ChildOptionIDs())
-	case 43: // childByOptions
+	case 47: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -2679,19 +2814,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 44: // parent
+	case 48: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 45: // children
+	case 49: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 46: // childrenConnection
+	case 50: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -2703,25 +2838,25 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 47: // files
+	case 51: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 48: // mainImage
+	case 52: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 49: // componentProducts
+	case 53: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 50: // componentProductsConnection
+	case 54: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2733,19 +2868,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 51: // nodes
+	case 55: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 52: // breadcrumbs
+	case 56: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 53: // stock
+	case 57: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2754,7 +2889,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 54: // promotions
+	case 58: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -3265,12 +3400,14 @@ var planPromotion = &plan.Object{
 		"maxApplicationsPerCart": {Number: 13},
 		"schema":                 {Number: 14, NonNull: true},
 		"currencies":             {Number: 15, NonNull: true},
-		"targetCatalogs":         {Number: 16},
-		"conditions":             {Number: 17},
-		"createdAt":              {Number: 18, NonNull: true},
-		"updatedAt":              {Number: 19, NonNull: true},
-		"codes":                  {Number: 20, Resolver: true},
-		"usages":                 {Number: 21, Resolver: true},
+		"targetCatalogUuids":     {Number: 16},
+		"targetCatalogs":         {Number: 17},
+		"itemConditions":         {Number: 18, NonNull: true},
+		"conditions":             {Number: 19},
+		"createdAt":              {Number: 20, NonNull: true},
+		"updatedAt":              {Number: 21, NonNull: true},
+		"codes":                  {Number: 22, Resolver: true},
+		"usages":                 {Number: 23, Resolver: true},
 	},
 }
 
@@ -3327,15 +3464,19 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Schema)
 	case 15: // currencies
 		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
-	case 16: // targetCatalogs
+	case 16: // targetCatalogUuids
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
-	case 17: // conditions
+	case 17: // targetCatalogs
+		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
+	case 18: // itemConditions
+		return x.writeNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, f, obj.ItemConditions())
+	case 19: // conditions
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Conditions)
-	case 18: // createdAt
+	case 20: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 19: // updatedAt
+	case 21: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 20: // codes
+	case 22: // codes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_codes_args)
 		if !ok {
 			return false
@@ -3347,7 +3488,7 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 21: // usages
+	case 23: // usages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_usages_args)
 		if !ok {
 			return false
@@ -3724,6 +3865,44 @@ func (x *planRun) fieldPromotionCodeUsageEdge(ctx context.Context, f *plan.Field
 	return x.String("PromotionCodeUsageEdge")
 }
 
+var planPromotionCondition = &plan.Object{
+	Name:      "PromotionCondition",
+	Satisfies: []string{"PromotionCondition"},
+	Fields: map[string]*plan.FieldInfo{
+		"template": {Number: 1, NonNull: true},
+		"field":    {Number: 2, NonNull: true},
+		"type":     {Number: 3, NonNull: true},
+		"value":    {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionCondition(ctx context.Context, fields *plan.Fields, obj *rule.Condition) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionCondition(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionCondition(ctx context.Context, f *plan.Field, obj *rule.Condition) bool {
+	switch f.Number {
+	case 1: // template
+		return x.writeNString2string(ctx, f, obj.Template)
+	case 2: // field
+		return x.writeNString2string(ctx, f, obj.Field)
+	case 3: // type
+		return x.writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx, f, obj.Type)
+	case 4: // value
+		return x.writeNString2string(ctx, f, obj.Value)
+	}
+	return x.String("PromotionCondition")
+}
+
 var planPromotionConnection = &plan.Object{
 	Name:      "PromotionConnection",
 	Satisfies: []string{"PromotionConnection"},
@@ -3771,8 +3950,9 @@ var planPromotionCurrency = &plan.Object{
 	Satisfies: []string{"PromotionCurrency"},
 	Fields: map[string]*plan.FieldInfo{
 		"currency":   {Number: 1, NonNull: true},
-		"amount":     {Number: 2},
-		"percentage": {Number: 3},
+		"money":      {Number: 2, Resolver: true},
+		"amount":     {Number: 3},
+		"percentage": {Number: 4},
 	},
 }
 
@@ -3793,9 +3973,15 @@ func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj
 	switch f.Number {
 	case 1: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 2: // amount
+	case 2: // money
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.PromotionCurrency().Money(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	case 3: // amount
 		return x.writeOString2ᚖstring(ctx, f, obj.Amount())
-	case 3: // percentage
+	case 4: // percentage
 		return x.writeOString2ᚖstring(ctx, f, obj.Percent())
 	}
 	return x.String("PromotionCurrency")
@@ -3901,7 +4087,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Product, error) {
-			return x.resolvers.Query().Product(ctx, arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().Product(ctx, arguments["by"].(*model.ProductIdentifierInput), arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3971,7 +4157,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) {
-			return x.resolvers.Query().CatalogNode(ctx, arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().CatalogNode(ctx, arguments["by"].(*model.CatalogNodeIdentifierInput), arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4638,17 +4824,18 @@ var planStockTransaction = &plan.Object{
 	Satisfies: []string{"StockTransaction"},
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":           {Number: 1, NonNull: true},
-		"productId":      {Number: 2, NonNull: true},
-		"product":        {Number: 3, Resolver: true},
-		"action":         {Number: 4, NonNull: true},
-		"quantity":       {Number: 5, NonNull: true},
-		"availableDelta": {Number: 6, NonNull: true},
-		"allocatedDelta": {Number: 7, NonNull: true},
-		"reason":         {Number: 8, NonNull: true},
-		"reference":      {Number: 9, NonNull: true},
-		"actor":          {Number: 10, NonNull: true},
-		"createdAt":      {Number: 11, NonNull: true},
-		"stock":          {Number: 12, Resolver: true},
+		"productUuid":    {Number: 2, NonNull: true},
+		"productId":      {Number: 3, NonNull: true},
+		"product":        {Number: 4, Resolver: true},
+		"action":         {Number: 5, NonNull: true},
+		"quantity":       {Number: 6, NonNull: true},
+		"availableDelta": {Number: 7, NonNull: true},
+		"allocatedDelta": {Number: 8, NonNull: true},
+		"reason":         {Number: 9, NonNull: true},
+		"reference":      {Number: 10, NonNull: true},
+		"actor":          {Number: 11, NonNull: true},
+		"createdAt":      {Number: 12, NonNull: true},
+		"stock":          {Number: 13, Resolver: true},
 	},
 }
 
@@ -4669,31 +4856,33 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 2: // productId
+	case 2: // productUuid
 		return x.writeNID2string(ctx, f, obj.ProductID)
-	case 3: // product
+	case 3: // productId
+		return x.writeNID2string(ctx, f, obj.ProductID)
+	case 4: // product
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.StockTransaction().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 4: // action
+	case 5: // action
 		return x.writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, f, obj.Action)
-	case 5: // quantity
+	case 6: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
-	case 6: // availableDelta
+	case 7: // availableDelta
 		return x.writeNInt2int(ctx, f, obj.AvailableDelta)
-	case 7: // allocatedDelta
+	case 8: // allocatedDelta
 		return x.writeNInt2int(ctx, f, obj.AllocatedDelta)
-	case 8: // reason
+	case 9: // reason
 		return x.writeNString2string(ctx, f, obj.Reason)
-	case 9: // reference
+	case 10: // reference
 		return x.writeNString2string(ctx, f, obj.Reference)
-	case 10: // actor
+	case 11: // actor
 		return x.writeNString2string(ctx, f, obj.ActorName())
-	case 11: // createdAt
+	case 12: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 12: // stock
+	case 13: // stock
 		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.StockTransaction().Stock(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4807,6 +4996,38 @@ func (x *planRun) fieldTextFilterValues(ctx context.Context, f *plan.Field, obj 
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
 	}
 	return x.String("TextFilterValues")
+}
+
+var planVariantOptions = &plan.Object{
+	Name:      "VariantOptions",
+	Satisfies: []string{"VariantOptions"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":        {Number: 1, NonNull: true},
+		"optionUuids": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeVariantOptions(ctx context.Context, fields *plan.Fields, obj *release.VariantOptions) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldVariantOptions(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldVariantOptions(ctx context.Context, f *plan.Field, obj *release.VariantOptions) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.UUID)
+	case 2: // optionUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.OptionUUIDs)
+	}
+	return x.String("VariantOptions")
 }
 
 var planVariation = &plan.Object{
@@ -5113,6 +5334,23 @@ func (x *planRun) writeNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodelᚐBreadcrumbT
 	return x.writeBreadcrumbTrail(ctx, f.Of(planBreadcrumbTrail), v)
 }
 
+func (x *planRun) writeNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, f *plan.Field, v release.BundleChoice) bool {
+	return x.writeBundleChoice(ctx, f.Of(planBundleChoice), &v)
+}
+
+func (x *planRun) writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx context.Context, f *plan.Field, v []release.BundleChoice) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx context.Context, f *plan.Field, v release.BundleConfiguration) bool {
 	return x.writeBundleConfiguration(ctx, f.Of(planBundleConfiguration), &v)
 }
@@ -5371,6 +5609,23 @@ func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐSched
 	for i := range v {
 		x.Element(i)
 		if !x.writeNCatalogRuleSchedule2porticoᚋstoreᚋcatalogᚐSchedule(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, f *plan.Field, v release.BundleOption) bool {
+	return x.writeChosenOption(ctx, f.Of(planChosenOption), &v)
+}
+
+func (x *planRun) writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, f *plan.Field, v []release.BundleOption) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5974,6 +6229,27 @@ func (x *planRun) writeNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdge
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx context.Context, f *plan.Field, v rule.Condition) bool {
+	return x.writePromotionCondition(ctx, f.Of(planPromotionCondition), &v)
+}
+
+func (x *planRun) writeNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx context.Context, f *plan.Field, v []rule.Condition) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx context.Context, f *plan.Field, v rule.ConditionType) bool {
+	return x.String(marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[v])
+}
+
 func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, f *plan.Field, v rule.PromotionCurrency) bool {
 	return x.writePromotionCurrency(ctx, f.Of(planPromotionCurrency), &v)
 }
@@ -6117,6 +6393,23 @@ func (x *planRun) writeNString2ᚕstringᚄ(ctx context.Context, f *plan.Field, 
 	for i := range v {
 		x.Element(i)
 		if !x.writeNString2string(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx context.Context, f *plan.Field, v release.VariantOptions) bool {
+	return x.writeVariantOptions(ctx, f.Of(planVariantOptions), &v)
+}
+
+func (x *planRun) writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx context.Context, f *plan.Field, v []release.VariantOptions) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}

@@ -3,6 +3,7 @@ package auth
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Special values of the table.
@@ -39,6 +40,7 @@ var scopeTable = map[string]string{
 	"Query.cartPreview":       "catalog:read", // for the token's own shopper; codes are rate-limited
 	"Query.stockLocations":    "inventory:read",
 	"file that is not shown":  "catalog:write",
+	"rule for other shoppers": "catalog:write", // its ids and name, in CatalogCandidate
 
 	"Query.catalogReleases": "catalog:write",
 	"Query.job":             "catalog:write",
@@ -63,7 +65,6 @@ var scopeTable = map[string]string{
 	"ShopperContextInput.accountId":   "catalog:write",
 	"ShopperContextInput.accountTags": "catalog:write",
 	"ShopperContextInput.customerId":  "catalog:write",
-	"CatalogCandidate.ruleName":       "catalog:write", // of a rule for other shoppers
 
 	"Subscription.stockChanged":     "inventory:read",
 	"Subscription.jobProgress":      "catalog:write", // and that of what it does, as Query.job
@@ -82,6 +83,15 @@ var scopeTable = map[string]string{
 	"Query.stockTransactions": "inventory:write",
 	"Query.stockTransaction":  "inventory:write",
 	"StockTransaction.stock":  "inventory:read",
+
+	// Edges to another resource need that resource's scope.
+	"Stock.product":                "catalog:read",
+	"StockTransaction.product":     "catalog:read",
+	"CatalogRelease.catalog":       "catalog:write",
+	"CatalogRule.catalog":          "catalog:write",
+	"Promotion.codes":              "promotions:read",
+	"Promotion.usages":             "promotions:read",
+	"PromotionCodeUsage.promotion": "promotions:read",
 
 	"Mutation.promotionCodesGenerate": "promotions:write",
 
@@ -207,3 +217,25 @@ func Scope(coordinate string) (scope string, declared bool) {
 
 // Coordinates returns all declared coordinates, sorted.
 func Coordinates() []string { return slices.Sorted(maps.Keys(scopeTable)) }
+
+// jobCoordinates may be used with the scope of any kind of job ("job catalog_publish" and its kin).
+var jobCoordinates = []string{"Query.job", "Subscription.jobProgress", "Mutation.jobCancel"}
+
+// Usable reports whether a valid token with these scopes may use a coordinate, perhaps for some objects only. What is not
+// in the table needs no scope of its own, except root fields.
+func Usable(coordinate string, scopes []string) bool {
+	if slices.Contains(jobCoordinates, coordinate) {
+		return slices.ContainsFunc(Coordinates(), func(kind string) bool { return strings.HasPrefix(kind, "job ") && Usable(kind, scopes) })
+	}
+	scope, declared := Scope(coordinate)
+	if !declared {
+		return !isRootField(coordinate)
+	}
+	return scope == noScope || scope == AnyScope || slices.Contains(scopes, scope)
+}
+
+// isRootField reports whether a coordinate is a field of Query, Mutation or Subscription, and not an argument.
+func isRootField(coordinate string) bool {
+	of, _, _ := strings.Cut(coordinate, ".")
+	return (of == "Query" || of == "Mutation" || of == "Subscription") && !strings.Contains(coordinate, "(")
+}

@@ -871,7 +871,8 @@ func (v *ShopBundleQueryProductComponentsProductComponentOptionsComponentOption)
 
 // ShopBundleQueryResponse is returned by ShopBundleQuery on success.
 type ShopBundleQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopBundleQueryProduct `json:"product"`
 }
 
@@ -2415,9 +2416,9 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo) GetEndCu
 
 // ShopCategoryQueryResponse is returned by ShopCategoryQuery on success.
 type ShopCategoryQueryResponse struct {
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	CatalogNode *ShopCategoryQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -2621,7 +2622,8 @@ func (v *ShopChildQueryProductChildByOptionsProductParentProduct) GetName() stri
 
 // ShopChildQueryResponse is returned by ShopChildQuery on success.
 type ShopChildQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopChildQueryProduct `json:"product"`
 }
 
@@ -3499,13 +3501,13 @@ type ShopHomeQueryResponse struct {
 	// node lists are found by SKU, or with `includeChildren`.
 	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopHomeQueryProductsProductConnection `json:"products"`
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	Drinks *ShopHomeQueryDrinksCatalogNode `json:"drinks"`
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	Bakery *ShopHomeQueryBakeryCatalogNode `json:"bakery"`
 }
 
@@ -3757,9 +3759,9 @@ func (v *ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct) GetName(
 
 // ShopPageQueryResponse is returned by ShopPageQuery on success.
 type ShopPageQueryResponse struct {
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	CatalogNode *ShopPageQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -4585,7 +4587,8 @@ func (v *ShopProductQueryProductVariationsVariationOptionsVariationOption) GetSo
 
 // ShopProductQueryResponse is returned by ShopProductQuery on success.
 type ShopProductQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopProductQueryProduct `json:"product"`
 }
 
@@ -6078,14 +6081,16 @@ func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetDescript
 
 // ShopTranslationsQueryResponse is returned by ShopTranslationsQuery on success.
 type ShopTranslationsQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopTranslationsQueryProduct `json:"product"`
 }
 
 // GetProduct returns ShopTranslationsQueryResponse.Product, and is useful for accessing the field via an interface.
 func (v *ShopTranslationsQueryResponse) GetProduct() *ShopTranslationsQueryProduct { return v.Product }
 
-// Condition on a text: exactly one of `eq` and `in`. Texts are compared exactly, in the catalog's base language.
+// Condition on a text. Texts are compared exactly, in the catalog's base language. In variables, null
+// members are ignored.
 type TextFilter struct {
 	// Equal to this value.
 	Eq *string `json:"eq"`
