@@ -48,7 +48,11 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 	if err := query.List.Filter.check(); err != nil {
 		return nil, err
 	}
-	v, err := v.follow(ctx, query.List.Page, v.storedList(query.List, query.List.NodeID))
+	stored, err := v.storedList(ctx, query.List, query.List.NodeID)
+	if err != nil {
+		return nil, err
+	}
+	v, err = v.follow(ctx, query.List.Page, stored)
 	if err != nil {
 		return nil, err
 	}

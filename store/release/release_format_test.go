@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 8
-	formatSum   = "bf7ee5fd962294172668ec717f3f64016d98c9d4f2f4cbb49c9e06742486123e"
+	formatOfSum = 9
+	formatSum   = "665b8efa6925e0a90ea98a2dc52e1a0aa5a9384290960dfa159d04868728a8c1"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -143,6 +143,26 @@ func (t *Tree) ancestors(node *CatalogNode) (ids []string, rooted bool) {
 // Children returns the nodes directly below a node, in order.
 func (t *Tree) Children(id string) []*CatalogNode { return slices.Clone(t.ByID[id].children) }
 
+// Below returns a node and all nodes below it.
+func (t *Tree) Below(id string) (nodes []*CatalogNode) {
+	nodes = []*CatalogNode{t.ByID[id]}
+	for at := 0; at < len(nodes); at++ {
+		nodes = append(nodes, nodes[at].children...)
+	}
+	return nodes
+}
+
+// ProductLists returns the names of all lists of products of a release with these nodes.
+func (t *Tree) ProductLists() []string {
+	names := []string{ListAll, ListEvery}
+	for _, node := range t.Nodes {
+		if names = append(names, ListOfNode(node.ID)); node.ListOfSubtree() != ListOfNode(node.ID) {
+			names = append(names, node.ListOfSubtree())
+		}
+	}
+	return names
+}
+
 // SortNodes sorts nodes in the order of a Tree.
 func SortNodes(nodes []*CatalogNode) {
 	collator, buffer := collate.New(language.Und), collate.Buffer{}
