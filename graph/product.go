@@ -35,11 +35,11 @@ func (r queryResolver) Product(ctx context.Context, id, sku, slug, path *string)
 	return orNull(singleRow[model.Product](product, err))
 }
 
-func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
 	if err := auth.Require(ctx, "Query.products"); err != nil {
 		return nil, err
 	}
-	return r.productsOf(ctx, "", productQuery{filter, orderBy, pageOf(first, after, last, before, offset), includeChildren})
+	return r.productsOf(ctx, "", productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset), unlisted: includeChildren, variants: variants})
 }
 
 // productQuery has the arguments of a list of products.
@@ -48,10 +48,15 @@ type productQuery struct {
 	order    *model.ListOrder
 	page     store.Page
 	unlisted *bool // include products without a node; nil if View.NamesSKU decides
+
+	descendants bool // of a node: include the products of all nodes below it
+	variants    release.Variants
 }
 
 // key returns the arguments as text, for the name of an edge.
-func (q productQuery) key() string { return argumentsKey(q.filter, q.order, q.page) }
+func (q productQuery) key() string {
+	return argumentsKey(q.filter, q.order, q.page, q.descendants, q.variants)
+}
 
 // argumentsKey returns arguments as JSON.
 func argumentsKey(arguments ...any) string {
@@ -63,9 +68,21 @@ func argumentsKey(arguments ...any) string {
 }
 
 // query returns the store's query.
-func (q productQuery) query(nodeID string) (release.ProductQuery, error) {
+func (q productQuery) query(ctx context.Context, nodeID string) (release.ProductQuery, error) {
 	filter, err := q.filter.Filter()
-	return release.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+	if err == nil && filter.InStock != nil {
+		err = auth.Require(ctx, "ProductFilter.inStock")
+	}
+	return release.ProductQuery{NodeID: nodeID, Descendants: q.descendants, Unlisted: q.unlisted != nil && *q.unlisted, Variants: q.variants,
+		Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+}
+
+// countIn returns count for facets of the lists of a query, which may differ from it in the filter.
+func countIn(query release.ProductQuery, count model.CountFacets) model.CountFacets {
+	return func(ctx context.Context, ids []string, facet release.FacetQuery) (map[string][]release.FacetValue, error) {
+		facet.List.Unlisted, facet.List.Descendants, facet.List.Variants, facet.List.Edge = query.Unlisted, query.Descendants, query.Variants, query.Edge
+		return count(ctx, ids, facet)
+	}
 }
 
 // productsOf lists the products of a node, or all products if nodeID is empty.
@@ -74,7 +91,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 	if err != nil {
 		return nil, err
 	}
-	query, err := q.query(nodeID)
+	query, err := q.query(ctx, nodeID)
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +105,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 		return nil, err
 	}
 	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.NewBatch[model.Product](slice.Items))}
-	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, facet release.FacetQuery) (map[string][]release.FacetValue, error) {
-		facet.List.Unlisted = query.Unlisted
-		return v.FacetOfNodes(ctx, ids, facet)
-	})[nodeID], nil
+	return model.NewProductConnections(pages, q.filter, q.page, countIn(query, v.FacetOfNodes))[nodeID], nil
 }
 
 // productsOfNodes lists the products of several nodes.
@@ -100,7 +114,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	if err != nil {
 		return nil, err
 	}
-	query, err := q.query("")
+	query, err := q.query(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +122,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	if err != nil {
 		return nil, err
 	}
-	return connectionsOf(nodeIDs, lists, q, v.FacetOfNodes), nil
+	return connectionsOf(nodeIDs, lists, q, countIn(query, v.FacetOfNodes)), nil
 }
 
 // productsOfEdge lists the products of an edge, loaded for all rows of the product's batch. A page after
@@ -131,7 +145,7 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edg
 	if err != nil {
 		return nil, err
 	}
-	query, err := q.query("")
+	query, err := q.query(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -140,10 +154,7 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edg
 	if err != nil {
 		return nil, err
 	}
-	return connectionsOf(ids, lists, q, func(ctx context.Context, ids []string, query release.FacetQuery) (map[string][]release.FacetValue, error) {
-		query.List.Edge = edge
-		return v.FacetOfNodes(ctx, ids, query)
-	}), nil
+	return connectionsOf(ids, lists, q, countIn(query, v.FacetOfNodes)), nil
 }
 
 // connectionsOf returns pages of products, whose rows are one batch.

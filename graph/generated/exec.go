@@ -244,7 +244,7 @@ type ComplexityRoot struct {
 		Language        func(childComplexity int) int
 		Name            func(childComplexity int) int
 		Parent          func(childComplexity int) int
-		Products        func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Products        func(childComplexity int, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PublishedAt     func(childComplexity int) int
 		Slug            func(childComplexity int) int
 		UpdatedAt       func(childComplexity int) int
@@ -454,7 +454,7 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		Language    func(childComplexity int) int
 		Name        func(childComplexity int) int
-		Products    func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Products    func(childComplexity int, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PublishedAt func(childComplexity int) int
 		Slug        func(childComplexity int) int
 		UpdatedAt   func(childComplexity int) int
@@ -611,6 +611,8 @@ type ComplexityRoot struct {
 	}
 
 	Product struct {
+		Availability                func(childComplexity int) int
+		AvailableForSale            func(childComplexity int) int
 		BaseProduct                 func(childComplexity int) int
 		BaseProductID               func(childComplexity int) int
 		Breadcrumbs                 func(childComplexity int) int
@@ -641,11 +643,14 @@ type ComplexityRoot struct {
 		Modifiers                   func(childComplexity int) int
 		Name                        func(childComplexity int) int
 		Nodes                       func(childComplexity int) int
+		OnSale                      func(childComplexity int) int
 		OriginalDisplayPrice        func(childComplexity int) int
 		OriginalPrice               func(childComplexity int) int
+		OriginalPriceRange          func(childComplexity int) int
 		Parent                      func(childComplexity int) int
 		Price                       func(childComplexity int) int
 		PriceModifiers              func(childComplexity int) int
+		PriceRange                  func(childComplexity int) int
 		PricebookID                 func(childComplexity int) int
 		ProductTypes                func(childComplexity int) int
 		Promotions                  func(childComplexity int) int
@@ -703,6 +708,7 @@ type ComplexityRoot struct {
 		And                 func(childComplexity int) int
 		Bounds              func(childComplexity int) int
 		Ids                 func(childComplexity int) int
+		InStock             func(childComplexity int) int
 		ManufacturerPartNum func(childComplexity int) int
 		Name                func(childComplexity int) int
 		ProductTypes        func(childComplexity int) int
@@ -711,6 +717,11 @@ type ComplexityRoot struct {
 		Slug                func(childComplexity int) int
 		Tags                func(childComplexity int) int
 		UpcEan              func(childComplexity int) int
+	}
+
+	ProductPriceRange struct {
+		Max func(childComplexity int) int
+		Min func(childComplexity int) int
 	}
 
 	ProductPromotion struct {
@@ -947,7 +958,7 @@ type ComplexityRoot struct {
 		Nodes               func(childComplexity int, ids []string) int
 		Product             func(childComplexity int, id *string, sku *string, slug *string, path *string) int
 		ProductConfigured   func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
-		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
 		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
@@ -964,11 +975,12 @@ type ComplexityRoot struct {
 	}
 
 	Settings struct {
-		Currency        func(childComplexity int) int
-		Locale          func(childComplexity int) int
-		PageLength      func(childComplexity int) int
-		PageLengthMax   func(childComplexity int) int
-		PageOffsetLimit func(childComplexity int) int
+		Currency          func(childComplexity int) int
+		Locale            func(childComplexity int) int
+		LowStockThreshold func(childComplexity int) int
+		PageLength        func(childComplexity int) int
+		PageLengthMax     func(childComplexity int) int
+		PageOffsetLimit   func(childComplexity int) int
 	}
 
 	SettingsUpdatePayload struct {
@@ -1116,7 +1128,7 @@ type CatalogNodeResolver interface {
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
 	Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error)
-	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
 	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
@@ -1134,7 +1146,7 @@ type ConfiguredProductResolver interface {
 type HierarchyResolver interface {
 	Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
 	Release(ctx context.Context, obj *model.Job) (*model.CatalogRelease, error)
@@ -1175,6 +1187,10 @@ type MutationResolver interface {
 	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 }
 type ProductResolver interface {
+	PriceRange(ctx context.Context, obj *model.Product) (*model.PriceRange, error)
+	OriginalPriceRange(ctx context.Context, obj *model.Product) (*model.PriceRange, error)
+	OnSale(ctx context.Context, obj *model.Product) (bool, error)
+
 	Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error)
 
 	ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error)
@@ -1188,6 +1204,8 @@ type ProductResolver interface {
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
+	Availability(ctx context.Context, obj *model.Product) (*store.Availability, error)
+	AvailableForSale(ctx context.Context, obj *model.Product) (*bool, error)
 	Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error)
 }
 type PromotionResolver interface {
@@ -1215,7 +1233,7 @@ type PromotionPreviewResolver interface {
 }
 type QueryResolver interface {
 	Product(ctx context.Context, id *string, sku *string, slug *string, path *string) (*model.Product, error)
-	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
 	CartPreview(ctx context.Context, lines []*cart.LineInput, codes []string) (*model.CartPreview, error)
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
@@ -1982,7 +2000,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.CatalogNode.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.CatalogNode.Products(childComplexity, args["includeDescendants"].(bool), args["filter"].(*model.ProductFilter), args["variants"].(release.Variants), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "CatalogNode.publishedAt":
 		if e.ComplexityRoot.CatalogNode.PublishedAt == nil {
 			break
@@ -2815,7 +2833,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Hierarchy.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Hierarchy.Products(childComplexity, args["filter"].(*model.ProductFilter), args["variants"].(release.Variants), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Hierarchy.publishedAt":
 		if e.ComplexityRoot.Hierarchy.PublishedAt == nil {
 			break
@@ -3560,6 +3578,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PriceTier.Price(childComplexity), true
 
+	case "Product.availability":
+		if e.ComplexityRoot.Product.Availability == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.Availability(childComplexity), true
+	case "Product.availableForSale":
+		if e.ComplexityRoot.Product.AvailableForSale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.AvailableForSale(childComplexity), true
 	case "Product.baseProduct":
 		if e.ComplexityRoot.Product.BaseProduct == nil {
 			break
@@ -3755,6 +3785,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.Nodes(childComplexity), true
+	case "Product.onSale":
+		if e.ComplexityRoot.Product.OnSale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.OnSale(childComplexity), true
 	case "Product.originalDisplayPrice":
 		if e.ComplexityRoot.Product.OriginalDisplayPrice == nil {
 			break
@@ -3767,6 +3803,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.OriginalPrice(childComplexity), true
+	case "Product.originalPriceRange":
+		if e.ComplexityRoot.Product.OriginalPriceRange == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.OriginalPriceRange(childComplexity), true
 	case "Product.parent":
 		if e.ComplexityRoot.Product.Parent == nil {
 			break
@@ -3785,6 +3827,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.PriceModifiers(childComplexity), true
+	case "Product.priceRange":
+		if e.ComplexityRoot.Product.PriceRange == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.PriceRange(childComplexity), true
 	case "Product.pricebookId":
 		if e.ComplexityRoot.Product.PricebookID == nil {
 			break
@@ -4035,6 +4083,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFilterValues.Ids(childComplexity), true
+	case "ProductFilterValues.inStock":
+		if e.ComplexityRoot.ProductFilterValues.InStock == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.InStock(childComplexity), true
 	case "ProductFilterValues.manufacturerPartNum":
 		if e.ComplexityRoot.ProductFilterValues.ManufacturerPartNum == nil {
 			break
@@ -4083,6 +4137,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFilterValues.UpcEan(childComplexity), true
+
+	case "ProductPriceRange.max":
+		if e.ComplexityRoot.ProductPriceRange.Max == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPriceRange.Max(childComplexity), true
+	case "ProductPriceRange.min":
+		if e.ComplexityRoot.ProductPriceRange.Min == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPriceRange.Min(childComplexity), true
 
 	case "ProductPromotion.amount":
 		if e.ComplexityRoot.ProductPromotion.Amount == nil {
@@ -5220,7 +5287,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["includeChildren"].(*bool), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["includeChildren"].(*bool), args["variants"].(release.Variants), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotion":
 		if e.ComplexityRoot.Query.Promotion == nil {
 			break
@@ -5367,6 +5434,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Settings.Locale(childComplexity), true
+	case "Settings.lowStockThreshold":
+		if e.ComplexityRoot.Settings.LowStockThreshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Settings.LowStockThreshold(childComplexity), true
 	case "Settings.pageLength":
 		if e.ComplexityRoot.Settings.PageLength == nil {
 			break
@@ -6093,6 +6166,8 @@ type Query {
     cover them too. Otherwise only a condition on ` + "`" + `sku` + "`" + `, or a search for a SKU, finds those.
     """
     includeChildren: Boolean
+    "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
+    variants: ProductVariants! = AS_LISTED
     "Default: last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -6883,6 +6958,16 @@ type Product implements Node {
   priceModifiers: [String!]!
   "This child's price modifiers that exist, in the order in which they apply. Empty for other products."
   modifiers: [PriceModifier!]!
+  """
+  What it costs now: of a parent the lowest and the highest price of its live children, of any other
+  product its own. Null if nothing has a price in the shopper's currency.
+  Example: ` + "`" + `priceRange { min { withTax { formatted } withoutTax { formatted } } }` + "`" + `.
+  """
+  priceRange: ProductPriceRange
+  "` + "`" + `priceRange` + "`" + ` without sales. Null if ` + "`" + `onSale` + "`" + ` is false, or if nothing has a price without its sale."
+  originalPriceRange: ProductPriceRange
+  "Whether it is on sale now, or one of its live children."
+  onSale: Boolean!
   "Whether it is a parent, which has variants."
   baseProduct: Boolean!
   "The parent's own id. Null unless this is a child."
@@ -6997,10 +7082,48 @@ type Product implements Node {
   "Current stock. Null if it has no stock record."
   stock: Stock
   """
+  Current stock in a word: of a parent that of the child with the most units. ` + "`" + `inventory:read` + "`" + `. Null if
+  there is no stock record, so that the stock is not limited, or with an error.
+  """
+  availability: ProductAvailability
+  """
+  Whether it can be bought by its current stock, or one of its children: it has available units, or no stock
+  record. ` + "`" + `inventory:read` + "`" + `. Null only with an error.
+  """
+  availableForSale: Boolean
+  """
   The active automatic promotions of items that target it, those that end first. Promotions of the
   whole cart are in ` + "`" + `cartPreview` + "`" + `. Null only with an error.
   """
   promotions: [ProductPromotion!]
+}
+
+"The lowest and the highest of some prices."
+type ProductPriceRange {
+  "Lowest price."
+  min: DisplayPrice!
+  "Highest price."
+  max: DisplayPrice!
+}
+
+"The stock of a product in a word."
+enum ProductAvailability {
+  "More available units than ` + "`" + `Settings.lowStockThreshold` + "`" + `."
+  IN_STOCK
+  "At most ` + "`" + `Settings.lowStockThreshold` + "`" + ` available units."
+  LOW
+  "No available units."
+  OUT
+}
+
+"Whether a list of products shows parents or their children. Other products are listed in any case."
+enum ProductVariants {
+  "The products as they are attached to nodes."
+  AS_LISTED
+  "Instead of a child its parent, once."
+  PARENTS
+  "Instead of a parent its live children, once each."
+  CHILDREN
 }
 
 "Publication status of a product."
@@ -7256,6 +7379,11 @@ input ProductFilter {
   productTypes: TextFilter
   "By tag: one of the product's tags must match."
   tags: TextFilter
+  """
+  By live stock: true keeps the products with ` + "`" + `availableForSale` + "`" + `, false the others. ` + "`" + `inventory:read` + "`" + `. The response is
+  not cached, and stock that changes between two pages can move rows.
+  """
+  inStock: Boolean
   "Bounds on a sort key."
   bounds: ListBounds
   "More filters that must hold too, for example to require two tags."
@@ -7343,6 +7471,8 @@ type ProductFilterValues {
   productTypes: TextFilterValues
   "Condition on the tags. Null if not set."
   tags: TextFilterValues
+  "Condition on the stock. Null if not set."
+  inStock: Boolean
   "Bounds as sent, a ` + "`" + `ListBounds` + "`" + `. Null if not set."
   bounds: JSON
   "Further filters as sent, a list of ` + "`" + `ProductFilter` + "`" + `. Null if not set."
@@ -7419,6 +7549,8 @@ type Hierarchy implements Node {
   products(
     "Which products to return."
     filter: ProductFilter
+    "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
+    variants: ProductVariants! = AS_LISTED
     "Default: last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -7481,8 +7613,15 @@ type CatalogNode implements Node {
   curatedProducts: [Product!]!
   "The live products attached to this node."
   products(
+    """
+    Whether to list the products of all nodes below it too, each once. The curated products of this node come
+    first. Example: ` + "`" + `products(includeDescendants: true, first: 24) { totalCount nodes { name } }` + "`" + `.
+    """
+    includeDescendants: Boolean! = false
     "Which products to return."
     filter: ProductFilter
+    "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
+    variants: ProductVariants! = AS_LISTED
     "Default: curated products first, in the merchant's order, then last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -9545,6 +9684,8 @@ type Settings {
   currency: String!
   "Default language of texts, BCP 47: ` + "`" + `en` + "`" + `."
   locale: String!
+  "Available units up to which ` + "`" + `Product.availability` + "`" + ` is LOW, 0 to 1000000. 5 if not set."
+  lowStockThreshold: Int!
 }
 
 "Changes of the settings. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
@@ -9555,6 +9696,8 @@ input SettingsUpdateInput {
   currency: String
   "BCP 47: ` + "`" + `fr-CA` + "`" + `. Required."
   locale: String
+  "Available units up to which stock is low, 0 to 1000000. Required."
+  lowStockThreshold: Int
   "Idempotency key."
   idempotencyKey: String
 }
@@ -10705,6 +10848,12 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_priceModifiers(ctx, field)
 	case "modifiers":
 		return ec.fieldContext_Product_modifiers(ctx, field)
+	case "priceRange":
+		return ec.fieldContext_Product_priceRange(ctx, field)
+	case "originalPriceRange":
+		return ec.fieldContext_Product_originalPriceRange(ctx, field)
+	case "onSale":
+		return ec.fieldContext_Product_onSale(ctx, field)
 	case "baseProduct":
 		return ec.fieldContext_Product_baseProduct(ctx, field)
 	case "baseProductId":
@@ -10779,6 +10928,10 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_breadcrumbs(ctx, field)
 	case "stock":
 		return ec.fieldContext_Product_stock(ctx, field)
+	case "availability":
+		return ec.fieldContext_Product_availability(ctx, field)
+	case "availableForSale":
+		return ec.fieldContext_Product_availableForSale(ctx, field)
 	case "promotions":
 		return ec.fieldContext_Product_promotions(ctx, field)
 	}
@@ -10871,12 +11024,24 @@ func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context,
 		return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
 	case "tags":
 		return ec.fieldContext_ProductFilterValues_tags(ctx, field)
+	case "inStock":
+		return ec.fieldContext_ProductFilterValues_inStock(ctx, field)
 	case "bounds":
 		return ec.fieldContext_ProductFilterValues_bounds(ctx, field)
 	case "and":
 		return ec.fieldContext_ProductFilterValues_and(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductFilterValues", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductPriceRange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "min":
+		return ec.fieldContext_ProductPriceRange_min(ctx, field)
+	case "max":
+		return ec.fieldContext_ProductPriceRange_max(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductPriceRange", field.Name)
 }
 
 func (ec *executionContext) childFields_ProductPromotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11299,6 +11464,8 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 		return ec.fieldContext_Settings_currency(ctx, field)
 	case "locale":
 		return ec.fieldContext_Settings_locale(ctx, field)
+	case "lowStockThreshold":
+		return ec.fieldContext_Settings_lowStockThreshold(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Settings", field.Name)
 }
@@ -11754,62 +11921,78 @@ func (ec *executionContext) field_CatalogNode_children_args(ctx context.Context,
 func (ec *executionContext) field_CatalogNode_products_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "includeDescendants",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeDescendants"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*model.ProductFilter, error) {
 			return ec.unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+		func(ctx context.Context, v any) (release.Variants, error) {
+			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["variants"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg8
 	return args, nil
 }
 
@@ -11948,54 +12131,62 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+		func(ctx context.Context, v any) (release.Variants, error) {
+			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["variants"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -13478,54 +13669,62 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["includeChildren"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+		func(ctx context.Context, v any) (release.Variants, error) {
+			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["variants"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg7
+	args["offset"] = arg8
 	return args, nil
 }
 
@@ -17039,7 +17238,7 @@ func (ec *executionContext) _CatalogNode_products(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.CatalogNode().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.CatalogNode().Products(ctx, obj, fc.Args["includeDescendants"].(bool), fc.Args["filter"].(*model.ProductFilter), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -20507,7 +20706,7 @@ func (ec *executionContext) _Hierarchy_products(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Hierarchy().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Hierarchy().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -23910,6 +24109,93 @@ func (ec *executionContext) fieldContext_Product_modifiers(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_priceRange(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_priceRange(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().PriceRange(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PriceRange) graphql.Marshaler {
+			return ec.marshalOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_priceRange(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPriceRange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_originalPriceRange(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_originalPriceRange(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().OriginalPriceRange(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PriceRange) graphql.Marshaler {
+			return ec.marshalOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_originalPriceRange(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPriceRange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_onSale(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_onSale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().OnSale(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_onSale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Product_baseProduct(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -24986,6 +25272,52 @@ func (ec *executionContext) fieldContext_Product_stock(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_availability(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_availability(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().Availability(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Availability) graphql.Marshaler {
+			return ec.marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_availability(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type ProductAvailability does not have child fields"))
+}
+
+func (ec *executionContext) _Product_availableForSale(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_availableForSale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().AvailableForSale(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_availableForSale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Product_promotions(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25807,6 +26139,29 @@ func (ec *executionContext) fieldContext_ProductFilterValues_tags(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _ProductFilterValues_inStock(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_inStock(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.InStock, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_inStock(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _ProductFilterValues_bounds(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25851,6 +26206,70 @@ func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPriceRange_min(ctx context.Context, field graphql.CollectedField, obj *model.PriceRange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPriceRange_min(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Min, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPriceRange_min(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPriceRange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductPriceRange_max(ctx context.Context, field graphql.CollectedField, obj *model.PriceRange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPriceRange_max(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Max, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPriceRange_max(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPriceRange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ProductPromotion_name(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
@@ -29363,7 +29782,7 @@ func (ec *executionContext) _Query_products(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -31300,6 +31719,29 @@ func (ec *executionContext) _Settings_locale(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Settings_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Settings_lowStockThreshold(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Settings_lowStockThreshold(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LowStockThreshold, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Settings_lowStockThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _SettingsUpdatePayload_settings(ctx context.Context, field graphql.CollectedField, obj *SettingsUpdatePayload) (ret graphql.Marshaler) {
@@ -36005,7 +36447,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "bounds", "and"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -36082,6 +36524,13 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Tags = data
+		case "inStock":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inStock"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InStock = data
 		case "bounds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bounds"))
 			data, err := ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
@@ -37027,7 +37476,7 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "idempotencyKey"}
+	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "lowStockThreshold", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -37055,6 +37504,13 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 				return it, err
 			}
 			it.Locale = data
+		case "lowStockThreshold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lowStockThreshold"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LowStockThreshold = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -42402,6 +42858,120 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "priceRange":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_priceRange(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "originalPriceRange":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_originalPriceRange(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "onSale":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_onSale(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "baseProduct":
 			out.Values[i] = ec._Product_baseProduct(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -42983,6 +43553,82 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "availability":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_availability(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "availableForSale":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_availableForSale(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "promotions":
 			field := field
 
@@ -43453,6 +44099,11 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "inStock":
+			out.Values[i] = ec._ProductFilterValues_inStock(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "bounds":
 			out.Values[i] = ec._ProductFilterValues_bounds(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -43461,6 +44112,49 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 		case "and":
 			out.Values[i] = ec._ProductFilterValues_and(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productPriceRangeImplementors = []string{"ProductPriceRange"}
+
+func (ec *executionContext) _ProductPriceRange(ctx context.Context, sel ast.SelectionSet, obj *model.PriceRange) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productPriceRangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductPriceRange")
+		case "min":
+			out.Values[i] = ec._ProductPriceRange_min(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "max":
+			out.Values[i] = ec._ProductPriceRange_max(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -46400,6 +47094,11 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "locale":
 			out.Values[i] = ec._Settings_locale(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lowStockThreshold":
+			out.Values[i] = ec._Settings_lowStockThreshold(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -49681,6 +50380,36 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx context.Context, v any) (release.Variants, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx context.Context, sel ast.SelectionSet, v release.Variants) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants = map[string]release.Variants{
+		"AS_LISTED": release.VariantsAsListed,
+		"PARENTS":   release.VariantsParents,
+		"CHILDREN":  release.VariantsChildren,
+	}
+	marshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants = map[release.Variants]string{
+		release.VariantsAsListed: "AS_LISTED",
+		release.VariantsParents:  "PARENTS",
+		release.VariantsChildren: "CHILDREN",
+	}
+)
+
 func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Promotion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -51534,6 +52263,38 @@ func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return ec._Product(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, v any) (*store.Availability, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, sel ast.SelectionSet, v *store.Availability) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[*v])
+	return res
+}
+
+var (
+	unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[string]store.Availability{
+		"IN_STOCK": store.AvailabilityInStock,
+		"LOW":      store.AvailabilityLow,
+		"OUT":      store.AvailabilityOut,
+	}
+	marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[store.Availability]string{
+		store.AvailabilityInStock: "IN_STOCK",
+		store.AvailabilityLow:     "LOW",
+		store.AvailabilityOut:     "OUT",
+	}
+)
+
 func (ec *executionContext) marshalOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, sel ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -51572,6 +52333,13 @@ func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐ
 	}
 	res, err := ec.unmarshalInputProductOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx context.Context, sel ast.SelectionSet, v *model.PriceRange) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ProductPriceRange(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*cart.PublicPromotion) graphql.Marshaler {

@@ -1001,7 +1001,7 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["includeDescendants"].(bool), arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -1911,7 +1911,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -2261,44 +2261,49 @@ var planProduct = &plan.Object{
 		"productTypes":                {Number: 13, NonNull: true},
 		"priceModifiers":              {Number: 14, NonNull: true},
 		"modifiers":                   {Number: 15, NonNull: true},
-		"baseProduct":                 {Number: 16, NonNull: true},
-		"baseProductId":               {Number: 17},
-		"createdAt":                   {Number: 18, NonNull: true},
-		"updatedAt":                   {Number: 19, NonNull: true},
-		"publishedAt":                 {Number: 20, NonNull: true},
-		"language":                    {Number: 21, NonNull: true},
-		"translations":                {Number: 22, NonNull: true, Resolver: true},
-		"catalogId":                   {Number: 23, NonNull: true},
-		"catalogSource":               {Number: 24, NonNull: true},
-		"pricebookId":                 {Number: 25},
-		"price":                       {Number: 26},
-		"displayPrice":                {Number: 27},
-		"originalPrice":               {Number: 28},
-		"originalDisplayPrice":        {Number: 29},
-		"saleId":                      {Number: 30},
-		"saleExpires":                 {Number: 31},
-		"tiers":                       {Number: 32, NonNull: true},
-		"components":                  {Number: 33, NonNull: true},
-		"bundleConfiguration":         {Number: 34, NonNull: true},
-		"customInputs":                {Number: 35, NonNull: true},
-		"extensions":                  {Number: 36, NonNull: true},
-		"shopperAttributes":           {Number: 37, NonNull: true},
-		"variations":                  {Number: 38, NonNull: true},
-		"childVariations":             {Number: 39, NonNull: true},
-		"variationMatrix":             {Number: 40, NonNull: true},
-		"childOptionIds":              {Number: 41, NonNull: true},
-		"childByOptions":              {Number: 42, Resolver: true},
-		"parent":                      {Number: 43, Resolver: true},
-		"children":                    {Number: 44, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 45, NonNull: true, Resolver: true},
-		"files":                       {Number: 46, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 47, Resolver: true},
-		"componentProducts":           {Number: 48, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 49, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 50, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 51, NonNull: true, Resolver: true},
-		"stock":                       {Number: 52, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 53, Dynamic: true, Resolver: true},
+		"priceRange":                  {Number: 16, Resolver: true},
+		"originalPriceRange":          {Number: 17, Resolver: true},
+		"onSale":                      {Number: 18, NonNull: true, Resolver: true},
+		"baseProduct":                 {Number: 19, NonNull: true},
+		"baseProductId":               {Number: 20},
+		"createdAt":                   {Number: 21, NonNull: true},
+		"updatedAt":                   {Number: 22, NonNull: true},
+		"publishedAt":                 {Number: 23, NonNull: true},
+		"language":                    {Number: 24, NonNull: true},
+		"translations":                {Number: 25, NonNull: true, Resolver: true},
+		"catalogId":                   {Number: 26, NonNull: true},
+		"catalogSource":               {Number: 27, NonNull: true},
+		"pricebookId":                 {Number: 28},
+		"price":                       {Number: 29},
+		"displayPrice":                {Number: 30},
+		"originalPrice":               {Number: 31},
+		"originalDisplayPrice":        {Number: 32},
+		"saleId":                      {Number: 33},
+		"saleExpires":                 {Number: 34},
+		"tiers":                       {Number: 35, NonNull: true},
+		"components":                  {Number: 36, NonNull: true},
+		"bundleConfiguration":         {Number: 37, NonNull: true},
+		"customInputs":                {Number: 38, NonNull: true},
+		"extensions":                  {Number: 39, NonNull: true},
+		"shopperAttributes":           {Number: 40, NonNull: true},
+		"variations":                  {Number: 41, NonNull: true},
+		"childVariations":             {Number: 42, NonNull: true},
+		"variationMatrix":             {Number: 43, NonNull: true},
+		"childOptionIds":              {Number: 44, NonNull: true},
+		"childByOptions":              {Number: 45, Resolver: true},
+		"parent":                      {Number: 46, Resolver: true},
+		"children":                    {Number: 47, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 48, NonNull: true, Resolver: true},
+		"files":                       {Number: 49, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 50, Resolver: true},
+		"componentProducts":           {Number: 51, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 52, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 53, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 54, NonNull: true, Resolver: true},
+		"stock":                       {Number: 55, Dynamic: true, Resolver: true},
+		"availability":                {Number: 56, Dynamic: true, Resolver: true},
+		"availableForSale":            {Number: 57, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 58, Dynamic: true, Resolver: true},
 	},
 }
 
@@ -2347,63 +2352,81 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
 	case 15: // modifiers
 		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
-	case 16: // baseProduct
+	case 16: // priceRange
+		v, err := plan.Call(ctx, func() (*model.PriceRange, error) { return x.resolvers.Product().PriceRange(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx, f, v)
+	case 17: // originalPriceRange
+		v, err := plan.Call(ctx, func() (*model.PriceRange, error) { return x.resolvers.Product().OriginalPriceRange(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx, f, v)
+	case 18: // onSale
+		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.Product().OnSale(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNBoolean2bool(ctx, f, v)
+	case 19: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
-	case 17: // baseProductId
+	case 20: // baseProductId
 		return x.writeOID2ᚖstring(ctx, f, obj.BaseProductID())
-	case 18: // createdAt
+	case 21: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt())
-	case 19: // updatedAt
+	case 22: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
-	case 20: // publishedAt
+	case 23: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 21: // language
+	case 24: // language
 		return x.writeNString2string(ctx, f, obj.Language())
-	case 22: // translations
+	case 25: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 23: // catalogId
+	case 26: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 24: // catalogSource
+	case 27: // catalogSource
 		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 25: // pricebookId
+	case 28: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 26: // price
+	case 29: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 27: // displayPrice
+	case 30: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 28: // originalPrice
+	case 31: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 29: // originalDisplayPrice
+	case 32: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 30: // saleId
+	case 33: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 31: // saleExpires
+	case 34: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 32: // tiers
+	case 35: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
-	case 33: // components
+	case 36: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 34: // bundleConfiguration
+	case 37: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 35: // customInputs
+	case 38: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
-	case 36: // extensions
+	case 39: // extensions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions())
-	case 37: // shopperAttributes
+	case 40: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
-	case 38: // variations
+	case 41: // variations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
-	case 39: // childVariations
+	case 42: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 40: // variationMatrix
+	case 43: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
-	case 41: // childOptionIds
+	case 44: // childOptionIds
 		return x.writeNID2ᚕᚕstringᚄ(ctx, f, obj.ChildOptionIDs())
-	case 42: // childByOptions
+	case 45: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -2415,19 +2438,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 43: // parent
+	case 46: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 44: // children
+	case 47: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 45: // childrenConnection
+	case 48: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -2439,25 +2462,25 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 46: // files
+	case 49: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 47: // mainImage
+	case 50: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 48: // componentProducts
+	case 51: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 49: // componentProductsConnection
+	case 52: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2469,19 +2492,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 50: // nodes
+	case 53: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 51: // breadcrumbs
+	case 54: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 52: // stock
+	case 55: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2490,7 +2513,25 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 53: // promotions
+	case 56: // availability
+		if x.Hole(f, obj) {
+			return true
+		}
+		v, err := plan.Call(ctx, func() (*store.Availability, error) { return x.resolvers.Product().Availability(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, f, v)
+	case 57: // availableForSale
+		if x.Hole(f, obj) {
+			return true
+		}
+		v, err := plan.Call(ctx, func() (*bool, error) { return x.resolvers.Product().AvailableForSale(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOBoolean2ᚖbool(ctx, f, v)
+	case 58: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2720,8 +2761,9 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"bounds":              {Number: 10, Resolver: true},
-		"and":                 {Number: 11, Resolver: true},
+		"inStock":             {Number: 10},
+		"bounds":              {Number: 11, Resolver: true},
+		"and":                 {Number: 12, Resolver: true},
 	},
 }
 
@@ -2758,13 +2800,15 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ProductTypes)
 	case 9: // tags
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
-	case 10: // bounds
+	case 10: // inStock
+		return x.writeOBoolean2ᚖbool(ctx, f, obj.InStock)
+	case 11: // bounds
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
-	case 11: // and
+	case 12: // and
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -2772,6 +2816,38 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
 	}
 	return x.String("ProductFilterValues")
+}
+
+var planProductPriceRange = &plan.Object{
+	Name:      "ProductPriceRange",
+	Satisfies: []string{"ProductPriceRange"},
+	Fields: map[string]*plan.FieldInfo{
+		"min": {Number: 1, NonNull: true},
+		"max": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeProductPriceRange(ctx context.Context, fields *plan.Fields, obj *model.PriceRange) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldProductPriceRange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldProductPriceRange(ctx context.Context, f *plan.Field, obj *model.PriceRange) bool {
+	switch f.Number {
+	case 1: // min
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Min)
+	case 2: // max
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Max)
+	}
+	return x.String("ProductPriceRange")
 }
 
 var planProductPromotion = &plan.Object{
@@ -3572,7 +3648,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4028,11 +4104,12 @@ var planSettings = &plan.Object{
 	Name:      "Settings",
 	Satisfies: []string{"Settings"},
 	Fields: map[string]*plan.FieldInfo{
-		"pageLength":      {Number: 1, NonNull: true},
-		"pageLengthMax":   {Number: 2, NonNull: true},
-		"pageOffsetLimit": {Number: 3, NonNull: true},
-		"currency":        {Number: 4, NonNull: true},
-		"locale":          {Number: 5, NonNull: true},
+		"pageLength":        {Number: 1, NonNull: true},
+		"pageLengthMax":     {Number: 2, NonNull: true},
+		"pageOffsetLimit":   {Number: 3, NonNull: true},
+		"currency":          {Number: 4, NonNull: true},
+		"locale":            {Number: 5, NonNull: true},
+		"lowStockThreshold": {Number: 6, NonNull: true},
 	},
 }
 
@@ -4061,6 +4138,8 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 		return x.writeNString2string(ctx, f, obj.Currency)
 	case 5: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
+	case 6: // lowStockThreshold
+		return x.writeNInt2int(ctx, f, obj.LowStockThreshold)
 	}
 	return x.String("Settings")
 }
@@ -6087,11 +6166,25 @@ func (x *planRun) writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 	return x.writeProduct(ctx, f.Of(planProduct), v)
 }
 
+func (x *planRun) writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, f *plan.Field, v *store.Availability) bool {
+	if v == nil {
+		return false
+	}
+	return x.String(marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[*v])
+}
+
 func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, f *plan.Field, v *model.ProductConnection) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
+}
+
+func (x *planRun) writeOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx context.Context, f *plan.Field, v *model.PriceRange) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeProductPriceRange(ctx, f.Of(planProductPriceRange), v)
 }
 
 func (x *planRun) writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, f *plan.Field, v []*cart.PublicPromotion) bool {

@@ -7,5 +7,6 @@ const (
 	cachedFilter     = 'q' // ordinals of a filtered list, in order
 	cachedProduct    = 'p' // *storedProduct, by languages, locale and currency, and ordinal
 	cachedCounts     = 'n' // facetCounts of a filtered list, by attribute and list
+	cachedRange      = 'u' // *PriceRange, by languages, locale and currency, and ordinal of a parent
 	cachedTranslated = 'z' // translations, by ordinal
 )

@@ -132,7 +132,7 @@ func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*seg
 	if kept, ok := db.Cached[facetCounts](o.Cache, key); ok {
 		return kept, nil
 	}
-	places, err := o.whole(ctx)
+	places, err := o.whole(ctx) // of live stock it is not cached
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,9 @@ func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*seg
 		return nil, err
 	}
 	counts := countFacet(layers, places)
-	o.Cache.Set(key, counts)
+	if o.filter.InStock == nil {
+		o.Cache.Set(key, counts)
+	}
 	return counts, nil
 }
 

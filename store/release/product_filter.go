@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"portico/store"
@@ -26,6 +27,7 @@ type ProductFilter struct {
 	Terms    []store.Term
 	Ranges   []store.Range
 	Searches []index.Search // none is Empty
+	InStock  *bool          // whether the product can be bought by its stock now; nil for both
 }
 
 func (f ProductFilter) check() error {
@@ -57,6 +59,9 @@ func (f ProductFilter) String() string {
 	}
 	for _, search := range f.Searches {
 		parts = append(parts, search.String())
+	}
+	if f.InStock != nil {
+		parts = append(parts, "stock", strconv.FormatBool(*f.InStock))
 	}
 	return strings.Join(append(parts, store.RangeNames(f.Ranges)...), ":")
 }

@@ -19,11 +19,14 @@ import (
 // ReleaseService makes views of releases, and lists them.
 type ReleaseService struct {
 	*routing.Router
-	db *db.DB
+	db    *db.DB
+	stock StockLevels
 }
 
-// NewReleaseService returns a service that reads a database.
-func NewReleaseService(d *db.DB) *ReleaseService { return &ReleaseService{routing.NewRouter(d), d} }
+// NewReleaseService returns a service that reads a database, and live stock.
+func NewReleaseService(d *db.DB, stock StockLevels) *ReleaseService {
+	return &ReleaseService{routing.NewRouter(d), d, stock}
+}
 
 // Releases lists the releases of a catalog that are kept, newest first: the
 // served one, the newest three, those served within the last hour (20 at most),

@@ -234,6 +234,9 @@ type ProductFilter struct {
 	ProductTypes *TextFilter `json:"productTypes"`
 	// By tag: one of the product's tags must match.
 	Tags *TextFilter `json:"tags"`
+	// By live stock: true keeps the products with `availableForSale`, false the others. `inventory:read`. The response is
+	// not cached, and stock that changes between two pages can move rows.
+	InStock *bool `json:"inStock"`
 	// Bounds on a sort key.
 	Bounds *ListBounds `json:"bounds"`
 	// More filters that must hold too, for example to require two tags.
@@ -269,6 +272,9 @@ func (v *ProductFilter) GetProductTypes() *TextFilter { return v.ProductTypes }
 
 // GetTags returns ProductFilter.Tags, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetTags() *TextFilter { return v.Tags }
+
+// GetInStock returns ProductFilter.InStock, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetInStock() *bool { return v.InStock }
 
 // GetBounds returns ProductFilter.Bounds, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetBounds() *ListBounds { return v.Bounds }

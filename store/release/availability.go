@@ -1,0 +1,68 @@
+package release
+
+import (
+	"context"
+	"slices"
+
+	"portico/store"
+	"portico/store/index"
+)
+
+// StockLevels reads the stock of products.
+type StockLevels interface {
+	// AvailableUnits returns the available units of products in the order of their ids; store.NoStockRecord for one without a record.
+	AvailableUnits(ctx context.Context, ids []string) ([]int32, error)
+}
+
+// checkedAtOnce is how many products inStock looks up at a time: writers of stock wait for one such step.
+const checkedAtOnce = 1024
+
+// stockWork is the cost of looking the stock of one product up, in bytes of an Allowance.
+const stockWork = 32
+
+// inStock keeps the products that can be bought by their stock now, or those that cannot: a product without a stock record
+// can, and a parent if one of its children can. It keeps the order. The result is live, so the view's response is not cached.
+func (v *View) inStock(ctx context.Context, places index.Ordinals, want bool) (index.Ordinals, error) {
+	v.valid.mixed.Store(true)
+	families, err := v.Families(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := v.AllIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kept := make(index.Ordinals, 0, len(places))
+	asked := make([]string, 0, checkedAtOnce)
+	for chunk := range slices.Chunk(places, checkedAtOnce) {
+		asked = asked[:0]
+		for _, place := range chunk {
+			for _, of := range boughtAs(families.Children(place), place) {
+				asked = append(asked, ids.At(of))
+			}
+		}
+		if err := store.Charge(ctx, stockWork*len(asked)); err != nil {
+			return nil, err
+		}
+		units, err := v.service.stock.AvailableUnits(ctx, asked)
+		if err != nil {
+			return nil, err
+		}
+		for _, place := range chunk {
+			n := len(boughtAs(families.Children(place), place))
+			if slices.ContainsFunc(units[:n], store.InStock) == want {
+				kept = append(kept, place)
+			}
+			units = units[n:]
+		}
+	}
+	return kept, nil
+}
+
+// boughtAs returns the products whose stock is that of a product: the children of a parent, else itself.
+func boughtAs(children []uint32, place uint32) []uint32 {
+	if len(children) > 0 {
+		return children
+	}
+	return []uint32{place}
+}
