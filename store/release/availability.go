@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/db"
 	"portico/store/index"
 )
 
@@ -12,18 +13,42 @@ import (
 type StockLevels interface {
 	// AvailableUnits returns the available units of products in the order of their ids; store.NoStockRecord for one without a record.
 	AvailableUnits(ctx context.Context, ids []string) ([]int32, error)
+	// InStockVersion returns a text that changes whenever a product comes into stock or runs out of it; empty if that is not known.
+	InStockVersion() string
 }
 
-// checkedAtOnce is how many products inStock looks up at a time: writers of stock wait for one such step.
+// checkedAtOnce is how many products withStock looks up at a time: writers of stock wait for one such step.
 const checkedAtOnce = 1024
 
 // stockWork is the cost of looking the stock of one product up, in bytes of an Allowance.
 const stockWork = 32
 
-// inStock keeps the products that can be bought by their stock now, or those that cannot: a product without a stock record
-// can, and a parent if one of its children can. It keeps the order. The result is live, so the view's response is not cached.
-func (v *View) inStock(ctx context.Context, places index.Ordinals, want bool) (index.Ordinals, error) {
-	v.valid.mixed.Store(true)
+// inStock is the result of a filter by stock. It is live, so the view's response is not cached. The result is, until a product
+// of the shop comes into stock or runs out of it.
+func (o *resultOrder) inStock(ctx context.Context) (index.Ordinals, error) {
+	o.valid.mixed.Store(true)
+	static := *o
+	static.filter.InStock = nil
+	found, err := static.filtered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	version := o.service.stock.InStockVersion() // before the stock is read
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFilter, Name: o.list.Name + "?" + o.name() + "@" + version, Sort: store.SortBy(o.sort.String()), Number: o.epoch}
+	if version != "" {
+		if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
+			return kept, nil
+		}
+	}
+	if found, err = o.withStock(ctx, found, *o.filter.InStock); err == nil && version != "" {
+		o.Cache.Set(key, found)
+	}
+	return found, err
+}
+
+// withStock keeps the products that can be bought by their stock now, or those that cannot: a product without a stock record
+// can, and a parent if one of its children can. It keeps the order.
+func (v *View) withStock(ctx context.Context, places index.Ordinals, want bool) (index.Ordinals, error) {
 	families, err := v.Families(ctx)
 	if err != nil {
 		return nil, err
@@ -56,7 +81,7 @@ func (v *View) inStock(ctx context.Context, places index.Ordinals, want bool) (i
 			units = units[n:]
 		}
 	}
-	return kept, nil
+	return slices.Clip(kept), nil
 }
 
 // boughtAs returns the products whose stock is that of a product: the children of a parent, else itself.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/release/price"
 	"portico/store/release/segment"
@@ -32,7 +33,7 @@ func (v *View) PriceRanges(ctx context.Context, products []*Product) ([]*PriceRa
 	for i, p := range products {
 		ids := p.ChildIDs()
 		if len(ids) == 0 {
-			ranges[i] = rangeOf([]*price.Quote{p.quote})
+			ranges[i] = ownRange(p.quote)
 			continue
 		}
 		for _, id := range ids {
@@ -49,19 +50,20 @@ func (v *View) PriceRanges(ctx context.Context, products []*Product) ([]*PriceRa
 	if len(missing) == 0 {
 		return ranges, nil
 	}
-	quotes, err := v.quotesOf(ctx, store.Unique(children))
+	offers, err := v.offersOf(ctx, store.Unique(children))
 	if err != nil {
 		return nil, err
 	}
+	formatter := v.formatter()
 	for _, i := range missing {
 		p := products[i]
-		var own []*price.Quote
+		var own []*catalog.Offer
 		for _, id := range p.ChildIDs() {
-			if quote := quotes[id]; quote != nil {
-				own = append(own, quote)
+			if offer := offers[id]; offer != nil {
+				own = append(own, offer)
 			}
 		}
-		ranges[i] = rangeOf(own)
+		ranges[i] = rangeOf(own, now, formatter)
 		v.valid.narrow(ranges[i].from, ranges[i].until)
 		key.Release, key.Number = v.Release.HolderIdentity(int(p.Ordinal)), int(p.Ordinal)
 		v.Cache.Set(key, ranges[i])
@@ -69,8 +71,8 @@ func (v *View) PriceRanges(ctx context.Context, products []*Product) ([]*PriceRa
 	return ranges, nil
 }
 
-// quotesOf returns what products cost now, by id. It leaves out unknown ids.
-func (v *View) quotesOf(ctx context.Context, ids []string) (map[string]*price.Quote, error) {
+// offersOf returns what products cost, by id. It leaves out unknown ids.
+func (v *View) offersOf(ctx context.Context, ids []string) (map[string]*catalog.Offer, error) {
 	places := make(map[string]segment.Place, len(ids))
 	if err := store.Chunked(ids, 512, func(ids []string) error {
 		some, err := v.PlacesByID(ctx, ids, nil)
@@ -79,59 +81,77 @@ func (v *View) quotesOf(ctx context.Context, ids []string) (map[string]*price.Qu
 	}); err != nil {
 		return nil, err
 	}
-	quotes, formatter := make(map[string]*price.Quote, len(places)), v.formatter()
-	return quotes, store.Chunked(slices.Sorted(maps.Keys(places)), 512, func(ids []string) error {
+	offers := make(map[string]*catalog.Offer, len(places))
+	return offers, store.Chunked(slices.Sorted(maps.Keys(places)), 512, func(ids []string) error {
 		at := make([]uint32, len(ids))
 		for i, id := range ids {
 			at[i] = uint32(places[id])
 		}
-		offers, err := v.OffersAt(ctx, at, v.Currency)
-		if err != nil {
-			return err
-		}
-		for i, offer := range offers {
-			if offer == nil {
-				return segment.ErrGone
+		found, err := v.OffersAt(ctx, at, v.Currency)
+		for i, offer := range found {
+			if offers[ids[i]] = offer; offer == nil && err == nil {
+				err = segment.ErrGone
 			}
-			quotes[ids[i]] = price.QuoteAt(offer, store.Micros(v.now), formatter)
 		}
-		return nil
+		return err
 	})
 }
 
-// rangeOf returns the range of some quotes.
-func rangeOf(quotes []*price.Quote) *PriceRange {
-	r := &PriceRange{}
-	var lowest, highest, lowestOriginal, highestOriginal *price.Price
-	for _, q := range quotes {
-		r.from = max(r.from, q.From)
-		if q.Until != 0 && (r.until == 0 || q.Until < r.until) {
-			r.until = q.Until
-		}
-		extend(q.Price, q.Display, &lowest, &highest, &r.Min, &r.Max)
-		original, display := q.Original, q.OriginalDisplay
-		if q.SaleID == "" {
-			original, display = q.Price, q.Display
-		} else {
-			r.OnSale = true
-		}
-		extend(original, display, &lowestOriginal, &highestOriginal, &r.OriginalMin, &r.OriginalMax)
-	}
-	if !r.OnSale {
-		r.OriginalMin, r.OriginalMax = nil, nil
+// ownRange returns the range of a product without children.
+func ownRange(q *price.Quote) *PriceRange {
+	r := &PriceRange{Min: q.Display, Max: q.Display, OnSale: q.SaleID != ""}
+	if r.OnSale {
+		r.OriginalMin, r.OriginalMax = q.OriginalDisplay, q.OriginalDisplay
 	}
 	return r
 }
 
-// extend extends a range to a price, unless it is nil.
-func extend(p *price.Price, shown *price.DisplayPrice, lowest, highest **price.Price, low, high **price.DisplayPrice) {
+// rangeOf returns the range of some offers at a moment, in microseconds.
+func rangeOf(offers []*catalog.Offer, at int64, formatter price.Formatter) *PriceRange {
+	r := &PriceRange{}
+	var current, original priceBounds
+	for _, o := range offers {
+		sale, from, until := o.SaleAt(at)
+		r.from = max(r.from, from)
+		if until != 0 && (r.until == 0 || until < r.until) {
+			r.until = until
+		}
+		original.extend(o.Base)
+		if sale != nil {
+			r.OnSale = true
+			current.extend(&sale.TieredPrice)
+		} else {
+			current.extend(o.Base)
+		}
+	}
+	r.Min, r.Max = current.shown(formatter)
+	if r.OnSale {
+		r.OriginalMin, r.OriginalMax = original.shown(formatter)
+	}
+	return r
+}
+
+// priceBounds are the lowest and the highest of some prices; nil for none.
+type priceBounds struct{ lowest, highest *catalog.TieredPrice }
+
+// extend extends the bounds to a price, unless it is nil.
+func (b *priceBounds) extend(p *catalog.TieredPrice) {
 	if p == nil {
 		return
 	}
-	if *lowest == nil || p.Minor < (*lowest).Minor {
-		*lowest, *low = p, shown
+	if b.lowest == nil || p.Minor < b.lowest.Minor {
+		b.lowest = p
 	}
-	if *highest == nil || p.Minor > (*highest).Minor {
-		*highest, *high = p, shown
+	if b.highest == nil || p.Minor > b.highest.Minor {
+		b.highest = p
 	}
+}
+
+func (b *priceBounds) shown(formatter price.Formatter) (low, high *price.DisplayPrice) {
+	if b.lowest == nil {
+		return nil, nil
+	}
+	_, low = formatter.Price(b.lowest.Minor, b.lowest.IncludesTax, "")
+	_, high = formatter.Price(b.highest.Minor, b.highest.IncludesTax, "")
+	return low, high
 }

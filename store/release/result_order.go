@@ -120,16 +120,10 @@ func (o *resultOrder) whole(ctx context.Context) (index.Ordinals, error) {
 
 // result computes the result. What depends on live stock is applied to the cached rest.
 func (o *resultOrder) result(ctx context.Context) (index.Ordinals, error) {
-	if o.filter.InStock == nil {
-		return o.filtered(ctx)
+	if o.filter.InStock != nil {
+		return o.inStock(ctx)
 	}
-	static := *o
-	static.filter.InStock = nil
-	found, err := static.filtered(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return o.inStock(ctx, found, *o.filter.InStock)
+	return o.filtered(ctx)
 }
 
 // filteredWork is the cost of filtering and sorting one product, in bytes of an

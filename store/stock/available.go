@@ -2,6 +2,7 @@ package stock
 
 import (
 	"context"
+	"strconv"
 
 	"portico/store"
 )
@@ -31,6 +32,15 @@ func (s *StockService) AvailableUnits(ctx context.Context, productIDs []string) 
 		}
 	}
 	return units, nil
+}
+
+// InStockVersion returns a text that changes whenever a product comes into stock or runs out of it, on any server; empty
+// while stock is read from the database.
+func (s *StockService) InStockVersion() (version string) {
+	s.cache.view(func(cells *stockCells) {
+		version = strconv.FormatUint(cells.generation, 36) + "." + strconv.FormatUint(cells.flips, 36)
+	})
+	return version
 }
 
 // readRowBytes is the cost of a record that is read from the database, in bytes of an Allowance.
