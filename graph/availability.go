@@ -9,20 +9,20 @@ import (
 	"portico/store/release"
 )
 
-func (r productResolver) PriceRange(ctx context.Context, obj *model.Product) (*model.PriceRange, error) {
+func (r productResolver) PriceRange(ctx context.Context, obj *model.Product) (*release.Range, error) {
 	prices, err := r.priceRange(ctx, obj)
 	if err != nil {
 		return nil, err
 	}
-	return model.NewPriceRange(prices.Min, prices.Max), nil
+	return prices.Current, nil
 }
 
-func (r productResolver) OriginalPriceRange(ctx context.Context, obj *model.Product) (*model.PriceRange, error) {
+func (r productResolver) OriginalPriceRange(ctx context.Context, obj *model.Product) (*release.Range, error) {
 	prices, err := r.priceRange(ctx, obj)
 	if err != nil {
 		return nil, err
 	}
-	return model.NewPriceRange(prices.OriginalMin, prices.OriginalMax), nil
+	return prices.Original, nil
 }
 
 func (r productResolver) OnSale(ctx context.Context, obj *model.Product) (bool, error) {

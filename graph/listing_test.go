@@ -147,7 +147,7 @@ func TestListings(t *testing.T) {
 			reader := graphtest.Client("catalog:read")
 			for query, want := range map[string]string{
 				`{ product(id: "bell") { uuid availability availableForSale } }`: `{"product":{"uuid":"bell","availability":null,"availableForSale":null}}`,
-				`{ products(filter: {inStock: true}) { totalCount } }`:             ``,
+				`{ products(filter: {inStock: true}) { totalCount } }`:           ``,
 			} {
 				a := s.Send(t, graphtest.As(graphtest.NewPost(t, query, nil), reader))
 				require.Contains(t, a.Codes(), store.Forbidden, "%s", a.Body)
@@ -211,7 +211,9 @@ func TestCategoryPageOfAdventureWorks(t *testing.T) {
 			Name             string
 			AvailableForSale *bool
 			Availability     *string
-			PriceRange       *struct{ Min struct{ WithTax, WithoutTax *store.Money } }
+			PriceRange       *struct {
+				Min struct{ WithTax, WithoutTax *store.Money }
+			}
 		}
 		var data struct {
 			CatalogNode struct {

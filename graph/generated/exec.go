@@ -1187,8 +1187,8 @@ type MutationResolver interface {
 	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 }
 type ProductResolver interface {
-	PriceRange(ctx context.Context, obj *model.Product) (*model.PriceRange, error)
-	OriginalPriceRange(ctx context.Context, obj *model.Product) (*model.PriceRange, error)
+	PriceRange(ctx context.Context, obj *model.Product) (*price.Range, error)
+	OriginalPriceRange(ctx context.Context, obj *model.Product) (*price.Range, error)
 	OnSale(ctx context.Context, obj *model.Product) (bool, error)
 
 	Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error)
@@ -24121,8 +24121,8 @@ func (ec *executionContext) _Product_priceRange(ctx context.Context, field graph
 			return ec.Resolvers.Product().PriceRange(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.PriceRange) graphql.Marshaler {
-			return ec.marshalOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Range) graphql.Marshaler {
+			return ec.marshalOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, selections, v)
 		},
 		true,
 		false,
@@ -24153,8 +24153,8 @@ func (ec *executionContext) _Product_originalPriceRange(ctx context.Context, fie
 			return ec.Resolvers.Product().OriginalPriceRange(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.PriceRange) graphql.Marshaler {
-			return ec.marshalOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Range) graphql.Marshaler {
+			return ec.marshalOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, selections, v)
 		},
 		true,
 		false,
@@ -26208,7 +26208,7 @@ func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Conte
 	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _ProductPriceRange_min(ctx context.Context, field graphql.CollectedField, obj *model.PriceRange) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductPriceRange_min(ctx context.Context, field graphql.CollectedField, obj *price.Range) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -26240,7 +26240,7 @@ func (ec *executionContext) fieldContext_ProductPriceRange_min(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _ProductPriceRange_max(ctx context.Context, field graphql.CollectedField, obj *model.PriceRange) (ret graphql.Marshaler) {
+func (ec *executionContext) _ProductPriceRange_max(ctx context.Context, field graphql.CollectedField, obj *price.Range) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -44137,7 +44137,7 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 
 var productPriceRangeImplementors = []string{"ProductPriceRange"}
 
-func (ec *executionContext) _ProductPriceRange(ctx context.Context, sel ast.SelectionSet, obj *model.PriceRange) graphql.Marshaler {
+func (ec *executionContext) _ProductPriceRange(ctx context.Context, sel ast.SelectionSet, obj *price.Range) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, productPriceRangeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -52335,7 +52335,7 @@ func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx context.Context, sel ast.SelectionSet, v *model.PriceRange) graphql.Marshaler {
+func (ec *executionContext) marshalOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx context.Context, sel ast.SelectionSet, v *price.Range) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

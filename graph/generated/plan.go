@@ -2353,17 +2353,17 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 	case 15: // modifiers
 		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
 	case 16: // priceRange
-		v, err := plan.Call(ctx, func() (*model.PriceRange, error) { return x.resolvers.Product().PriceRange(ctx, obj) })
+		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().PriceRange(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx, f, v)
+		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
 	case 17: // originalPriceRange
-		v, err := plan.Call(ctx, func() (*model.PriceRange, error) { return x.resolvers.Product().OriginalPriceRange(ctx, obj) })
+		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().OriginalPriceRange(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
-		return x.writeOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx, f, v)
+		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
 	case 18: // onSale
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.Product().OnSale(ctx, obj) })
 		if err != nil {
@@ -2827,7 +2827,7 @@ var planProductPriceRange = &plan.Object{
 	},
 }
 
-func (x *planRun) writeProductPriceRange(ctx context.Context, fields *plan.Fields, obj *model.PriceRange) bool {
+func (x *planRun) writeProductPriceRange(ctx context.Context, fields *plan.Fields, obj *price.Range) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
@@ -2840,7 +2840,7 @@ func (x *planRun) writeProductPriceRange(ctx context.Context, fields *plan.Field
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldProductPriceRange(ctx context.Context, f *plan.Field, obj *model.PriceRange) bool {
+func (x *planRun) fieldProductPriceRange(ctx context.Context, f *plan.Field, obj *price.Range) bool {
 	switch f.Number {
 	case 1: // min
 		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Min)
@@ -6180,7 +6180,7 @@ func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductCo
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
 }
 
-func (x *planRun) writeOProductPriceRange2ᚖporticoᚋgraphᚋmodelᚐPriceRange(ctx context.Context, f *plan.Field, v *model.PriceRange) bool {
+func (x *planRun) writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx context.Context, f *plan.Field, v *price.Range) bool {
 	if v == nil {
 		return false
 	}

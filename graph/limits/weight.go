@@ -97,7 +97,7 @@ var memberWeights = map[string]float64{
 	"filter":  8,
 	"orderBy": 8,
 	"search":  16,
-	"inStock": 24, // it looks at the whole list
+	"inStock": 24,                               // it looks at the whole list
 	"gt":      24, "ge": 24, "lt": 24, "le": 24, // a search in a sorted list; for ids one or two statements
 }
 

@@ -9,14 +9,6 @@ import (
 	"portico/store/index"
 )
 
-// StockLevels reads the stock of products.
-type StockLevels interface {
-	// AvailableUnits returns the available units of products in the order of their ids; store.NoStockRecord for one without a record.
-	AvailableUnits(ctx context.Context, ids []string) ([]int32, error)
-	// InStockVersion returns a text that changes whenever a product comes into stock or runs out of it; empty if that is not known.
-	InStockVersion() string
-}
-
 // checkedAtOnce is how many products withStock looks up at a time: writers of stock wait for one such step.
 const checkedAtOnce = 1024
 

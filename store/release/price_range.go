@@ -12,11 +12,14 @@ import (
 	"portico/store/release/segment"
 )
 
+// Range is the lowest and the highest of some prices.
+type Range = price.Range
+
 // PriceRange is what the live children of a parent cost now, or what a product without children costs.
 type PriceRange struct {
-	Min, Max                 *price.DisplayPrice // nil if nothing has a price
-	OriginalMin, OriginalMax *price.DisplayPrice // without sales; nil outside a sale, and if nothing has a price without it
-	OnSale                   bool                // of one of them at least
+	Current  *Range // nil if nothing has a price
+	Original *Range // without sales; nil outside a sale, and if nothing has a price without it
+	OnSale   bool         // of one of them at least
 
 	from, until int64 // as Quote.From and Quote.Until
 }
@@ -99,9 +102,9 @@ func (v *View) offersOf(ctx context.Context, ids []string) (map[string]*catalog.
 
 // ownRange returns the range of a product without children.
 func ownRange(q *price.Quote) *PriceRange {
-	r := &PriceRange{Min: q.Display, Max: q.Display, OnSale: q.SaleID != ""}
+	r := &PriceRange{Current: price.NewRange(q.Display, q.Display), OnSale: q.SaleID != ""}
 	if r.OnSale {
-		r.OriginalMin, r.OriginalMax = q.OriginalDisplay, q.OriginalDisplay
+		r.Original = price.NewRange(q.OriginalDisplay, q.OriginalDisplay)
 	}
 	return r
 }
@@ -124,9 +127,9 @@ func rangeOf(offers []*catalog.Offer, at int64, formatter price.Formatter) *Pric
 			current.extend(o.Base)
 		}
 	}
-	r.Min, r.Max = current.shown(formatter)
+	r.Current = current.shown(formatter)
 	if r.OnSale {
-		r.OriginalMin, r.OriginalMax = original.shown(formatter)
+		r.Original = original.shown(formatter)
 	}
 	return r
 }
@@ -147,11 +150,11 @@ func (b *priceBounds) extend(p *catalog.TieredPrice) {
 	}
 }
 
-func (b *priceBounds) shown(formatter price.Formatter) (low, high *price.DisplayPrice) {
+func (b *priceBounds) shown(formatter price.Formatter) *Range {
 	if b.lowest == nil {
-		return nil, nil
+		return nil
 	}
-	_, low = formatter.Price(b.lowest.Minor, b.lowest.IncludesTax, "")
-	_, high = formatter.Price(b.highest.Minor, b.highest.IncludesTax, "")
-	return low, high
+	_, low := formatter.Price(b.lowest.Minor, b.lowest.IncludesTax, "")
+	_, high := formatter.Price(b.highest.Minor, b.highest.IncludesTax, "")
+	return price.NewRange(low, high)
 }

@@ -23,6 +23,14 @@ type ReleaseService struct {
 	stock StockLevels
 }
 
+// StockLevels reads the stock of products.
+type StockLevels interface {
+	// AvailableUnits returns the available units of products in the order of their ids; store.NoStockRecord for one without a record.
+	AvailableUnits(ctx context.Context, ids []string) ([]int32, error)
+	// InStockVersion returns a text that changes whenever a product comes into stock or runs out of it; empty if that is not known.
+	InStockVersion() string
+}
+
 // NewReleaseService returns a service that reads a database, and live stock.
 func NewReleaseService(d *db.DB, stock StockLevels) *ReleaseService {
 	return &ReleaseService{routing.NewRouter(d), d, stock}
