@@ -80,7 +80,6 @@ func errorCases() []errorCase {
 		// What is required.
 		{"no sku", storetest.ChangedShopLine("product", "frame", `"sku":"FRAME",`, ``), "product", "attributes.sku", []string{"is required"}},
 		{"no name", storetest.ChangedShopLine("catalog", "main", `"name":"Main",`, ``), "catalog", "attributes.name", []string{"is required"}},
-		{"no time of creation", storetest.ChangedShopLine("product", "frame", `"created_at":"2023-01-01T00:00:00.000Z",`, ``), "product", "attributes.created_at", []string{"is required"}},
 		{"no link", storetest.ChangedShopLine("file", "photo-1", `"link":{"href":"https://cdn.example/anvil.jpg"},`, ``), "file", "link.href", []string{"is required"}},
 		{"no id", `{"type":"pricebook","attributes":{"name":"A"}}`, "pricebook", "id", []string{"is required"}},
 		{"no id of a reference", storetest.ChangedShopLine("product", "jar", `,"id":"drill-draft"`, ``), "product", "relationships.parent.data.id", []string{"is required"}},
