@@ -77,7 +77,7 @@ var scopeTable = map[string]string{
 	"Product.availability":     "inventory:read",
 	"Product.availableForSale": "inventory:read",
 	"ProductFilter.inStock":    "inventory:read",
-	"Query.stocksById": "inventory:read",
+	"Query.stocksById":         "inventory:read",
 	// The ledger tells who did what for which order, which no storefront's
 	// token may read; the numbers are for all that may read stock.
 	"Stock.transactions":      "inventory:write",

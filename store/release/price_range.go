@@ -19,7 +19,7 @@ type Range = price.Range
 type PriceRange struct {
 	Current  *Range // nil if nothing has a price
 	Original *Range // without sales; nil outside a sale, and if nothing has a price without it
-	OnSale   bool         // of one of them at least
+	OnSale   bool   // of one of them at least
 
 	from, until int64 // as Quote.From and Quote.Until
 }

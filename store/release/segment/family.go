@@ -88,8 +88,8 @@ func (r *Reader) Families(ctx context.Context) (*Families, error) {
 	}
 	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (c chunk, err error) {
 		return c, rows.Scan(&c.release, &c.body)
-	}, `SELECT release_id, body FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort = '' ORDER BY release_id, chunk`,
-		append(r.Layers(), ListChildren)...)
+	}, `SELECT release_id, body FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort = '' AND chunk BETWEEN 0 AND $4 ORDER BY release_id, chunk`,
+		append(r.Layers(), ListChildren, r.Release.Ordinals)...)
 	if err != nil {
 		return nil, err
 	}
