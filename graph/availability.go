@@ -31,13 +31,13 @@ func (r productResolver) OnSale(ctx context.Context, obj *model.Product) (bool, 
 }
 
 // priceRange returns what a product or its children cost, loaded for all rows of its batch.
-func (r *Resolver) priceRange(ctx context.Context, obj *model.Product) (*release.PriceRange, error) {
-	return model.Load(ctx, obj.BatchRow, "prices", r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*release.PriceRange, error) {
+func (r *Resolver) priceRange(ctx context.Context, obj *model.Product) (*release.ProductPrices, error) {
+	return model.Load(ctx, obj.BatchRow, "prices", r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*release.ProductPrices, error) {
 		v, err := r.View(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return v.PriceRanges(ctx, storedProducts(all))
+		return v.PricesOf(ctx, storedProducts(all))
 	})
 }
 

@@ -77,12 +77,11 @@ func (q productQuery) query(ctx context.Context, nodeID string) (release.Product
 		Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
 }
 
-// countIn returns count for facets of the lists of a query, which may differ from it in the filter.
-func countIn(query release.ProductQuery, count model.CountFacets) model.CountFacets {
-	return func(ctx context.Context, ids []string, facet release.FacetQuery) (map[string][]release.FacetValue, error) {
-		facet.List.Unlisted, facet.List.Descendants, facet.List.Variants, facet.List.Edge = query.Unlisted, query.Descendants, query.Variants, query.Edge
-		return count(ctx, ids, facet)
-	}
+// facetsOf returns the source of the facets of the lists of a query.
+func facetsOf(v *release.View, query release.ProductQuery) model.FacetSource {
+	return model.FacetSource{View: v, Adjust: func(list *release.ProductQuery) {
+		list.Unlisted, list.Descendants, list.Variants, list.Edge = query.Unlisted, query.Descendants, query.Variants, query.Edge
+	}}
 }
 
 // productsOf lists the products of a node, or all products if nodeID is empty.
@@ -105,7 +104,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 		return nil, err
 	}
 	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.NewBatch[model.Product](slice.Items))}
-	return model.NewProductConnections(pages, q.filter, q.page, countIn(query, v.FacetOfNodes))[nodeID], nil
+	return model.NewProductConnections(pages, q.filter, q.page, facetsOf(v, query))[nodeID], nil
 }
 
 // productsOfNodes lists the products of several nodes.
@@ -122,7 +121,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	if err != nil {
 		return nil, err
 	}
-	return connectionsOf(nodeIDs, lists, q, countIn(query, v.FacetOfNodes)), nil
+	return connectionsOf(nodeIDs, lists, q, facetsOf(v, query)), nil
 }
 
 // productsOfEdge lists the products of an edge, loaded for all rows of the product's batch. A page after
@@ -154,11 +153,11 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edg
 	if err != nil {
 		return nil, err
 	}
-	return connectionsOf(ids, lists, q, countIn(query, v.FacetOfNodes)), nil
+	return connectionsOf(ids, lists, q, facetsOf(v, query)), nil
 }
 
 // connectionsOf returns pages of products, whose rows are one batch.
-func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
+func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, count model.FacetSource) map[string]*model.ProductConnection {
 	items := make([][]*release.Product, len(ids))
 	for i, id := range ids {
 		items[i] = lists[id].Items

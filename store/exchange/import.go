@@ -144,7 +144,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder,
 			options.Found(fault, false)
 		}
 	}
-	graph := newReferenceChecker()
+	graph, attributes := newReferenceChecker(), newAttributeChecker()
 	known, err := newKeyStore(ctx, s.db.Reader)
 	if err != nil {
 		return nil, err
@@ -159,6 +159,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder,
 			if d.source != nil {
 				report.Resources[d.kind]++
 				graph.add(d)
+				attributes.add(d)
 			}
 		}
 		faulty, err := kept.ledger.check(ctx, batch)
@@ -187,7 +188,11 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder,
 	if err != nil {
 		return nil, err
 	}
-	for _, fault := range missing {
+	wrong, err := attributes.wrong(ctx, s.db.Reader)
+	if err != nil {
+		return nil, err
+	}
+	for _, fault := range append(missing, wrong...) {
 		add(fault)
 	}
 	if keys.finish() {

@@ -60,7 +60,7 @@ func (p *publicationPlan) listsOf(node *segment.CatalogNode) []nodeList {
 	lists := []nodeList{{segment.ListOfNode(node.ID), p.attached[node.ID]}}
 	if name := node.ListOfSubtree(); name != lists[0].name {
 		var members []uint32
-		for _, below := range p.tree.Below(node.ID) {
+		for _, below := range p.tree.Below([]string{node.ID}) {
 			members = append(members, p.attached[below.ID]...)
 		}
 		lists = append(lists, nodeList{name, members})

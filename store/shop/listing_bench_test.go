@@ -27,7 +27,7 @@ func BenchmarkListings(b *testing.B) {
 	require.NoError(b, err)
 	var largest *segment.CatalogNode
 	for _, node := range tree.Nodes {
-		if node.Kind == segment.KindNode && (largest == nil || len(tree.Below(node.ID)) > len(tree.Below(largest.ID))) {
+		if node.Kind == segment.KindNode && (largest == nil || len(tree.Below([]string{node.ID})) > len(tree.Below([]string{largest.ID}))) {
 			largest = node
 		}
 	}
@@ -78,7 +78,7 @@ func BenchmarkListings(b *testing.B) {
 				if cold {
 					v = release.Uncached(v, v.Release)
 				}
-				_, err := v.PriceRanges(b.Context(), parents)
+				_, err := v.PricesOf(b.Context(), parents)
 				require.NoError(b, err)
 			}
 			b.ReportMetric(float64(children), "children")

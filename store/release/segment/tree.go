@@ -143,15 +143,6 @@ func (t *Tree) ancestors(node *CatalogNode) (ids []string, rooted bool) {
 // Children returns the nodes directly below a node, in order.
 func (t *Tree) Children(id string) []*CatalogNode { return slices.Clone(t.ByID[id].children) }
 
-// Below returns a node and all nodes below it.
-func (t *Tree) Below(id string) (nodes []*CatalogNode) {
-	nodes = []*CatalogNode{t.ByID[id]}
-	for at := 0; at < len(nodes); at++ {
-		nodes = append(nodes, nodes[at].children...)
-	}
-	return nodes
-}
-
 // ProductLists returns the names of all lists of products of a release with these nodes.
 func (t *Tree) ProductLists() []string {
 	names := []string{ListAll, ListEvery}
@@ -215,4 +206,26 @@ func Breadcrumbs(nodes []*CatalogNode) []byte {
 		ids[i] = node.ID
 	}
 	return store.AppendStrings(dst, "bread_crumb_nodes", ids)
+}
+
+// Below returns the nodes of some ids and all below them, each once. A hierarchy stands for its nodes. It
+// leaves out unknown ids.
+func (t *Tree) Below(ids []string) (found []*CatalogNode) {
+	seen := map[*CatalogNode]bool{}
+	var add func(*CatalogNode)
+	add = func(node *CatalogNode) {
+		if node == nil || seen[node] {
+			return
+		}
+		seen[node] = true
+		if found = append(found, node); node.Kind == KindNode {
+			for _, child := range node.children {
+				add(child)
+			}
+		}
+	}
+	for _, id := range ids {
+		add(t.ByID[id])
+	}
+	return found
 }

@@ -15,8 +15,8 @@ import (
 // Range is the lowest and the highest of some prices.
 type Range = price.Range
 
-// PriceRange is what the live children of a parent cost now, or what a product without children costs.
-type PriceRange struct {
+// ProductPrices is what the live children of a parent cost now, or what a product without children costs.
+type ProductPrices struct {
 	Current  *Range // nil if nothing has a price
 	Original *Range // without sales; nil outside a sale, and if nothing has a price without it
 	OnSale   bool   // of one of them at least
@@ -24,13 +24,13 @@ type PriceRange struct {
 	from, until int64 // as Quote.From and Quote.Until
 }
 
-func (r *PriceRange) Size() int { return 512 }
+func (r *ProductPrices) Size() int { return 512 }
 
-// PriceRanges returns the price ranges of products, in their order. Parents that are not cached are read together, in
+// PricesOf returns the price ranges of products, in their order. Parents that are not cached are read together, in
 // four statements for each 512 of their children.
-func (v *View) PriceRanges(ctx context.Context, products []*Product) ([]*PriceRange, error) {
-	ranges, now := make([]*PriceRange, len(products)), store.Micros(v.now)
-	key := db.CacheKey{Kind: cachedRange, Name: v.name}
+func (v *View) PricesOf(ctx context.Context, products []*Product) ([]*ProductPrices, error) {
+	ranges, now := make([]*ProductPrices, len(products)), store.Micros(v.now)
+	key := db.CacheKey{Kind: cachedPrices, Name: v.name}
 	var missing []int
 	var children []string
 	for i, p := range products {
@@ -43,7 +43,7 @@ func (v *View) PriceRanges(ctx context.Context, products []*Product) ([]*PriceRa
 			v.Reads.Add(segment.ProductKey(id))
 		}
 		key.Release, key.Number = v.Release.HolderIdentity(int(p.Ordinal)), int(p.Ordinal)
-		if kept, ok := db.Cached[*PriceRange](v.Cache, key); ok && now >= kept.from && (kept.until == 0 || now < kept.until) {
+		if kept, ok := db.Cached[*ProductPrices](v.Cache, key); ok && now >= kept.from && (kept.until == 0 || now < kept.until) {
 			ranges[i] = kept
 			v.valid.narrow(kept.from, kept.until)
 			continue
@@ -101,8 +101,8 @@ func (v *View) offersOf(ctx context.Context, ids []string) (map[string]*catalog.
 }
 
 // ownRange returns the range of a product without children.
-func ownRange(q *price.Quote) *PriceRange {
-	r := &PriceRange{Current: price.NewRange(q.Display, q.Display), OnSale: q.SaleID != ""}
+func ownRange(q *price.Quote) *ProductPrices {
+	r := &ProductPrices{Current: price.NewRange(q.Display, q.Display), OnSale: q.SaleID != ""}
 	if r.OnSale {
 		r.Original = price.NewRange(q.OriginalDisplay, q.OriginalDisplay)
 	}
@@ -110,8 +110,8 @@ func ownRange(q *price.Quote) *PriceRange {
 }
 
 // rangeOf returns the range of some offers at a moment, in microseconds.
-func rangeOf(offers []*catalog.Offer, at int64, formatter price.Formatter) *PriceRange {
-	r := &PriceRange{}
+func rangeOf(offers []*catalog.Offer, at int64, formatter price.Formatter) *ProductPrices {
+	r := &ProductPrices{}
 	var current, original priceBounds
 	for _, o := range offers {
 		sale, from, until := o.SaleAt(at)
