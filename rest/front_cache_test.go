@@ -63,6 +63,8 @@ func frontTargets() []string {
 		`{ stocks(first: 3) { nodes { available product { name } } } settings { pageLength } }`, `{ stocksById(productIds: ["anvil", "none", "chalk"]) { available } }`,
 		`{ catalogNode(id: "tools") { name products(first: 3) { nodes { name sku stock { available allocated } } } } }`,
 		`{ products(first: 4) { nodes { ...parts } } } fragment parts on Product { name stock { uuid available } displayPrice { withoutTax { amount } } }`,
+		`{ catalogNode(id: "tools") { products(includeDescendants: true) { nodes { sku availability availableForSale priceRange { min { withTax { amount } } } } } } }`,
+		`{ products(variants: PARENTS, filter: {inStock: true}) { totalCount nodes { sku } } settings { lowStockThreshold } }`,
 		`{ stock(productId: "anvil") { available transactions(first: 2) { quantity } } }`, `{ promotions { totalCount } }`, `{ nothing }`,
 	} {
 		targets = append(targets, "/graphql?query="+url.QueryEscape(query), "POST "+query)

@@ -82,7 +82,7 @@ func (w *releaseWriter) changedNodes(ctx context.Context) error {
 	for _, was := range before.Nodes {
 		if w.plan.tree.ByID[was.ID] == nil {
 			differ(was)
-			w.changes.Add(segment.ListKey(segment.ListOfNode(was.ID)))
+			w.changes.Add(segment.ListKey(segment.ListOfNode(was.ID)), segment.ListKey(was.ListOfSubtree()))
 		}
 	}
 	if !w.changes.Has(segment.AnyNode) {

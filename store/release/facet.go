@@ -62,7 +62,11 @@ func (v *View) listsToCount(ctx context.Context, nodeIDs []string, query Product
 	if query.Filter, err = v.resolve(ctx, query.Filter); err != nil {
 		return nil, nil, err
 	}
-	if v, err = v.follow(ctx, query.Page, v.storedList(query, query.NodeID)); err != nil {
+	stored, err := v.storedList(ctx, query, query.NodeID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v, err = v.follow(ctx, query.Page, stored); err != nil {
 		return nil, nil, err
 	}
 	v = v.Ahead()
@@ -150,7 +154,7 @@ func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*seg
 	if kept, ok := db.Cached[facetCounts](o.Cache, key); ok {
 		return kept, nil
 	}
-	places, err := o.whole(ctx)
+	places, err := o.whole(ctx) // of live stock it is not cached
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +166,9 @@ func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*seg
 		return nil, err
 	}
 	counts := countFacet(layers, places)
-	o.Cache.Set(key, counts)
+	if o.filter.InStock == nil {
+		o.Cache.Set(key, counts)
+	}
 	return counts, nil
 }
 

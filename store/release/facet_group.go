@@ -110,7 +110,9 @@ func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, e
 			r.Min, r.Max = min(r.Min, amounts[place]), max(r.Max, amounts[place])
 		}
 	}
-	o.Cache.Set(key, r)
+	if o.filter.InStock == nil { // else it is live
+		o.Cache.Set(key, r)
+	}
 	return r.orNil(), nil
 }
 

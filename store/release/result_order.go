@@ -32,7 +32,7 @@ type readPositions func(ctx context.Context, start, end int) ([]uint32, error)
 func (o *resultOrder) arrange(ctx context.Context) (total int, read readPositions, err error) {
 	switch {
 	case o.computed():
-		found, err := o.filtered(ctx)
+		found, err := o.result(ctx)
 		return len(found), func(_ context.Context, start, end int) ([]uint32, error) { return found[start:end], nil }, err
 	case o.sort.By == store.SortDefault:
 		return o.list.Head.Total, o.list.InOrder, nil
@@ -44,7 +44,7 @@ func (o *resultOrder) arrange(ctx context.Context) (total int, read readPosition
 // has more than bounds of the sort key, or the order is not stored.
 func (o *resultOrder) computed() bool {
 	_, byAttribute := segment.AttributeOfSort(o.sort.By)
-	return byAttribute || o.named != nil || o.filter.indexed() || len(o.filter.Keys) > 0 || o.sort.By == store.SortRelevance || o.sort.By == store.SortPrice ||
+	return byAttribute || o.named != nil || o.filter.InStock != nil || o.filter.indexed() || len(o.filter.Keys) > 0 || o.sort.By == store.SortRelevance || o.sort.By == store.SortPrice ||
 		slices.ContainsFunc(o.filter.Ranges, func(r store.Range) bool { return o.sort.By == store.SortDefault || r.Attribute != o.sort.By })
 }
 
@@ -115,9 +115,17 @@ func (o *resultOrder) search(ctx context.Context, key int64) (int, error) {
 // whole returns all products of the result, in no order.
 func (o *resultOrder) whole(ctx context.Context) (index.Ordinals, error) {
 	if o.computed() {
-		return o.filtered(ctx)
+		return o.result(ctx)
 	}
 	return o.list.Members(ctx)
+}
+
+// result computes the result. What depends on live stock is applied to the cached rest.
+func (o *resultOrder) result(ctx context.Context) (index.Ordinals, error) {
+	if o.filter.InStock != nil {
+		return o.inStock(ctx)
+	}
+	return o.filtered(ctx)
 }
 
 // filteredWork is the cost of filtering and sorting one product, in bytes of an

@@ -195,7 +195,7 @@ func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependen
 // between two starts or ends of sales.
 type validity struct {
 	from, until atomic.Int64                            // microseconds; 0 is unbounded
-	mixed       atomic.Bool                             // some of it is of another release
+	mixed       atomic.Bool                             // some of it is of another release, or live
 	earlier     atomic.Pointer[dependency.Dependencies] // of a cached response; nil for none
 }
 
@@ -210,8 +210,8 @@ func (h *validity) narrow(from, until int64) {
 
 // Holds returns how long a response that was read through the view stays the
 // same: from a time until just before another; the zero time is unbounded.
-// keep is false if a cursor led into another release. Live data, such as stock,
-// does not count.
+// keep is false if a cursor led into another release, or if a list was filtered by
+// live stock. Other live data, such as the stock of a product, does not count.
 func (v *View) Holds() (from, until time.Time, keep bool) {
 	if at := v.valid.from.Load(); at != 0 {
 		from = store.FromMicros(at)

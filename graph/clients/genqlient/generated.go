@@ -286,6 +286,9 @@ type ProductFilter struct {
 	ProductTypes *TextFilter `json:"productTypes"`
 	// By tag: one of the product's tags must match.
 	Tags *TextFilter `json:"tags"`
+	// By live stock: true keeps the products with `availableForSale`, false the others. `inventory:read`. The response is
+	// not cached, and stock that changes between two pages can move rows.
+	InStock *bool `json:"inStock"`
 	// By the current price in the shopper's currency, sales included, as `orderBy: {field: PRICE}` sorts by it.
 	// Products without a price do not match.
 	Price *PriceBounds `json:"price"`
@@ -332,6 +335,9 @@ func (v *ProductFilter) GetProductTypes() *TextFilter { return v.ProductTypes }
 
 // GetTags returns ProductFilter.Tags, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetTags() *TextFilter { return v.Tags }
+
+// GetInStock returns ProductFilter.InStock, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetInStock() *bool { return v.InStock }
 
 // GetPrice returns ProductFilter.Price, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetPrice() *PriceBounds { return v.Price }

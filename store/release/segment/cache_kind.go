@@ -19,6 +19,7 @@ const (
 	cachedAttributes = 'b' // Attributes
 	cachedAmounts    = 'e' // epochPrices, by currency and epoch
 	cachedOrders     = 'r' // Orders, by attribute
+	cachedFamilies   = 'y' // *Families
 )
 
 // storedTexts are a cached list of texts.

@@ -19,6 +19,15 @@ const (
 // ListOfNode returns the name of the list of a node or hierarchy.
 func ListOfNode(id string) string { return "node/" + id }
 
+// ListOfSubtree returns the name of the list of a node and of all nodes below it. It is the node's own list if there
+// are none below it, and for a hierarchy, whose list has the products of all its nodes.
+func (n *CatalogNode) ListOfSubtree() string {
+	if n.Kind == KindNode && n.HasChildren() {
+		return "subtree/" + n.ID
+	}
+	return ListOfNode(n.ID)
+}
+
 // ListHead is the description of a list.
 type ListHead struct {
 	Total   int
