@@ -167,6 +167,14 @@ func deletion(kind, id string, err error) (*string, []*model.UserError, error) {
 	return &global, userErrs, nil
 }
 
+// localID returns the stored id of a global or stored id; nil for nil.
+func localID(id *string) *string {
+	if id == nil {
+		return nil
+	}
+	return new(store.LocalID(*id))
+}
+
 // localIDs converts global ids to stored ones. nil stays nil.
 func localIDs(ids []string) []string {
 	if ids == nil {

@@ -772,6 +772,7 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		MaxUses     func(childComplexity int) int
 		Promotion   func(childComplexity int) int
+		State       func(childComplexity int) int
 		Used        func(childComplexity int) int
 		Users       func(childComplexity int) int
 		Uses        func(childComplexity int) int
@@ -951,7 +952,7 @@ type ComplexityRoot struct {
 		Promotion           func(childComplexity int, id string) int
 		PromotionCode       func(childComplexity int, code string) int
 		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
-		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		PromotionCodeUsages func(childComplexity int, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Settings            func(childComplexity int) int
@@ -959,7 +960,7 @@ type ComplexityRoot struct {
 		StockLocations      func(childComplexity int) int
 		StockTransaction    func(childComplexity int, productID string, id string) int
 		StockTransactions   func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Stocks              func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Stocks              func(childComplexity int, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		StocksByID          func(childComplexity int, productIds []string) int
 	}
 
@@ -1230,7 +1231,7 @@ type QueryResolver interface {
 	Currency(ctx context.Context, code string) (*release.Currency, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
-	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
+	Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
 	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
@@ -1240,7 +1241,7 @@ type QueryResolver interface {
 	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
 	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
 	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error)
-	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
+	PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
 	CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error)
@@ -4374,6 +4375,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionCode.Promotion(childComplexity), true
+	case "PromotionCode.state":
+		if e.ComplexityRoot.PromotionCode.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.State(childComplexity), true
 	case "PromotionCode.used":
 		if e.ComplexityRoot.PromotionCode.Used == nil {
 			break
@@ -5264,7 +5271,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PromotionCodeUsages(childComplexity, args["promotionId"].(string), args["code"].(*string), args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.PromotionCodeUsages(childComplexity, args["promotionId"].(*string), args["code"].(*string), args["reference"].(*string), args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotionCodes":
 		if e.ComplexityRoot.Query.PromotionCodes == nil {
 			break
@@ -5342,7 +5349,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Stocks(childComplexity, args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Stocks(childComplexity, args["filter"].(*model.ListBounds), args["available"].(*model.IntBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.stocksById":
 		if e.ComplexityRoot.Query.StocksByID == nil {
 			break
@@ -5889,6 +5896,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputHierarchyUpdateInput,
 		ec.unmarshalInputIDBounds,
 		ec.unmarshalInputIDFilter,
+		ec.unmarshalInputIntBounds,
 		ec.unmarshalInputJobCancelInput,
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
@@ -6257,6 +6265,11 @@ type Query {
   stocks(
     "Bounds on a sort key, for paging by key without a cursor."
     filter: ListBounds
+    """
+    Bounds on the units for sale: ` + "`" + `{le: 5}` + "`" + ` lists low stock. The list is then ordered by available units, least
+    first, then by product id, and takes no ` + "`" + `orderBy` + "`" + `.
+    """
+    available: IntBounds
     "Default: by product id."
     orderBy: ListOrder
     "Page size from the start, 1 to 100."
@@ -6371,12 +6384,17 @@ type Query {
     lines: [CartLineInput!]
   ): PromotionCodeCheck
 
-  "The redemptions of a promotion's codes, also of a deleted promotion until they expire."
+  """
+  The redemptions of codes, also of deleted promotions until they expire.
+  Example: ` + "`" + `promotionCodeUsages(reference: "order-1001") { nodes { code unitsApplied promotion { name } } }` + "`" + `.
+  """
   promotionCodeUsages(
-    "The promotion's global id or ` + "`" + `uuid` + "`" + `."
-    promotionId: ID!
-    "Only usages of this code. Case-sensitive."
+    "The promotion's global id or ` + "`" + `uuid` + "`" + `. Null lists the usages of all promotions. NOT_FOUND if there is none."
+    promotionId: ID
+    "Only usages of this code of the promotion. Case-sensitive. It needs ` + "`" + `promotionId` + "`" + `."
     code: String
+    "Only usages with this reference, for example an order number. Exact and case-sensitive."
+    reference: String
     "Bounds on id or time of creation. Usages have no ` + "`" + `updatedAt` + "`" + `."
     filter: ListBounds
     "ID or CREATED_AT, which both mean time of use. Default: oldest first."
@@ -6752,6 +6770,18 @@ input DateTimeBounds {
   lt: DateTime
   "At or before this time."
   le: DateTime
+}
+
+"Bounds on a number."
+input IntBounds {
+  "More than this."
+  gt: Int
+  "This or more."
+  ge: Int
+  "Less than this."
+  lt: Int
+  "This or less."
+  le: Int
 }
 
 "Condition on a text: exactly one of ` + "`" + `eq` + "`" + ` and ` + "`" + `in` + "`" + `. Texts are compared exactly, in the catalog's base language."
@@ -8369,6 +8399,8 @@ type PromotionCode implements Node {
   reasons.
   """
   valid: Boolean!
+  "State from its uses and the end of its promotion."
+  state: PromotionCodeState!
   "Remaining uses. Null if unlimited."
   uses: Int
   "Uses in total. Null if unlimited."
@@ -8417,6 +8449,25 @@ type PromotionCodeEdge {
 input PromotionCodeFilter {
   "By code."
   code: TextFilter
+  "Codes that begin with this text, case-sensitive: ` + "`" + `SPRING-` + "`" + `. The order is by code."
+  startsWith: String
+  "In one of these states."
+  state: [PromotionCodeState!]
+  """
+  Bounds on the time of creation. The order is by creation, unless ` + "`" + `startsWith` + "`" + ` is set too. Codes that were
+  imported without a time were created in 1970.
+  """
+  createdAt: DateTimeBounds
+}
+
+"State of a promotion code, from its uses and the end of its promotion."
+enum PromotionCodeState {
+  "Uses remain, and the promotion has not ended. It may be disabled or not have started: see ` + "`" + `valid` + "`" + `."
+  AVAILABLE
+  "No uses remain."
+  USED_UP
+  "Uses remain, but the promotion has ended."
+  EXPIRED
 }
 
 "Sort order of promotion codes. Codes with the same key are sorted by code, in the same direction."
@@ -10991,6 +11042,8 @@ func (ec *executionContext) childFields_PromotionCode(ctx context.Context, field
 		return ec.fieldContext_PromotionCode_code(ctx, field)
 	case "valid":
 		return ec.fieldContext_PromotionCode_valid(ctx, field)
+	case "state":
+		return ec.fieldContext_PromotionCode_state(ctx, field)
 	case "uses":
 		return ec.fieldContext_PromotionCode_uses(ctx, field)
 	case "maxUses":
@@ -13579,8 +13632,8 @@ func (ec *executionContext) field_Query_promotionCodeUsages_args(ctx context.Con
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "promotionId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -13594,62 +13647,70 @@ func (ec *executionContext) field_Query_promotionCodeUsages_args(ctx context.Con
 		return nil, err
 	}
 	args["code"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reference",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reference"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*model.ListBounds, error) {
 			return ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["filter"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["filter"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg8
+	arg9, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg8
+	args["offset"] = arg9
 	return args, nil
 }
 
@@ -13944,54 +14005,62 @@ func (ec *executionContext) field_Query_stocks_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "available",
+		func(ctx context.Context, v any) (*model.IntBounds, error) {
+			return ec.unmarshalOIntBounds2ᚖporticoᚋgraphᚋmodelᚐIntBounds(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["available"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -26947,6 +27016,29 @@ func (ec *executionContext) fieldContext_PromotionCode_valid(_ context.Context, 
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _PromotionCode_state(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v code.CodeState) graphql.Marshaler {
+			return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type PromotionCodeState does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -29969,7 +30061,7 @@ func (ec *executionContext) _Query_stocks(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Stocks(ctx, fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Stocks(ctx, fc.Args["filter"].(*model.ListBounds), fc.Args["available"].(*model.IntBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
@@ -30397,7 +30489,7 @@ func (ec *executionContext) _Query_promotionCodeUsages(ctx context.Context, fiel
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeUsages(ctx, fc.Args["promotionId"].(string), fc.Args["code"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().PromotionCodeUsages(ctx, fc.Args["promotionId"].(*string), fc.Args["code"].(*string), fc.Args["reference"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
@@ -35497,6 +35589,57 @@ func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any)
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputIntBounds(ctx context.Context, obj any) (model.IntBounds, error) {
+	var it model.IntBounds
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"gt", "ge", "lt", "le"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "gt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Gt = data
+		case "ge":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ge"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ge = data
+		case "lt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Lt = data
+		case "le":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("le"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Le = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputJobCancelInput(ctx context.Context, obj any) (JobCancelInput, error) {
 	var it JobCancelInput
 	if obj == nil {
@@ -36153,7 +36296,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"code"}
+	fieldsInOrder := [...]string{"code", "startsWith", "state", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -36167,6 +36310,27 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 				return it, err
 			}
 			it.Code = data
+		case "startsWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startsWith"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartsWith = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.State = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
 		}
 	}
 	return it, nil
@@ -43975,6 +44139,11 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "state":
+			out.Values[i] = ec._PromotionCode_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "uses":
 			out.Values[i] = ec._PromotionCode_uses(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -49906,6 +50075,36 @@ func (ec *executionContext) unmarshalNPromotionCodeReleaseInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, v any) (code.CodeState, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, sel ast.SelectionSet, v code.CodeState) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState = map[string]code.CodeState{
+		"AVAILABLE": code.CodeAvailable,
+		"USED_UP":   code.CodeSpent,
+		"EXPIRED":   code.CodeEnded,
+	}
+	marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState = map[code.CodeState]string{
+		code.CodeAvailable: "AVAILABLE",
+		code.CodeSpent:     "USED_UP",
+		code.CodeEnded:     "EXPIRED",
+	}
+)
+
 func (ec *executionContext) marshalNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.PromotionCodeUsage) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -51352,6 +51551,14 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	return res
 }
 
+func (ec *executionContext) unmarshalOIntBounds2ᚖporticoᚋgraphᚋmodelᚐIntBounds(ctx context.Context, v any) (*model.IntBounds, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputIntBounds(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
 	if v == nil {
 		return nil, nil
@@ -51649,6 +51856,42 @@ func (ec *executionContext) marshalOPromotionCodeReleasePayload2ᚖporticoᚋgra
 		return graphql.Null
 	}
 	return ec._PromotionCodeReleasePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx context.Context, v any) ([]code.CodeState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]code.CodeState, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx context.Context, sel ast.SelectionSet, v []code.CodeState) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx context.Context, sel ast.SelectionSet, v *model.PromotionCodeUsage) graphql.Marshaler {

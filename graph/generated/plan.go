@@ -3031,13 +3031,14 @@ var planPromotionCode = &plan.Object{
 		"uuid":        {Number: 2, NonNull: true},
 		"code":        {Number: 3, NonNull: true},
 		"valid":       {Number: 4, NonNull: true},
-		"uses":        {Number: 5},
-		"maxUses":     {Number: 6},
-		"used":        {Number: 7, NonNull: true},
-		"consumeUnit": {Number: 8, NonNull: true},
-		"users":       {Number: 9},
-		"createdAt":   {Number: 10},
-		"promotion":   {Number: 11, NonNull: true, Resolver: true},
+		"state":       {Number: 5, NonNull: true},
+		"uses":        {Number: 6},
+		"maxUses":     {Number: 7},
+		"used":        {Number: 8, NonNull: true},
+		"consumeUnit": {Number: 9, NonNull: true},
+		"users":       {Number: 10},
+		"createdAt":   {Number: 11},
+		"promotion":   {Number: 12, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3064,19 +3065,21 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *co
 		return x.writeNString2string(ctx, f, obj.Code)
 	case 4: // valid
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
-	case 5: // uses
+	case 5: // state
+		return x.writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, f, obj.State())
+	case 6: // uses
 		return x.writeOInt2ᚖint(ctx, f, obj.Uses())
-	case 6: // maxUses
+	case 7: // maxUses
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxUses)
-	case 7: // used
+	case 8: // used
 		return x.writeNInt2int(ctx, f, obj.Used)
-	case 8: // consumeUnit
+	case 9: // consumeUnit
 		return x.writeNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
-	case 9: // users
+	case 10: // users
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Users())
-	case 10: // createdAt
+	case 11: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt)
-	case 11: // promotion
+	case 12: // promotion
 		v, err := plan.Call(ctx, func() (*model.Promotion, error) { return x.resolvers.PromotionCode().Promotion(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3728,7 +3731,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.StockConnection, error) {
-			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["available"].(*model.IntBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3840,7 +3843,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*model.PromotionCodeUsage], error) {
-			return x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(string), arguments["code"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(*string), arguments["code"].(*string), arguments["reference"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -5519,6 +5522,10 @@ func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋco
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, f *plan.Field, v code.CodeState) bool {
+	return x.String(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[v])
 }
 
 func (x *planRun) writeNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, f *plan.Field, v []*model.PromotionCodeUsage) bool {

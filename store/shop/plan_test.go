@@ -35,6 +35,8 @@ var fill = []string{
 	 SELECT available * 7, i % 2, product_id, product_id, NULL, 0, '', '', created_at
 	 FROM (SELECT product_id, available, created_at, created_at AS i FROM stock) AS numbered`,
 	`INSERT INTO code_claim (code, promotion_number, epoch) SELECT code, promotion_number, epoch FROM promotion_code`,
+	`INSERT INTO code_usage (id, promotion_number, epoch, code, user_id, units_asked, units, reference, actor, created_at)
+	 SELECT product_id, 7, 1, product_id, '', 1, 1, 'order-' || product_id, 'client:test', created_at FROM stock`,
 	`INSERT INTO code_usage_total (promotion_number, part, usages) SELECT number, 3, 1 FROM promotion`,
 }
 
