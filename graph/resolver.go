@@ -41,25 +41,26 @@ func NewResolver(s *shop.Store, options ...Option) *Resolver {
 }
 
 type (
-	queryResolver        struct{ *Resolver }
-	mutationResolver     struct{ *Resolver }
-	subscriptionResolver struct{ *Resolver }
-	productResolver      struct{ *Resolver }
-	configuredResolver   struct{ *Resolver }
-	catalogNodeResolver  struct{ *Resolver }
-	hierarchyResolver    struct{ *Resolver }
-	stockResolver        struct{ *Resolver }
-	transactionResolver  struct{ *Resolver }
-	releaseResolver      struct{ *Resolver }
-	jobResolver          struct{ *Resolver }
-	promotionResolver    struct{ *Resolver }
-	authoredNodeResolver struct{ *Resolver }
-	codeRefusalResolver  struct{ *Resolver }
-	codeCheckResolver    struct{ *Resolver }
-	previewResolver      struct{ *Resolver }
-	codeUsageResolver    struct{ *Resolver }
-	ruleResolver         struct{ *Resolver }
-	optionResolver       struct{ *Resolver }
+	queryResolver           struct{ *Resolver }
+	mutationResolver        struct{ *Resolver }
+	subscriptionResolver    struct{ *Resolver }
+	productResolver         struct{ *Resolver }
+	configuredResolver      struct{ *Resolver }
+	catalogNodeResolver     struct{ *Resolver }
+	hierarchyResolver       struct{ *Resolver }
+	stockResolver           struct{ *Resolver }
+	transactionResolver     struct{ *Resolver }
+	releaseResolver         struct{ *Resolver }
+	jobResolver             struct{ *Resolver }
+	promotionResolver       struct{ *Resolver }
+	authoredNodeResolver    struct{ *Resolver }
+	authoredProductResolver struct{ *Resolver }
+	codeRefusalResolver     struct{ *Resolver }
+	codeCheckResolver       struct{ *Resolver }
+	previewResolver         struct{ *Resolver }
+	codeUsageResolver       struct{ *Resolver }
+	ruleResolver            struct{ *Resolver }
+	optionResolver          struct{ *Resolver }
 
 	codeResolver               struct{}
 	moneyInputResolver         struct{}
@@ -135,6 +136,11 @@ func (r *Resolver) ComponentOption() generated.ComponentOptionResolver { return 
 
 // AuthoredNode implements generated.ResolverRoot.
 func (r *Resolver) AuthoredNode() generated.AuthoredNodeResolver { return authoredNodeResolver{r} }
+
+// AuthoredProduct implements generated.ResolverRoot.
+func (r *Resolver) AuthoredProduct() generated.AuthoredProductResolver {
+	return authoredProductResolver{r}
+}
 
 // MoneyInput implements generated.ResolverRoot.
 func (r *Resolver) MoneyInput() generated.MoneyInputResolver { return moneyInputResolver{} }

@@ -18,6 +18,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
+	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -43,6 +44,7 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	AuthoredNode() AuthoredNodeResolver
+	AuthoredProduct() AuthoredProductResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
 	CatalogRule() CatalogRuleResolver
@@ -113,6 +115,30 @@ type ComplexityRoot struct {
 	}
 
 	AuthoredNodeEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	AuthoredProduct struct {
+		CreatedAt func(childComplexity int) int
+		GlobalID  func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Name      func(childComplexity int) int
+		Product   func(childComplexity int) int
+		SKU       func(childComplexity int) int
+		Slug      func(childComplexity int) int
+		Status    func(childComplexity int) int
+		UpdatedAt func(childComplexity int) int
+	}
+
+	AuthoredProductConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuthoredProductEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
 	}
@@ -258,6 +284,26 @@ type ComplexityRoot struct {
 	}
 
 	CatalogNodeEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	CatalogPendingChange struct {
+		Effect  func(childComplexity int) int
+		ID      func(childComplexity int) int
+		Kind    func(childComplexity int) int
+		Product func(childComplexity int) int
+	}
+
+	CatalogPendingChangeConnection struct {
+		Complete   func(childComplexity int) int
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	CatalogPendingChangeEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
 	}
@@ -919,49 +965,52 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		AuthoredHierarchies func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		AuthoredHierarchy   func(childComplexity int, id string) int
-		AuthoredNode        func(childComplexity int, id string) int
-		AuthoredNodes       func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
-		CartPreview         func(childComplexity int, lines []*cart.LineInput, codes []string) int
-		Catalog             func(childComplexity int, id string) int
-		CatalogNode         func(childComplexity int, id *string, slug *string, path *string) int
-		CatalogNodes        func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		CatalogReleases     func(childComplexity int, catalogID string) int
-		CatalogResolution   func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
-		CatalogRule         func(childComplexity int, id string) int
-		CatalogRules        func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		Catalogs            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		Channels            func(childComplexity int) int
-		Currencies          func(childComplexity int) int
-		Currency            func(childComplexity int, code string) int
-		File                func(childComplexity int, id string) int
-		Files               func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
-		Gateway             func(childComplexity int, slug gateway.GatewaySlug) int
-		Gateways            func(childComplexity int) int
-		Hierarchies         func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Hierarchy           func(childComplexity int, id string) int
-		Job                 func(childComplexity int, id string) int
-		Jobs                func(childComplexity int, first int) int
-		Locales             func(childComplexity int) int
-		Node                func(childComplexity int, id string) int
-		Nodes               func(childComplexity int, ids []string) int
-		Product             func(childComplexity int, id *string, sku *string, slug *string, path *string) int
-		ProductConfigured   func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
-		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Promotion           func(childComplexity int, id string) int
-		PromotionCode       func(childComplexity int, code string) int
-		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
-		PromotionCodeUsages func(childComplexity int, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Settings            func(childComplexity int) int
-		Stock               func(childComplexity int, productID string) int
-		StockLocations      func(childComplexity int) int
-		StockTransaction    func(childComplexity int, productID string, id string) int
-		StockTransactions   func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Stocks              func(childComplexity int, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		StocksByID          func(childComplexity int, productIds []string) int
+		AuthoredHierarchies   func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredHierarchy     func(childComplexity int, id string) int
+		AuthoredNode          func(childComplexity int, id string) int
+		AuthoredNodes         func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredProduct       func(childComplexity int, id string) int
+		AuthoredProducts      func(childComplexity int, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CartPreview           func(childComplexity int, lines []*cart.LineInput, codes []string) int
+		Catalog               func(childComplexity int, id string) int
+		CatalogNode           func(childComplexity int, id *string, slug *string, path *string) int
+		CatalogNodes          func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogPendingChanges func(childComplexity int, catalogID string, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogReleases       func(childComplexity int, catalogID string) int
+		CatalogResolution     func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
+		CatalogRule           func(childComplexity int, id string) int
+		CatalogRules          func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Catalogs              func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Channels              func(childComplexity int) int
+		Currencies            func(childComplexity int) int
+		Currency              func(childComplexity int, code string) int
+		File                  func(childComplexity int, id string) int
+		Files                 func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
+		Gateway               func(childComplexity int, slug gateway.GatewaySlug) int
+		Gateways              func(childComplexity int) int
+		Hierarchies           func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Hierarchy             func(childComplexity int, id string) int
+		Job                   func(childComplexity int, id string) int
+		Jobs                  func(childComplexity int, first int) int
+		Locales               func(childComplexity int) int
+		Node                  func(childComplexity int, id string) int
+		Nodes                 func(childComplexity int, ids []string) int
+		Product               func(childComplexity int, id *string, sku *string, slug *string, path *string) int
+		ProductConfigured     func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
+		Products              func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Promotion             func(childComplexity int, id string) int
+		PromotionCode         func(childComplexity int, code string) int
+		PromotionCodeCheck    func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
+		PromotionCodeUsages   func(childComplexity int, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		PromotionCodes        func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Promotions            func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Settings              func(childComplexity int) int
+		Stock                 func(childComplexity int, productID string) int
+		StockLocations        func(childComplexity int) int
+		StockTransaction      func(childComplexity int, productID string, id string) int
+		StockTransactions     func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Stocks                func(childComplexity int, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		StocksByID            func(childComplexity int, productIds []string) int
 	}
 
 	Settings struct {
@@ -1111,6 +1160,9 @@ type AuthoredNodeResolver interface {
 	ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error)
 	ProductIds(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
 }
+type AuthoredProductResolver interface {
+	Product(ctx context.Context, obj *model.AuthoredProduct) (*model.Product, error)
+}
 type CatalogNodeResolver interface {
 	Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error)
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
@@ -1250,6 +1302,9 @@ type QueryResolver interface {
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
 	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
+	AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error)
+	AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
+	CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
@@ -1483,6 +1538,99 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNodeEdge.Node(childComplexity), true
+
+	case "AuthoredProduct.createdAt":
+		if e.ComplexityRoot.AuthoredProduct.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.CreatedAt(childComplexity), true
+	case "AuthoredProduct.id":
+		if e.ComplexityRoot.AuthoredProduct.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.GlobalID(childComplexity), true
+	case "AuthoredProduct.uuid":
+		if e.ComplexityRoot.AuthoredProduct.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.ID(childComplexity), true
+	case "AuthoredProduct.name":
+		if e.ComplexityRoot.AuthoredProduct.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Name(childComplexity), true
+	case "AuthoredProduct.product":
+		if e.ComplexityRoot.AuthoredProduct.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Product(childComplexity), true
+	case "AuthoredProduct.sku":
+		if e.ComplexityRoot.AuthoredProduct.SKU == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.SKU(childComplexity), true
+	case "AuthoredProduct.slug":
+		if e.ComplexityRoot.AuthoredProduct.Slug == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Slug(childComplexity), true
+	case "AuthoredProduct.status":
+		if e.ComplexityRoot.AuthoredProduct.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Status(childComplexity), true
+	case "AuthoredProduct.updatedAt":
+		if e.ComplexityRoot.AuthoredProduct.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.UpdatedAt(childComplexity), true
+
+	case "AuthoredProductConnection.edges":
+		if e.ComplexityRoot.AuthoredProductConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductConnection.Edges(childComplexity), true
+	case "AuthoredProductConnection.nodes":
+		if e.ComplexityRoot.AuthoredProductConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductConnection.Nodes(childComplexity), true
+	case "AuthoredProductConnection.pageInfo":
+		if e.ComplexityRoot.AuthoredProductConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductConnection.PageInfo(childComplexity), true
+	case "AuthoredProductConnection.totalCount":
+		if e.ComplexityRoot.AuthoredProductConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductConnection.TotalCount(childComplexity), true
+
+	case "AuthoredProductEdge.cursor":
+		if e.ComplexityRoot.AuthoredProductEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductEdge.Cursor(childComplexity), true
+	case "AuthoredProductEdge.node":
+		if e.ComplexityRoot.AuthoredProductEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductEdge.Node(childComplexity), true
 
 	case "Breadcrumb.name":
 		if e.ComplexityRoot.Breadcrumb.Name == nil {
@@ -2040,6 +2188,75 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogNodeEdge.Node(childComplexity), true
+
+	case "CatalogPendingChange.effect":
+		if e.ComplexityRoot.CatalogPendingChange.Effect == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChange.Effect(childComplexity), true
+	case "CatalogPendingChange.uuid":
+		if e.ComplexityRoot.CatalogPendingChange.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChange.ID(childComplexity), true
+	case "CatalogPendingChange.kind":
+		if e.ComplexityRoot.CatalogPendingChange.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChange.Kind(childComplexity), true
+	case "CatalogPendingChange.product":
+		if e.ComplexityRoot.CatalogPendingChange.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChange.Product(childComplexity), true
+
+	case "CatalogPendingChangeConnection.complete":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.Complete == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.Complete(childComplexity), true
+	case "CatalogPendingChangeConnection.edges":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.Edges(childComplexity), true
+	case "CatalogPendingChangeConnection.nodes":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.Nodes(childComplexity), true
+	case "CatalogPendingChangeConnection.pageInfo":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.PageInfo(childComplexity), true
+	case "CatalogPendingChangeConnection.totalCount":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.TotalCount(childComplexity), true
+
+	case "CatalogPendingChangeEdge.cursor":
+		if e.ComplexityRoot.CatalogPendingChangeEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeEdge.Cursor(childComplexity), true
+	case "CatalogPendingChangeEdge.node":
+		if e.ComplexityRoot.CatalogPendingChangeEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeEdge.Node(childComplexity), true
 
 	case "CatalogPricebook.uuid":
 		if e.ComplexityRoot.CatalogPricebook.ID == nil {
@@ -4961,6 +5178,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AuthoredNodes(childComplexity, args["hierarchyId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.authoredProduct":
+		if e.ComplexityRoot.Query.AuthoredProduct == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredProduct_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredProduct(childComplexity, args["id"].(string)), true
+	case "Query.authoredProducts":
+		if e.ComplexityRoot.Query.AuthoredProducts == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredProducts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredProducts(childComplexity, args["status"].(*catalog.ProductStatus), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.cartPreview":
 		if e.ComplexityRoot.Query.CartPreview == nil {
 			break
@@ -5005,6 +5244,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.CatalogNodes(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.catalogPendingChanges":
+		if e.ComplexityRoot.Query.CatalogPendingChanges == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalogPendingChanges_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CatalogPendingChanges(childComplexity, args["catalogId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.catalogReleases":
 		if e.ComplexityRoot.Query.CatalogReleases == nil {
 			break
@@ -5873,6 +6123,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAuthoredProductOrder,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCartLineInput,
@@ -6482,7 +6733,51 @@ type Query {
     offset: Int
   ): AuthoredNodeConnection
 
+  "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `."
+  authoredProduct("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredProduct
+
+  """
+  Products as authored, drafts too.
+  Example: ` + "`" + `authoredProducts(status: DRAFT, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { name sku } }` + "`" + `.
+  """
+  authoredProducts(
+    "Only products of this status."
+    status: AuthoredProductStatus
+    "Default: by id."
+    orderBy: AuthoredProductOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuthoredProductConnection
+
   # Releases and jobs
+  """
+  What was written since the served release of a catalog was made, and may change with its next publication:
+  products, prices, files, nodes and others, by kind, then id, each once.
+  Example: ` + "`" + `catalogPendingChanges(catalogId: "main") { complete nodes { kind uuid effect product { name } } }` + "`" + `.
+  """
+  catalogPendingChanges(
+    "The catalog's global id or ` + "`" + `uuid` + "`" + `. NOT_FOUND if there is none."
+    catalogId: ID!
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): CatalogPendingChangeConnection
+
   """
   The stored releases of a catalog, newest first: the one served, the newest three, and those served
   within the last hour, at most 20. Needs the scope ` + "`" + `catalog:write` + "`" + `.
@@ -9260,6 +9555,141 @@ type HierarchyDeletePayload {
 
 # Nodes
 
+"A product as authored. Products are written by import."
+type AuthoredProduct implements Node {
+  "Global id of the authored product. The published one has another."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Display name, in the base language."
+  name: String!
+  "Stock keeping unit: ` + "`" + `BK-R64Y-38` + "`" + `."
+  sku: String!
+  "URL slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
+  slug: String!
+  "Whether it is for sale once it is published."
+  status: AuthoredProductStatus!
+  "Time of creation."
+  createdAt: DateTime!
+  "Time of the last change."
+  updatedAt: DateTime!
+  "The product as the catalog shows it now. Null if it does not."
+  product: Product
+}
+
+"Status of an authored product."
+enum AuthoredProductStatus {
+  "For sale once it is published."
+  LIVE
+  "Not published."
+  DRAFT
+}
+
+"Sort order of authored products. Products with the same key are sorted by id, in the same direction."
+input AuthoredProductOrder {
+  "Sort key."
+  field: AuthoredProductOrderField!
+  "Sort direction."
+  direction: OrderDirection! = ASC
+}
+
+"Sort keys of authored products."
+enum AuthoredProductOrderField {
+  "Id, in byte order."
+  ID
+  "Time of the last change."
+  UPDATED_AT
+}
+
+"A page of authored products."
+type AuthoredProductConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredProductEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredProduct!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored product in a list."
+type AuthoredProductEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The authored product."
+  node: AuthoredProduct!
+}
+
+"A resource that was written since the served release of a catalog was made."
+type CatalogPendingChange {
+  "What it is."
+  kind: CatalogResource!
+  "Own id of the resource, or the SKU of a price."
+  uuid: ID!
+  "What the next publication does to the product. Null for other kinds."
+  effect: CatalogPendingEffect
+  "The product as authored. Null for other kinds."
+  product: AuthoredProduct
+}
+
+"A kind of resource that a catalog is made of."
+enum CatalogResource {
+  "A product, or the nodes that list it."
+  PRODUCT
+  "The prices of a SKU."
+  PRICE
+  "A price modifier."
+  PRICE_MODIFIER
+  "A price book."
+  PRICEBOOK
+  "A file."
+  FILE
+  "A node, of this catalog or of another one."
+  NODE
+  "A hierarchy, of this catalog or of another one."
+  HIERARCHY
+  "The catalog itself."
+  CATALOG
+}
+
+"What the next publication of a catalog does to a product."
+enum CatalogPendingEffect {
+  "Shows it: it is live, and the served release does not have it."
+  ADD
+  "Shows it anew: the served release has an older version."
+  CHANGE
+  "Removes it: it is a draft now, and the served release shows it."
+  REMOVE
+  "Nothing: it is a draft that is not shown."
+  NONE
+}
+
+"A page of pending changes."
+type CatalogPendingChangeConnection {
+  "Rows, each with its cursor."
+  edges: [CatalogPendingChangeEdge!]!
+  "Rows without cursors."
+  nodes: [CatalogPendingChange!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+  """
+  Whether these are all changes. False if nothing is published yet, or if more than 50000 resources changed
+  since: then any product may be pending.
+  """
+  complete: Boolean!
+}
+
+"A pending change in a list."
+type CatalogPendingChangeEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The pending change."
+  node: CatalogPendingChange!
+}
+
 "A node of a hierarchy as authored."
 type AuthoredNode implements Node {
   "Global id of the authored node. The published one has another."
@@ -9810,6 +10240,54 @@ func (ec *executionContext) childFields_AuthoredNodeEdge(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoredProduct(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredProduct_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredProduct_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredProduct_name(ctx, field)
+	case "sku":
+		return ec.fieldContext_AuthoredProduct_sku(ctx, field)
+	case "slug":
+		return ec.fieldContext_AuthoredProduct_slug(ctx, field)
+	case "status":
+		return ec.fieldContext_AuthoredProduct_status(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AuthoredProduct_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_AuthoredProduct_updatedAt(ctx, field)
+	case "product":
+		return ec.fieldContext_AuthoredProduct_product(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProduct", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredProductConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredProductConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredProductConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredProductConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredProductConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredProductEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredProductEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -10098,6 +10576,46 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 		return ec.fieldContext_CatalogNodeEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogPendingChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_CatalogPendingChange_kind(ctx, field)
+	case "uuid":
+		return ec.fieldContext_CatalogPendingChange_uuid(ctx, field)
+	case "effect":
+		return ec.fieldContext_CatalogPendingChange_effect(ctx, field)
+	case "product":
+		return ec.fieldContext_CatalogPendingChange_product(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPendingChange", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogPendingChangeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_CatalogPendingChangeConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_CatalogPendingChangeConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CatalogPendingChangeConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_CatalogPendingChangeConnection_totalCount(ctx, field)
+	case "complete":
+		return ec.fieldContext_CatalogPendingChangeConnection_complete(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPendingChangeConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogPendingChangeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_CatalogPendingChangeEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_CatalogPendingChangeEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPendingChangeEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogPricebook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12954,6 +13472,82 @@ func (ec *executionContext) field_Query_authoredNodes_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_authoredProduct_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredProducts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "status",
+		func(ctx context.Context, v any) (*catalog.ProductStatus, error) {
+			return ec.unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["status"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg6
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_cartPreview_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -13065,6 +13659,60 @@ func (ec *executionContext) field_Query_catalogNodes_args(ctx context.Context, r
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_catalogPendingChanges_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "catalogId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["catalogId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg5
 	return args, nil
 }
 
@@ -14921,6 +15569,396 @@ func (ec *executionContext) fieldContext_AuthoredNodeEdge_node(_ context.Context
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProduct_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_sku(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_sku(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SKU, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_sku(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_slug(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_slug(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Slug, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_status(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.ProductStatus) graphql.Marshaler {
+			return ec.marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type AuthoredProductStatus does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_product(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredProduct().Product(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
+			return ec.marshalNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProductConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProductEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredProduct) graphql.Marshaler {
+			return ec.marshalNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProductConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProduct(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProductConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+			return ec.marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProductEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProduct(ctx, field)
 		},
 	}
 	return fc, nil
@@ -17311,6 +18349,304 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPendingChange_kind(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChange_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
+			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChange_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChange", field, false, false, errors.New("field of type CatalogResource does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChange_uuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChange_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChange_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChange", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChange_effect(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChange_effect(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Effect, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *publish.PendingEffect) graphql.Marshaler {
+			return ec.marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChange_effect(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChange", field, false, false, errors.New("field of type CatalogPendingEffect does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChange_product(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChange_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Product, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+			return ec.marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChange_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProduct(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
+			return ec.marshalNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChangeConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPendingChangeEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogPendingChange) graphql.Marshaler {
+			return ec.marshalNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChangeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPendingChange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChangeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChangeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_complete(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_complete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Complete, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_complete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChangeConnection", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChangeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogPendingChange]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChangeEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChangeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogPendingChange]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogPendingChange) graphql.Marshaler {
+			return ec.marshalNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChangeEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPendingChange(ctx, field)
 		},
 	}
 	return fc, nil
@@ -30875,6 +32211,138 @@ func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_authoredProduct(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredProduct(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredProduct(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+			return ec.marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredProduct(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProduct(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredProduct_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredProducts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredProducts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredProducts(ctx, fc.Args["status"].(*catalog.ProductStatus), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
+			return ec.marshalOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredProducts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProductConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredProducts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogPendingChanges(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogPendingChanges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogPendingChanges(ctx, fc.Args["catalogId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
+			return ec.marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogPendingChanges(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPendingChangeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogPendingChanges_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_catalogReleases(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -34411,6 +35879,47 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputAuthoredProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
+	var it model.ListOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (release.BundleChoice, error) {
 	var it release.BundleChoice
 	if obj == nil {
@@ -37646,6 +39155,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Catalog(ctx, sel, obj)
+	case model.AuthoredProduct:
+		return ec._AuthoredProduct(ctx, sel, &obj)
+	case *model.AuthoredProduct:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredProduct(ctx, sel, obj)
 	case model.AuthoredNode:
 		return ec._AuthoredNode(ctx, sel, &obj)
 	case *model.AuthoredNode:
@@ -38122,6 +39638,246 @@ func (ec *executionContext) _AuthoredNodeEdge(ctx context.Context, sel ast.Selec
 			}
 		case "node":
 			out.Values[i] = ec._AuthoredNodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredProductImplementors = []string{"AuthoredProduct", "Node"}
+
+func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredProduct) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProduct")
+		case "id":
+			out.Values[i] = ec._AuthoredProduct_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredProduct_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredProduct_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "sku":
+			out.Values[i] = ec._AuthoredProduct_sku(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "slug":
+			out.Values[i] = ec._AuthoredProduct_slug(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "status":
+			out.Values[i] = ec._AuthoredProduct_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._AuthoredProduct_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "updatedAt":
+			out.Values[i] = ec._AuthoredProduct_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "product":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_product(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredProductConnectionImplementors = []string{"AuthoredProductConnection"}
+
+func (ec *executionContext) _AuthoredProductConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProductConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredProductConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredProductConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredProductConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProductConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredProductEdgeImplementors = []string{"AuthoredProductEdge"}
+
+func (ec *executionContext) _AuthoredProductEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProductEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredProductEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredProductEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -39453,6 +41209,193 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 			}
 		case "node":
 			out.Values[i] = ec._CatalogNodeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogPendingChangeImplementors = []string{"CatalogPendingChange"}
+
+func (ec *executionContext) _CatalogPendingChange(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogPendingChange) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPendingChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPendingChange")
+		case "kind":
+			out.Values[i] = ec._CatalogPendingChange_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._CatalogPendingChange_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "effect":
+			out.Values[i] = ec._CatalogPendingChange_effect(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "product":
+			out.Values[i] = ec._CatalogPendingChange_product(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogPendingChangeConnectionImplementors = []string{"CatalogPendingChangeConnection"}
+
+func (ec *executionContext) _CatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogPendingChangeConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPendingChangeConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPendingChangeConnection")
+		case "edges":
+			out.Values[i] = ec._CatalogPendingChangeConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._CatalogPendingChangeConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._CatalogPendingChangeConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogPendingChangeConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "complete":
+			out.Values[i] = ec._CatalogPendingChangeConnection_complete(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogPendingChangeEdgeImplementors = []string{"CatalogPendingChangeEdge"}
+
+func (ec *executionContext) _CatalogPendingChangeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPendingChangeEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPendingChangeEdge")
+		case "cursor":
+			out.Values[i] = ec._CatalogPendingChangeEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._CatalogPendingChangeEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -46324,6 +48267,72 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredProduct":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredProduct(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredProducts":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredProducts(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogPendingChanges":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogPendingChanges(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "catalogReleases":
 			field := field
 
@@ -48276,6 +50285,108 @@ func (ec *executionContext) marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodel�
 	return ret
 }
 
+func (ec *executionContext) marshalNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredProduct) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredProduct(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
+	return ec._AuthoredProductEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, sel ast.SelectionSet, v store.SortBy) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
+		"ID":         store.SortID,
+		"UPDATED_AT": store.SortUpdatedAt,
+	}
+	marshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
+		store.SortID:        "ID",
+		store.SortUpdatedAt: "UPDATED_AT",
+	}
+)
+
+func (ec *executionContext) unmarshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, v any) (catalog.ProductStatus, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, sel ast.SelectionSet, v catalog.ProductStatus) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus = map[string]catalog.ProductStatus{
+		"LIVE":  catalog.ProductLive,
+		"DRAFT": catalog.ProductDraft,
+	}
+	marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus = map[catalog.ProductStatus]string{
+		catalog.ProductLive:  "LIVE",
+		catalog.ProductDraft: "DRAFT",
+	}
+)
+
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -48746,6 +50857,52 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogPendingChange) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChange) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogPendingChange(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
+	return ec._CatalogPendingChangeEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v catalog.PricebookRank) graphql.Marshaler {
 	return ec._CatalogPricebook(ctx, sel, &v)
 }
@@ -48822,6 +50979,46 @@ var (
 		routing.ResolvedByAge:     "OLDEST_CATALOG",
 		routing.ResolvedToNothing: "NOTHING_PUBLISHED",
 		routing.ResolvedByRequest: "REQUESTED_RELEASE",
+	}
+)
+
+func (ec *executionContext) unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, v any) (publish.ResourceKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, sel ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind = map[string]publish.ResourceKind{
+		"PRODUCT":        publish.ResourceProduct,
+		"PRICE":          publish.ResourcePrice,
+		"PRICE_MODIFIER": publish.ResourcePriceModifier,
+		"PRICEBOOK":      publish.ResourcePricebook,
+		"FILE":           publish.ResourceFile,
+		"NODE":           publish.ResourceNode,
+		"HIERARCHY":      publish.ResourceHierarchy,
+		"CATALOG":        publish.ResourceCatalog,
+	}
+	marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind = map[publish.ResourceKind]string{
+		publish.ResourceProduct:       "PRODUCT",
+		publish.ResourcePrice:         "PRICE",
+		publish.ResourcePriceModifier: "PRICE_MODIFIER",
+		publish.ResourcePricebook:     "PRICEBOOK",
+		publish.ResourceFile:          "FILE",
+		publish.ResourceNode:          "NODE",
+		publish.ResourceHierarchy:     "HIERARCHY",
+		publish.ResourceCatalog:       "CATALOG",
 	}
 )
 
@@ -50938,6 +53135,58 @@ func (ec *executionContext) marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋ
 	return ec._AuthoredNodeConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredProduct(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredProductConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuthoredProductOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, v any) (*catalog.ProductStatus, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, sel ast.SelectionSet, v *catalog.ProductStatus) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus[*v])
+	return res
+}
+
+var (
+	unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus = map[string]catalog.ProductStatus{
+		"LIVE":  catalog.ProductLive,
+		"DRAFT": catalog.ProductDraft,
+	}
+	marshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus = map[catalog.ProductStatus]string{
+		catalog.ProductLive:  "LIVE",
+		catalog.ProductDraft: "DRAFT",
+	}
+)
+
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -51080,6 +53329,47 @@ func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmode
 	res, err := ec.unmarshalInputCatalogNodeOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogPendingChangeConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, v any) (*publish.PendingEffect, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, sel ast.SelectionSet, v *publish.PendingEffect) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[*v])
+	return res
+}
+
+var (
+	unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect = map[string]publish.PendingEffect{
+		"ADD":    publish.PendingAdd,
+		"CHANGE": publish.PendingChange,
+		"REMOVE": publish.PendingRemove,
+		"NONE":   publish.PendingNone,
+	}
+	marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect = map[publish.PendingEffect]string{
+		publish.PendingAdd:    "ADD",
+		publish.PendingChange: "CHANGE",
+		publish.PendingRemove: "REMOVE",
+		publish.PendingNone:   "NONE",
+	}
+)
 
 func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx context.Context, v any) ([]*catalog.PricebookRank, error) {
 	if v == nil {

@@ -15,6 +15,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
+	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -345,6 +346,137 @@ func (x *planRun) fieldAuthoredNodeEdge(ctx context.Context, f *plan.Field, obj 
 		return x.writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredNodeEdge")
+}
+
+var planAuthoredProduct = &plan.Object{
+	Name:      "AuthoredProduct",
+	Satisfies: []string{"AuthoredProduct", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":        {Number: 1, NonNull: true},
+		"uuid":      {Number: 2, NonNull: true},
+		"name":      {Number: 3, NonNull: true},
+		"sku":       {Number: 4, NonNull: true},
+		"slug":      {Number: 5, NonNull: true},
+		"status":    {Number: 6, NonNull: true},
+		"createdAt": {Number: 7, NonNull: true},
+		"updatedAt": {Number: 8, NonNull: true},
+		"product":   {Number: 9, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProduct(ctx context.Context, fields *plan.Fields, obj *model.AuthoredProduct) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProduct(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *model.AuthoredProduct) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 4: // sku
+		return x.writeNString2string(ctx, f, obj.SKU)
+	case 5: // slug
+		return x.writeNString2string(ctx, f, obj.Slug)
+	case 6: // status
+		return x.writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, f, obj.Status)
+	case 7: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
+	case 8: // updatedAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	case 9: // product
+		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.AuthoredProduct().Product(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
+	}
+	return x.String("AuthoredProduct")
+}
+
+var planAuthoredProductConnection = &plan.Object{
+	Name:      "AuthoredProductConnection",
+	Satisfies: []string{"AuthoredProductConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuthoredProduct]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredProduct]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredProductConnection")
+}
+
+var planAuthoredProductEdge = &plan.Object{
+	Name:      "AuthoredProductEdge",
+	Satisfies: []string{"AuthoredProductEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuthoredProduct]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredProduct]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredProductEdge")
 }
 
 var planBreadcrumb = &plan.Object{
@@ -1083,6 +1215,121 @@ func (x *planRun) fieldCatalogNodeEdge(ctx context.Context, f *plan.Field, obj *
 		return x.writeNCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.Node)
 	}
 	return x.String("CatalogNodeEdge")
+}
+
+var planCatalogPendingChange = &plan.Object{
+	Name:      "CatalogPendingChange",
+	Satisfies: []string{"CatalogPendingChange"},
+	Fields: map[string]*plan.FieldInfo{
+		"kind":    {Number: 1, NonNull: true},
+		"uuid":    {Number: 2, NonNull: true},
+		"effect":  {Number: 3},
+		"product": {Number: 4},
+	},
+}
+
+func (x *planRun) writeCatalogPendingChange(ctx context.Context, fields *plan.Fields, obj *model.CatalogPendingChange) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogPendingChange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogPendingChange(ctx context.Context, f *plan.Field, obj *model.CatalogPendingChange) bool {
+	switch f.Number {
+	case 1: // kind
+		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, f, obj.Kind)
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // effect
+		return x.writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx, f, obj.Effect)
+	case 4: // product
+		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Product)
+	}
+	return x.String("CatalogPendingChange")
+}
+
+var planCatalogPendingChangeConnection = &plan.Object{
+	Name:      "CatalogPendingChangeConnection",
+	Satisfies: []string{"CatalogPendingChangeConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+		"complete":   {Number: 5, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCatalogPendingChangeConnection(ctx context.Context, fields *plan.Fields, obj *model.CatalogPendingChangeConnection) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogPendingChangeConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogPendingChangeConnection(ctx context.Context, f *plan.Field, obj *model.CatalogPendingChangeConnection) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	case 5: // complete
+		return x.writeNBoolean2bool(ctx, f, obj.Complete)
+	}
+	return x.String("CatalogPendingChangeConnection")
+}
+
+var planCatalogPendingChangeEdge = &plan.Object{
+	Name:      "CatalogPendingChangeEdge",
+	Satisfies: []string{"CatalogPendingChangeEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCatalogPendingChangeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.CatalogPendingChange]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogPendingChangeEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogPendingChangeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.CatalogPendingChange]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, f, obj.Node)
+	}
+	return x.String("CatalogPendingChangeEdge")
 }
 
 var planCatalogPricebook = &plan.Object{
@@ -3500,51 +3747,54 @@ var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
 	Fields: map[string]*plan.FieldInfo{
-		"product":             {Number: 1, Resolver: true},
-		"products":            {Number: 2, Resolver: true},
-		"productConfigured":   {Number: 3, Resolver: true},
-		"cartPreview":         {Number: 4, Resolver: true},
-		"hierarchy":           {Number: 5, Resolver: true},
-		"hierarchies":         {Number: 6, Resolver: true},
-		"catalogNode":         {Number: 7, Resolver: true},
-		"catalogNodes":        {Number: 8, Resolver: true},
-		"file":                {Number: 9, Resolver: true},
-		"files":               {Number: 10, Resolver: true},
-		"currencies":          {Number: 11, Resolver: true},
-		"locales":             {Number: 12, Resolver: true},
-		"channels":            {Number: 13, Resolver: true},
-		"currency":            {Number: 14, Resolver: true},
-		"catalogResolution":   {Number: 15, Resolver: true},
-		"stock":               {Number: 16, Resolver: true},
-		"stocks":              {Number: 17, Resolver: true},
-		"stocksById":          {Number: 18, Resolver: true},
-		"stockLocations":      {Number: 19, Resolver: true},
-		"stockTransactions":   {Number: 20, Resolver: true},
-		"stockTransaction":    {Number: 21, Resolver: true},
-		"promotion":           {Number: 22, Resolver: true},
-		"promotions":          {Number: 23, Resolver: true},
-		"promotionCode":       {Number: 24, Resolver: true},
-		"promotionCodes":      {Number: 25, Resolver: true},
-		"promotionCodeCheck":  {Number: 26, Resolver: true},
-		"promotionCodeUsages": {Number: 27, Resolver: true},
-		"catalog":             {Number: 28, Resolver: true},
-		"catalogs":            {Number: 29, Resolver: true},
-		"catalogRule":         {Number: 30, Resolver: true},
-		"catalogRules":        {Number: 31, Resolver: true},
-		"authoredHierarchy":   {Number: 32, Resolver: true},
-		"authoredHierarchies": {Number: 33, Resolver: true},
-		"authoredNode":        {Number: 34, Resolver: true},
-		"authoredNodes":       {Number: 35, Resolver: true},
-		"catalogReleases":     {Number: 36, Resolver: true},
-		"job":                 {Number: 37, Resolver: true},
-		"jobs":                {Number: 38, Resolver: true},
-		"settings":            {Number: 39, Resolver: true},
-		"gateway":             {Number: 40, Resolver: true},
-		"gateways":            {Number: 41, Resolver: true},
-		"node":                {Number: 42, Resolver: true},
-		"nodes":               {Number: 43, Resolver: true},
-		"__type":              {Number: 44, Introspection: true},
-		"__schema":            {Number: 45, Introspection: true},
+		"product":               {Number: 1, Resolver: true},
+		"products":              {Number: 2, Resolver: true},
+		"productConfigured":     {Number: 3, Resolver: true},
+		"cartPreview":           {Number: 4, Resolver: true},
+		"hierarchy":             {Number: 5, Resolver: true},
+		"hierarchies":           {Number: 6, Resolver: true},
+		"catalogNode":           {Number: 7, Resolver: true},
+		"catalogNodes":          {Number: 8, Resolver: true},
+		"file":                  {Number: 9, Resolver: true},
+		"files":                 {Number: 10, Resolver: true},
+		"currencies":            {Number: 11, Resolver: true},
+		"locales":               {Number: 12, Resolver: true},
+		"channels":              {Number: 13, Resolver: true},
+		"currency":              {Number: 14, Resolver: true},
+		"catalogResolution":     {Number: 15, Resolver: true},
+		"stock":                 {Number: 16, Resolver: true},
+		"stocks":                {Number: 17, Resolver: true},
+		"stocksById":            {Number: 18, Resolver: true},
+		"stockLocations":        {Number: 19, Resolver: true},
+		"stockTransactions":     {Number: 20, Resolver: true},
+		"stockTransaction":      {Number: 21, Resolver: true},
+		"promotion":             {Number: 22, Resolver: true},
+		"promotions":            {Number: 23, Resolver: true},
+		"promotionCode":         {Number: 24, Resolver: true},
+		"promotionCodes":        {Number: 25, Resolver: true},
+		"promotionCodeCheck":    {Number: 26, Resolver: true},
+		"promotionCodeUsages":   {Number: 27, Resolver: true},
+		"catalog":               {Number: 28, Resolver: true},
+		"catalogs":              {Number: 29, Resolver: true},
+		"catalogRule":           {Number: 30, Resolver: true},
+		"catalogRules":          {Number: 31, Resolver: true},
+		"authoredHierarchy":     {Number: 32, Resolver: true},
+		"authoredHierarchies":   {Number: 33, Resolver: true},
+		"authoredNode":          {Number: 34, Resolver: true},
+		"authoredNodes":         {Number: 35, Resolver: true},
+		"authoredProduct":       {Number: 36, Resolver: true},
+		"authoredProducts":      {Number: 37, Resolver: true},
+		"catalogPendingChanges": {Number: 38, Resolver: true},
+		"catalogReleases":       {Number: 39, Resolver: true},
+		"job":                   {Number: 40, Resolver: true},
+		"jobs":                  {Number: 41, Resolver: true},
+		"settings":              {Number: 42, Resolver: true},
+		"gateway":               {Number: 43, Resolver: true},
+		"gateways":              {Number: 44, Resolver: true},
+		"node":                  {Number: 45, Resolver: true},
+		"nodes":                 {Number: 46, Resolver: true},
+		"__type":                {Number: 47, Introspection: true},
+		"__schema":              {Number: 48, Introspection: true},
 	},
 }
 
@@ -3943,7 +4193,43 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 36: // catalogReleases
+	case 36: // authoredProduct
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.AuthoredProduct, error) {
+			return x.resolvers.Query().AuthoredProduct(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
+	case 37: // authoredProducts
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredProduct], error) {
+			return x.resolvers.Query().AuthoredProducts(ctx, arguments["status"].(*catalog.ProductStatus), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 38: // catalogPendingChanges
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.CatalogPendingChangeConnection, error) {
+			return x.resolvers.Query().CatalogPendingChanges(ctx, arguments["catalogId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
+	case 39: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -3955,7 +4241,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 37: // job
+	case 40: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -3965,7 +4251,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 38: // jobs
+	case 41: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -3975,13 +4261,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 39: // settings
+	case 42: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 40: // gateway
+	case 43: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -3993,13 +4279,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 41: // gateways
+	case 44: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 42: // node
+	case 45: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4009,7 +4295,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 43: // nodes
+	case 46: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4019,9 +4305,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 44: // __type
+	case 47: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 45: // __schema
+	case 48: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -4617,6 +4903,13 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeCatalog(ctx, f.Of(planCatalog), obj)
+	case model.AuthoredProduct:
+		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), &obj)
+	case *model.AuthoredProduct:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), obj)
 	case model.AuthoredNode:
 		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), &obj)
 	case *model.AuthoredNode:
@@ -4705,6 +4998,47 @@ func (x *planRun) writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ct
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx context.Context, f *plan.Field, v []*model.AuthoredProduct) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
+}
+
+func (x *planRun) writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredProduct]) bool {
+	return x.writeAuthoredProductEdge(ctx, f.Of(planAuthoredProductEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuthoredProduct]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, f *plan.Field, v catalog.ProductStatus) bool {
+	return x.String(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
 }
 
 func (x *planRun) writeNBoolean2bool(ctx context.Context, f *plan.Field, v bool) bool {
@@ -4935,6 +5269,43 @@ func (x *planRun) writeNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogPendingChange) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx context.Context, f *plan.Field, v *model.CatalogPendingChange) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeCatalogPendingChange(ctx, f.Of(planCatalogPendingChange), v)
+}
+
+func (x *planRun) writeNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.CatalogPendingChange]) bool {
+	return x.writeCatalogPendingChangeEdge(ctx, f.Of(planCatalogPendingChangeEdge), &v)
+}
+
+func (x *planRun) writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.CatalogPendingChange]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, f *plan.Field, v catalog.PricebookRank) bool {
 	return x.writeCatalogPricebook(ctx, f.Of(planCatalogPricebook), &v)
 }
@@ -4961,6 +5332,10 @@ func (x *planRun) writeNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelea
 
 func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx context.Context, f *plan.Field, v routing.ResolutionReason) bool {
 	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason[v])
+}
+
+func (x *planRun) writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, f *plan.Field, v publish.ResourceKind) bool {
+	return x.String(marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[v])
 }
 
 func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRule) bool {
@@ -5778,6 +6153,20 @@ func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConn
 	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
+func (x *planRun) writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
+}
+
+func (x *planRun) writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuthoredProduct]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredProductConnection(ctx, f.Of(planAuthoredProductConnection), v)
+}
+
 func (x *planRun) writeOBoolean2ᚖbool(ctx context.Context, f *plan.Field, v *bool) bool {
 	if v == nil {
 		return false
@@ -5832,6 +6221,20 @@ func (x *planRun) writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConne
 		return false
 	}
 	return x.writeCatalogNodeConnection(ctx, f.Of(planCatalogNodeConnection), v)
+}
+
+func (x *planRun) writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, f *plan.Field, v *model.CatalogPendingChangeConnection) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeCatalogPendingChangeConnection(ctx, f.Of(planCatalogPendingChangeConnection), v)
+}
+
+func (x *planRun) writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, f *plan.Field, v *publish.PendingEffect) bool {
+	if v == nil {
+		return false
+	}
+	return x.String(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[*v])
 }
 
 func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRelease) bool {
