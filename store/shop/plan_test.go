@@ -29,6 +29,8 @@ var fill = []string{
 	`INSERT INTO hierarchy (id, sequence, updated_at, body) SELECT id, sequence, created_at, body FROM catalog`,
 	`INSERT INTO node (id, hierarchy_id, sequence, updated_at, body)
 	 SELECT id, 'h' || CAST(sequence % 4 AS TEXT), sequence, created_at, body FROM catalog`,
+	`INSERT INTO product (id, live, parent_id, component_ids, created_at, updated_at, body)
+	 SELECT id, sequence % 2 = 0, '', '', sequence, sequence, body FROM catalog`,
 	`INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic, start_at, end_at, created_at, updated_at, body)
 	 SELECT id, sequence, 0, id, id, id, 'x_for_y', TRUE, FALSE, 0, sequence, sequence, sequence, body FROM catalog`,
 	`INSERT INTO promotion_code (promotion_number, epoch, code, id, max_uses, used, consume_unit, users, created_at)
