@@ -272,6 +272,7 @@ type ComplexityRoot struct {
 		Parent          func(childComplexity int) int
 		Products        func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PublishedAt     func(childComplexity int) int
+		Seo             func(childComplexity int) int
 		Slug            func(childComplexity int) int
 		UpdatedAt       func(childComplexity int) int
 	}
@@ -449,6 +450,7 @@ type ComplexityRoot struct {
 	}
 
 	File struct {
+		Alt       func(childComplexity int) int
 		CreatedAt func(childComplexity int) int
 		FileName  func(childComplexity int) int
 		GlobalID  func(childComplexity int) int
@@ -696,9 +698,11 @@ type ComplexityRoot struct {
 		ProductTypes                func(childComplexity int) int
 		Promotions                  func(childComplexity int) int
 		PublishedAt                 func(childComplexity int) int
+		Related                     func(childComplexity int, kind *string, first int) int
 		SKU                         func(childComplexity int) int
 		SaleExpires                 func(childComplexity int) int
 		SaleID                      func(childComplexity int) int
+		Seo                         func(childComplexity int) int
 		ShopperAttributes           func(childComplexity int) int
 		Slug                        func(childComplexity int) int
 		Status                      func(childComplexity int) int
@@ -1005,12 +1009,23 @@ type ComplexityRoot struct {
 		PromotionCodes        func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions            func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Settings              func(childComplexity int) int
+		Sitemap               func(childComplexity int, first int, after *string) int
 		Stock                 func(childComplexity int, productID string) int
 		StockLocations        func(childComplexity int) int
 		StockTransaction      func(childComplexity int, productID string, id string) int
 		StockTransactions     func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Stocks                func(childComplexity int, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		StocksByID            func(childComplexity int, productIds []string) int
+	}
+
+	RelatedProducts struct {
+		Nodes func(childComplexity int) int
+	}
+
+	Seo struct {
+		CanonicalPath func(childComplexity int) int
+		Description   func(childComplexity int) int
+		Title         func(childComplexity int) int
 	}
 
 	Settings struct {
@@ -1031,6 +1046,18 @@ type ComplexityRoot struct {
 		Scopes     func(childComplexity int) int
 		Token      func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	Sitemap struct {
+		EndCursor func(childComplexity int) int
+		Entries   func(childComplexity int) int
+	}
+
+	SitemapEntry struct {
+		ID        func(childComplexity int) int
+		Kind      func(childComplexity int) int
+		Path      func(childComplexity int) int
+		UpdatedAt func(childComplexity int) int
 	}
 
 	Stock struct {
@@ -1164,6 +1191,8 @@ type AuthoredProductResolver interface {
 	Product(ctx context.Context, obj *model.AuthoredProduct) (*model.Product, error)
 }
 type CatalogNodeResolver interface {
+	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
+
 	Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error)
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
@@ -1242,6 +1271,8 @@ type ProductResolver interface {
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 	Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error)
+	Seo(ctx context.Context, obj *model.Product) (*model.Seo, error)
+	Related(ctx context.Context, obj *model.Product, kind *string, first int) (*model.RelatedProducts, error)
 }
 type PromotionResolver interface {
 	MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error)
@@ -1275,6 +1306,7 @@ type QueryResolver interface {
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	CatalogNode(ctx context.Context, id *string, slug *string, path *string) (*model.CatalogNode, error)
 	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
+	Sitemap(ctx context.Context, first int, after *string) (*release.SitemapPage, error)
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
 	Currencies(ctx context.Context) ([]*release.Currency, error)
@@ -2138,6 +2170,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogNode.PublishedAt(childComplexity), true
+	case "CatalogNode.seo":
+		if e.ComplexityRoot.CatalogNode.Seo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNode.Seo(childComplexity), true
 	case "CatalogNode.slug":
 		if e.ComplexityRoot.CatalogNode.Slug == nil {
 			break
@@ -2792,6 +2830,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FacetValue.Value(childComplexity), true
 
+	case "File.alt":
+		if e.ComplexityRoot.File.Alt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.File.Alt(childComplexity), true
 	case "File.createdAt":
 		if e.ComplexityRoot.File.CreatedAt == nil {
 			break
@@ -4027,6 +4071,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.PublishedAt(childComplexity), true
+	case "Product.related":
+		if e.ComplexityRoot.Product.Related == nil {
+			break
+		}
+
+		args, err := ec.field_Product_related_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.Related(childComplexity, args["kind"].(*string), args["first"].(int)), true
 	case "Product.sku":
 		if e.ComplexityRoot.Product.SKU == nil {
 			break
@@ -4045,6 +4100,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.SaleID(childComplexity), true
+	case "Product.seo":
+		if e.ComplexityRoot.Product.Seo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.Seo(childComplexity), true
 	case "Product.shopperAttributes":
 		if e.ComplexityRoot.Product.ShopperAttributes == nil {
 			break
@@ -5550,6 +5611,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Settings(childComplexity), true
+	case "Query.sitemap":
+		if e.ComplexityRoot.Query.Sitemap == nil {
+			break
+		}
+
+		args, err := ec.field_Query_sitemap_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Sitemap(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Query.stock":
 		if e.ComplexityRoot.Query.Stock == nil {
 			break
@@ -5611,6 +5683,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.StocksByID(childComplexity, args["productIds"].([]string)), true
+
+	case "RelatedProducts.nodes":
+		if e.ComplexityRoot.RelatedProducts.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RelatedProducts.Nodes(childComplexity), true
+
+	case "Seo.canonicalPath":
+		if e.ComplexityRoot.Seo.CanonicalPath == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Seo.CanonicalPath(childComplexity), true
+	case "Seo.description":
+		if e.ComplexityRoot.Seo.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Seo.Description(childComplexity), true
+	case "Seo.title":
+		if e.ComplexityRoot.Seo.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Seo.Title(childComplexity), true
 
 	case "Settings.currency":
 		if e.ComplexityRoot.Settings.Currency == nil {
@@ -5680,6 +5778,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ShopperTokenCreatePayload.UserErrors(childComplexity), true
+
+	case "Sitemap.endCursor":
+		if e.ComplexityRoot.Sitemap.EndCursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Sitemap.EndCursor(childComplexity), true
+	case "Sitemap.nodes":
+		if e.ComplexityRoot.Sitemap.Entries == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Sitemap.Entries(childComplexity), true
+
+	case "SitemapEntry.uuid":
+		if e.ComplexityRoot.SitemapEntry.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SitemapEntry.ID(childComplexity), true
+	case "SitemapEntry.kind":
+		if e.ComplexityRoot.SitemapEntry.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SitemapEntry.Kind(childComplexity), true
+	case "SitemapEntry.path":
+		if e.ComplexityRoot.SitemapEntry.Path == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SitemapEntry.Path(childComplexity), true
+	case "SitemapEntry.updatedAt":
+		if e.ComplexityRoot.SitemapEntry.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SitemapEntry.UpdatedAt(childComplexity), true
 
 	case "Stock.allocated":
 		if e.ComplexityRoot.Stock.Allocated == nil {
@@ -6451,6 +6587,18 @@ type Query {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): CatalogNodeConnection
+
+  """
+  The paths of all nodes, then of all products that a node lists, for a sitemap. Rows without a path are left out.
+  Read it part by part: send ` + "`" + `endCursor` + "`" + ` as ` + "`" + `after` + "`" + ` until it is null.
+  Example: ` + "`" + `sitemap { nodes { path updatedAt } endCursor }` + "`" + `.
+  """
+  sitemap(
+    "Number of rows to read, 1 to 1000."
+    first: Int! = 1000
+    "The ` + "`" + `endCursor` + "`" + ` of the part before."
+    after: String
+  ): Sitemap
 
   # Files
   """
@@ -7326,6 +7474,38 @@ type Product implements Node {
   whole cart are in ` + "`" + `cartPreview` + "`" + `. Null only with an error.
   """
   promotions: [ProductPromotion!]
+  "What search engines show of it, and its canonical path."
+  seo: Seo!
+  """
+  Related products that are live: those that the merchant named. Without a ` + "`" + `kind` + "`" + ` these are all, and for a product
+  that names none, other products of its first node, those with the most tags in common first.
+  Example: ` + "`" + `related(kind: "accessory", first: 4) { nodes { name } }` + "`" + `.
+  """
+  related(
+    "Only those named for this kind, in the merchant's order."
+    kind: String
+    "Number of products, 1 to 50."
+    first: Int! = 10
+  ): RelatedProducts!
+}
+
+"Products related to a product."
+type RelatedProducts {
+  "The products, the most related first. Empty if there are none."
+  nodes: [Product!]!
+}
+
+"What search engines show of a page."
+type Seo {
+  "Title: the merchant's, else the name."
+  title: String!
+  "Description: the merchant's, else the first 160 characters of the description, to the end of a word. Empty if there is none."
+  description: String!
+  """
+  Path of the page, for ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + `: slugs from the hierarchy down, joined by slashes. A product has
+  that of its first node. Null if no node lists it, or if it or a node above has no slug.
+  """
+  canonicalPath: String
 }
 
 "Publication status of a product."
@@ -7350,6 +7530,34 @@ type ProductFile {
   attachedAt: DateTime
   "The file."
   file: File!
+}
+
+"A part of the sitemap."
+type Sitemap {
+  "The paths."
+  nodes: [SitemapEntry!]!
+  "Cursor of the next part. Null for the last one."
+  endCursor: String
+}
+
+"A path that a storefront shows."
+type SitemapEntry {
+  "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `: ` + "`" + `bikes/road-bikes` + "`" + `."
+  path: String!
+  "What it leads to."
+  kind: SitemapKind!
+  "Own id of the product or node."
+  uuid: ID!
+  "Time at which the catalog first showed this version."
+  updatedAt: DateTime!
+}
+
+"What a path leads to."
+enum SitemapKind {
+  "A node."
+  NODE
+  "A product."
+  PRODUCT
 }
 
 # Prices
@@ -7777,6 +7985,8 @@ type CatalogNode implements Node {
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
   language: String!
+  "What search engines show of it, and its canonical path."
+  seo: Seo!
   "Whether there are nodes below it."
   hasChildren: Boolean!
   "The hierarchy that it belongs to."
@@ -7933,6 +8143,11 @@ type File implements Node {
   href: String!
   "Time of creation. Null if unknown."
   createdAt: DateTime
+  """
+  Text to read in place of the image, in the product's language: as the product that shows the file names it, else
+  the product's name. Empty for a file of ` + "`" + `file` + "`" + `, ` + "`" + `files` + "`" + ` or ` + "`" + `node` + "`" + `. Front-end caches must keep it with the product.
+  """
+  alt: String!
   "Width in pixels. Null if it is not an image."
   width: Int
   "Height in pixels. Null if it is not an image."
@@ -10536,6 +10751,8 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_publishedAt(ctx, field)
 	case "language":
 		return ec.fieldContext_CatalogNode_language(ctx, field)
+	case "seo":
+		return ec.fieldContext_CatalogNode_seo(ctx, field)
 	case "hasChildren":
 		return ec.fieldContext_CatalogNode_hasChildren(ctx, field)
 	case "hierarchy":
@@ -10914,6 +11131,8 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_href(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_File_createdAt(ctx, field)
+	case "alt":
+		return ec.fieldContext_File_alt(ctx, field)
 	case "width":
 		return ec.fieldContext_File_width(ctx, field)
 	case "height":
@@ -11350,6 +11569,10 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_stock(ctx, field)
 	case "promotions":
 		return ec.fieldContext_Product_promotions(ctx, field)
+	case "seo":
+		return ec.fieldContext_Product_seo(ctx, field)
+	case "related":
+		return ec.fieldContext_Product_related(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Product", field.Name)
 }
@@ -11858,6 +12081,26 @@ func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type PromotionUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_RelatedProducts_nodes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RelatedProducts", field.Name)
+}
+
+func (ec *executionContext) childFields_Seo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "title":
+		return ec.fieldContext_Seo_title(ctx, field)
+	case "description":
+		return ec.fieldContext_Seo_description(ctx, field)
+	case "canonicalPath":
+		return ec.fieldContext_Seo_canonicalPath(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Seo", field.Name)
+}
+
 func (ec *executionContext) childFields_Settings(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "pageLength":
@@ -11896,6 +12139,30 @@ func (ec *executionContext) childFields_ShopperTokenCreatePayload(ctx context.Co
 		return ec.fieldContext_ShopperTokenCreatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ShopperTokenCreatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Sitemap(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_Sitemap_nodes(ctx, field)
+	case "endCursor":
+		return ec.fieldContext_Sitemap_endCursor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Sitemap", field.Name)
+}
+
+func (ec *executionContext) childFields_SitemapEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "path":
+		return ec.fieldContext_SitemapEntry_path(ctx, field)
+	case "kind":
+		return ec.fieldContext_SitemapEntry_kind(ctx, field)
+	case "uuid":
+		return ec.fieldContext_SitemapEntry_uuid(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_SitemapEntry_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SitemapEntry", field.Name)
 }
 
 func (ec *executionContext) childFields_Stock(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13195,6 +13462,28 @@ func (ec *executionContext) field_Product_componentProductsConnection_args(ctx c
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Product_related_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "kind",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kind"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
 	return args, nil
 }
 
@@ -14519,6 +14808,28 @@ func (ec *executionContext) field_Query_promotions_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_sitemap_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
 	return args, nil
 }
 
@@ -17941,6 +18252,38 @@ func (ec *executionContext) fieldContext_CatalogNode_language(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogNode_seo(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogNode().Seo(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Seo) graphql.Marshaler {
+			return ec.marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Seo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CatalogNode_hasChildren(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21068,6 +21411,29 @@ func (ec *executionContext) _File_createdAt(ctx context.Context, field graphql.C
 }
 func (ec *executionContext) fieldContext_File_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _File_alt(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_File_alt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_File_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _File_width(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
@@ -26423,6 +26789,82 @@ func (ec *executionContext) fieldContext_Product_promotions(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_seo(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().Seo(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Seo) graphql.Marshaler {
+			return ec.marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Seo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_related(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_related(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().Related(ctx, obj, fc.Args["kind"].(*string), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.RelatedProducts) graphql.Marshaler {
+			return ec.marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_related(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RelatedProducts(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_related_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31089,6 +31531,50 @@ func (ec *executionContext) fieldContext_Query_catalogNodes(ctx context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_sitemap(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_sitemap(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Sitemap(ctx, fc.Args["first"].(int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *release.SitemapPage) graphql.Marshaler {
+			return ec.marshalOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_sitemap(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Sitemap(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_sitemap_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_file(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -32747,6 +33233,107 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _RelatedProducts_nodes(ctx context.Context, field graphql.CollectedField, obj *model.RelatedProducts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RelatedProducts_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Product) graphql.Marshaler {
+			return ec.marshalNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RelatedProducts_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RelatedProducts",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Seo_title(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Seo_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Seo_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Seo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Seo_description(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Seo_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Seo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Seo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Seo_canonicalPath(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Seo_canonicalPath(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CanonicalPath, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Seo_canonicalPath(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Seo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Settings_pageLength(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -33025,6 +33612,153 @@ func (ec *executionContext) fieldContext_ShopperTokenCreatePayload_userErrors(_ 
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Sitemap_nodes(ctx context.Context, field graphql.CollectedField, obj *release.SitemapPage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Sitemap_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Entries, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.SitemapEntry) graphql.Marshaler {
+			return ec.marshalNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Sitemap_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Sitemap",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SitemapEntry(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Sitemap_endCursor(ctx context.Context, field graphql.CollectedField, obj *release.SitemapPage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Sitemap_endCursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EndCursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Sitemap_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Sitemap", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SitemapEntry_path(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SitemapEntry_path(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Path, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SitemapEntry_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SitemapEntry_kind(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SitemapEntry_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v release.SitemapKind) graphql.Marshaler {
+			return ec.marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SitemapEntry_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type SitemapKind does not have child fields"))
+}
+
+func (ec *executionContext) _SitemapEntry_uuid(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SitemapEntry_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SitemapEntry_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _SitemapEntry_updatedAt(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SitemapEntry_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SitemapEntry_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _Stock_id(ctx context.Context, field graphql.CollectedField, obj *model.Stock) (ret graphql.Marshaler) {
@@ -40850,6 +41584,44 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "seo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogNode_seo(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "hasChildren":
 			out.Values[i] = ec._CatalogNode_hasChildren(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -42687,6 +43459,11 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 		case "createdAt":
 			out.Values[i] = ec._File_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "alt":
+			out.Values[i] = ec._File_alt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "width":
@@ -45101,6 +45878,82 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 				}()
 				res = ec._Product_promotions(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "seo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_seo(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "related":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_related(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -47673,6 +48526,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "sitemap":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_sitemap(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "file":
 			field := field
 
@@ -48544,6 +49419,92 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 	return out
 }
 
+var relatedProductsImplementors = []string{"RelatedProducts"}
+
+func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.SelectionSet, obj *model.RelatedProducts) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, relatedProductsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RelatedProducts")
+		case "nodes":
+			out.Values[i] = ec._RelatedProducts_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var seoImplementors = []string{"Seo"}
+
+func (ec *executionContext) _Seo(ctx context.Context, sel ast.SelectionSet, obj *model.Seo) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, seoImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Seo")
+		case "title":
+			out.Values[i] = ec._Seo_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._Seo_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "canonicalPath":
+			out.Values[i] = ec._Seo_canonicalPath(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var settingsImplementors = []string{"Settings"}
 
 func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet, obj *store.Settings) graphql.Marshaler {
@@ -48674,6 +49635,102 @@ func (ec *executionContext) _ShopperTokenCreatePayload(ctx context.Context, sel 
 			}
 		case "userErrors":
 			out.Values[i] = ec._ShopperTokenCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var sitemapImplementors = []string{"Sitemap"}
+
+func (ec *executionContext) _Sitemap(ctx context.Context, sel ast.SelectionSet, obj *release.SitemapPage) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sitemapImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Sitemap")
+		case "nodes":
+			out.Values[i] = ec._Sitemap_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "endCursor":
+			out.Values[i] = ec._Sitemap_endCursor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var sitemapEntryImplementors = []string{"SitemapEntry"}
+
+func (ec *executionContext) _SitemapEntry(ctx context.Context, sel ast.SelectionSet, obj *release.SitemapEntry) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sitemapEntryImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SitemapEntry")
+		case "path":
+			out.Values[i] = ec._SitemapEntry_path(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._SitemapEntry_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._SitemapEntry_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._SitemapEntry_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -52568,6 +53625,26 @@ func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, sel ast.SelectionSet, v *model.RelatedProducts) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RelatedProducts(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, sel ast.SelectionSet, v *model.Seo) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Seo(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNSettingsUpdateInput2porticoᚋgraphᚋmodelᚐSettingsUpdateInput(ctx context.Context, v any) (model.SettingsUpdateInput, error) {
 	res, err := ec.unmarshalInputSettingsUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -52577,6 +53654,60 @@ func (ec *executionContext) unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋ
 	res, err := ec.unmarshalInputShopperTokenCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) marshalNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.SitemapEntry) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx context.Context, sel ast.SelectionSet, v *release.SitemapEntry) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SitemapEntry(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, v any) (release.SitemapKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, sel ast.SelectionSet, v release.SitemapKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[string]release.SitemapKind{
+		"NODE":    release.SitemapNode,
+		"PRODUCT": release.SitemapProduct,
+	}
+	marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[release.SitemapKind]string{
+		release.SitemapNode:    "NODE",
+		release.SitemapProduct: "PRODUCT",
+	}
+)
 
 func (ec *executionContext) marshalNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -54429,6 +55560,13 @@ func (ec *executionContext) marshalOShopperTokenCreatePayload2ᚖporticoᚋgraph
 		return graphql.Null
 	}
 	return ec._ShopperTokenCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx context.Context, sel ast.SelectionSet, v *release.SitemapPage) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Sitemap(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {

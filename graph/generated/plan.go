@@ -1048,13 +1048,14 @@ var planCatalogNode = &plan.Object{
 		"updatedAt":       {Number: 6, NonNull: true},
 		"publishedAt":     {Number: 7, NonNull: true},
 		"language":        {Number: 8, NonNull: true},
-		"hasChildren":     {Number: 9, NonNull: true},
-		"hierarchy":       {Number: 10, NonNull: true, Resolver: true},
-		"parent":          {Number: 11, Resolver: true},
-		"breadcrumbs":     {Number: 12, NonNull: true, Resolver: true},
-		"children":        {Number: 13, NonNull: true, Resolver: true},
-		"curatedProducts": {Number: 14, NonNull: true, Resolver: true},
-		"products":        {Number: 15, NonNull: true, Resolver: true},
+		"seo":             {Number: 9, NonNull: true, Resolver: true},
+		"hasChildren":     {Number: 10, NonNull: true},
+		"hierarchy":       {Number: 11, NonNull: true, Resolver: true},
+		"parent":          {Number: 12, Resolver: true},
+		"breadcrumbs":     {Number: 13, NonNull: true, Resolver: true},
+		"children":        {Number: 14, NonNull: true, Resolver: true},
+		"curatedProducts": {Number: 15, NonNull: true, Resolver: true},
+		"products":        {Number: 16, NonNull: true, Resolver: true},
 	},
 }
 
@@ -1089,27 +1090,33 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
 	case 8: // language
 		return x.writeNString2string(ctx, f, obj.Language)
-	case 9: // hasChildren
+	case 9: // seo
+		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.CatalogNode().Seo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
+	case 10: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 10: // hierarchy
+	case 11: // hierarchy
 		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.CatalogNode().Hierarchy(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 11: // parent
+	case 12: // parent
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) { return x.resolvers.CatalogNode().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 12: // breadcrumbs
+	case 13: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.Breadcrumb, error) { return x.resolvers.CatalogNode().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, v)
-	case 13: // children
+	case 14: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_children_args)
 		if !ok {
 			return false
@@ -1121,13 +1128,13 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 14: // curatedProducts
+	case 15: // curatedProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.CatalogNode().CuratedProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 15: // products
+	case 16: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_products_args)
 		if !ok {
 			return false
@@ -1901,8 +1908,9 @@ var planFile = &plan.Object{
 		"public":    {Number: 5, NonNull: true},
 		"href":      {Number: 6, NonNull: true},
 		"createdAt": {Number: 7},
-		"width":     {Number: 8},
-		"height":    {Number: 9},
+		"alt":       {Number: 8, NonNull: true},
+		"width":     {Number: 9},
+		"height":    {Number: 10},
 	},
 }
 
@@ -1935,9 +1943,11 @@ func (x *planRun) fieldFile(ctx context.Context, f *plan.Field, obj *catalog.Fil
 		return x.writeNString2string(ctx, f, obj.Href())
 	case 7: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt())
-	case 8: // width
+	case 8: // alt
+		return x.writeNString2string(ctx, f, obj.Alt())
+	case 9: // width
 		return x.writeOInt2ᚖint(ctx, f, obj.Width())
-	case 9: // height
+	case 10: // height
 		return x.writeOInt2ᚖint(ctx, f, obj.Height())
 	}
 	return x.String("File")
@@ -2546,6 +2556,8 @@ var planProduct = &plan.Object{
 		"breadcrumbs":                 {Number: 51, NonNull: true, Resolver: true},
 		"stock":                       {Number: 52, Dynamic: true, Resolver: true},
 		"promotions":                  {Number: 53, Dynamic: true, Resolver: true},
+		"seo":                         {Number: 54, NonNull: true, Resolver: true},
+		"related":                     {Number: 55, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2746,6 +2758,24 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
+	case 54: // seo
+		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
+	case 55: // related
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.RelatedProducts, error) {
+			return x.resolvers.Product().Related(ctx, obj, arguments["kind"].(*string), arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, f, v)
 	}
 	return x.String("Product")
 }
@@ -3755,46 +3785,47 @@ var planQuery = &plan.Object{
 		"hierarchies":           {Number: 6, Resolver: true},
 		"catalogNode":           {Number: 7, Resolver: true},
 		"catalogNodes":          {Number: 8, Resolver: true},
-		"file":                  {Number: 9, Resolver: true},
-		"files":                 {Number: 10, Resolver: true},
-		"currencies":            {Number: 11, Resolver: true},
-		"locales":               {Number: 12, Resolver: true},
-		"channels":              {Number: 13, Resolver: true},
-		"currency":              {Number: 14, Resolver: true},
-		"catalogResolution":     {Number: 15, Resolver: true},
-		"stock":                 {Number: 16, Resolver: true},
-		"stocks":                {Number: 17, Resolver: true},
-		"stocksById":            {Number: 18, Resolver: true},
-		"stockLocations":        {Number: 19, Resolver: true},
-		"stockTransactions":     {Number: 20, Resolver: true},
-		"stockTransaction":      {Number: 21, Resolver: true},
-		"promotion":             {Number: 22, Resolver: true},
-		"promotions":            {Number: 23, Resolver: true},
-		"promotionCode":         {Number: 24, Resolver: true},
-		"promotionCodes":        {Number: 25, Resolver: true},
-		"promotionCodeCheck":    {Number: 26, Resolver: true},
-		"promotionCodeUsages":   {Number: 27, Resolver: true},
-		"catalog":               {Number: 28, Resolver: true},
-		"catalogs":              {Number: 29, Resolver: true},
-		"catalogRule":           {Number: 30, Resolver: true},
-		"catalogRules":          {Number: 31, Resolver: true},
-		"authoredHierarchy":     {Number: 32, Resolver: true},
-		"authoredHierarchies":   {Number: 33, Resolver: true},
-		"authoredNode":          {Number: 34, Resolver: true},
-		"authoredNodes":         {Number: 35, Resolver: true},
-		"authoredProduct":       {Number: 36, Resolver: true},
-		"authoredProducts":      {Number: 37, Resolver: true},
-		"catalogPendingChanges": {Number: 38, Resolver: true},
-		"catalogReleases":       {Number: 39, Resolver: true},
-		"job":                   {Number: 40, Resolver: true},
-		"jobs":                  {Number: 41, Resolver: true},
-		"settings":              {Number: 42, Resolver: true},
-		"gateway":               {Number: 43, Resolver: true},
-		"gateways":              {Number: 44, Resolver: true},
-		"node":                  {Number: 45, Resolver: true},
-		"nodes":                 {Number: 46, Resolver: true},
-		"__type":                {Number: 47, Introspection: true},
-		"__schema":              {Number: 48, Introspection: true},
+		"sitemap":               {Number: 9, Resolver: true},
+		"file":                  {Number: 10, Resolver: true},
+		"files":                 {Number: 11, Resolver: true},
+		"currencies":            {Number: 12, Resolver: true},
+		"locales":               {Number: 13, Resolver: true},
+		"channels":              {Number: 14, Resolver: true},
+		"currency":              {Number: 15, Resolver: true},
+		"catalogResolution":     {Number: 16, Resolver: true},
+		"stock":                 {Number: 17, Resolver: true},
+		"stocks":                {Number: 18, Resolver: true},
+		"stocksById":            {Number: 19, Resolver: true},
+		"stockLocations":        {Number: 20, Resolver: true},
+		"stockTransactions":     {Number: 21, Resolver: true},
+		"stockTransaction":      {Number: 22, Resolver: true},
+		"promotion":             {Number: 23, Resolver: true},
+		"promotions":            {Number: 24, Resolver: true},
+		"promotionCode":         {Number: 25, Resolver: true},
+		"promotionCodes":        {Number: 26, Resolver: true},
+		"promotionCodeCheck":    {Number: 27, Resolver: true},
+		"promotionCodeUsages":   {Number: 28, Resolver: true},
+		"catalog":               {Number: 29, Resolver: true},
+		"catalogs":              {Number: 30, Resolver: true},
+		"catalogRule":           {Number: 31, Resolver: true},
+		"catalogRules":          {Number: 32, Resolver: true},
+		"authoredHierarchy":     {Number: 33, Resolver: true},
+		"authoredHierarchies":   {Number: 34, Resolver: true},
+		"authoredNode":          {Number: 35, Resolver: true},
+		"authoredNodes":         {Number: 36, Resolver: true},
+		"authoredProduct":       {Number: 37, Resolver: true},
+		"authoredProducts":      {Number: 38, Resolver: true},
+		"catalogPendingChanges": {Number: 39, Resolver: true},
+		"catalogReleases":       {Number: 40, Resolver: true},
+		"job":                   {Number: 41, Resolver: true},
+		"jobs":                  {Number: 42, Resolver: true},
+		"settings":              {Number: 43, Resolver: true},
+		"gateway":               {Number: 44, Resolver: true},
+		"gateways":              {Number: 45, Resolver: true},
+		"node":                  {Number: 46, Resolver: true},
+		"nodes":                 {Number: 47, Resolver: true},
+		"__type":                {Number: 48, Introspection: true},
+		"__schema":              {Number: 49, Introspection: true},
 	},
 }
 
@@ -3901,7 +3932,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 9: // file
+	case 9: // sitemap
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_sitemap_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*release.SitemapPage, error) {
+			return x.resolvers.Query().Sitemap(ctx, arguments["first"].(int), arguments["after"].(*string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx, f, v)
+	case 10: // file
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_file_args)
 		if !ok {
 			return false
@@ -3911,7 +3954,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 10: // files
+	case 11: // files
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_files_args)
 		if !ok {
 			return false
@@ -3923,25 +3966,25 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 11: // currencies
+	case 12: // currencies
 		v, err := plan.Call(ctx, func() ([]*release.Currency, error) { return x.resolvers.Query().Currencies(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, f, v)
-	case 12: // locales
+	case 13: // locales
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Locales(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 13: // channels
+	case 14: // channels
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Channels(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 14: // currency
+	case 15: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -3953,7 +3996,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 15: // catalogResolution
+	case 16: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -3965,7 +4008,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 16: // stock
+	case 17: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -3975,7 +4018,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 17: // stocks
+	case 18: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -3987,7 +4030,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 18: // stocksById
+	case 19: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -3999,13 +4042,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 19: // stockLocations
+	case 20: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 20: // stockTransactions
+	case 21: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -4017,7 +4060,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 21: // stockTransaction
+	case 22: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -4029,7 +4072,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 22: // promotion
+	case 23: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -4039,7 +4082,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 23: // promotions
+	case 24: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -4051,7 +4094,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 24: // promotionCode
+	case 25: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -4063,7 +4106,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 25: // promotionCodes
+	case 26: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -4075,7 +4118,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 26: // promotionCodeCheck
+	case 27: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -4087,7 +4130,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 27: // promotionCodeUsages
+	case 28: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -4099,7 +4142,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 28: // catalog
+	case 29: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -4109,7 +4152,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 29: // catalogs
+	case 30: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -4121,7 +4164,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 30: // catalogRule
+	case 31: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -4133,7 +4176,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 31: // catalogRules
+	case 32: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -4145,7 +4188,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // authoredHierarchy
+	case 33: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -4157,7 +4200,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 33: // authoredHierarchies
+	case 34: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -4169,7 +4212,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 34: // authoredNode
+	case 35: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -4181,7 +4224,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 35: // authoredNodes
+	case 36: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -4193,7 +4236,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 36: // authoredProduct
+	case 37: // authoredProduct
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
 		if !ok {
 			return false
@@ -4205,7 +4248,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 37: // authoredProducts
+	case 38: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
@@ -4217,7 +4260,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 38: // catalogPendingChanges
+	case 39: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -4229,7 +4272,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 39: // catalogReleases
+	case 40: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -4241,7 +4284,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 40: // job
+	case 41: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -4251,7 +4294,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 41: // jobs
+	case 42: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -4261,13 +4304,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 42: // settings
+	case 43: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 43: // gateway
+	case 44: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -4279,13 +4322,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 44: // gateways
+	case 45: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 45: // node
+	case 46: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4295,7 +4338,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 46: // nodes
+	case 47: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4305,12 +4348,76 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 47: // __type
+	case 48: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 48: // __schema
+	case 49: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
+}
+
+var planRelatedProducts = &plan.Object{
+	Name:      "RelatedProducts",
+	Satisfies: []string{"RelatedProducts"},
+	Fields: map[string]*plan.FieldInfo{
+		"nodes": {Number: 1, NonNull: true},
+	},
+}
+
+func (x *planRun) writeRelatedProducts(ctx context.Context, fields *plan.Fields, obj *model.RelatedProducts) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldRelatedProducts(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldRelatedProducts(ctx context.Context, f *plan.Field, obj *model.RelatedProducts) bool {
+	switch f.Number {
+	case 1: // nodes
+		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Nodes)
+	}
+	return x.String("RelatedProducts")
+}
+
+var planSeo = &plan.Object{
+	Name:      "Seo",
+	Satisfies: []string{"Seo"},
+	Fields: map[string]*plan.FieldInfo{
+		"title":         {Number: 1, NonNull: true},
+		"description":   {Number: 2, NonNull: true},
+		"canonicalPath": {Number: 3},
+	},
+}
+
+func (x *planRun) writeSeo(ctx context.Context, fields *plan.Fields, obj *model.Seo) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSeo(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSeo(ctx context.Context, f *plan.Field, obj *model.Seo) bool {
+	switch f.Number {
+	case 1: // title
+		return x.writeNString2string(ctx, f, obj.Title)
+	case 2: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	case 3: // canonicalPath
+		return x.writeOString2ᚖstring(ctx, f, obj.CanonicalPath)
+	}
+	return x.String("Seo")
 }
 
 var planSettings = &plan.Object{
@@ -4352,6 +4459,76 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 		return x.writeNString2string(ctx, f, obj.Locale)
 	}
 	return x.String("Settings")
+}
+
+var planSitemap = &plan.Object{
+	Name:      "Sitemap",
+	Satisfies: []string{"Sitemap"},
+	Fields: map[string]*plan.FieldInfo{
+		"nodes":     {Number: 1, NonNull: true},
+		"endCursor": {Number: 2},
+	},
+}
+
+func (x *planRun) writeSitemap(ctx context.Context, fields *plan.Fields, obj *release.SitemapPage) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSitemap(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSitemap(ctx context.Context, f *plan.Field, obj *release.SitemapPage) bool {
+	switch f.Number {
+	case 1: // nodes
+		return x.writeNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx, f, obj.Entries)
+	case 2: // endCursor
+		return x.writeOString2ᚖstring(ctx, f, obj.EndCursor())
+	}
+	return x.String("Sitemap")
+}
+
+var planSitemapEntry = &plan.Object{
+	Name:      "SitemapEntry",
+	Satisfies: []string{"SitemapEntry"},
+	Fields: map[string]*plan.FieldInfo{
+		"path":      {Number: 1, NonNull: true},
+		"kind":      {Number: 2, NonNull: true},
+		"uuid":      {Number: 3, NonNull: true},
+		"updatedAt": {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writeSitemapEntry(ctx context.Context, fields *plan.Fields, obj *release.SitemapEntry) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSitemapEntry(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSitemapEntry(ctx context.Context, f *plan.Field, obj *release.SitemapEntry) bool {
+	switch f.Number {
+	case 1: // path
+		return x.writeNString2string(ctx, f, obj.Path)
+	case 2: // kind
+		return x.writeNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx, f, obj.Kind)
+	case 3: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 4: // updatedAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	}
+	return x.String("SitemapEntry")
 }
 
 var planStock = &plan.Object{
@@ -5982,6 +6159,44 @@ func (x *planRun) writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromo
 	return x.String(marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[v])
 }
 
+func (x *planRun) writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, f *plan.Field, v *model.RelatedProducts) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeRelatedProducts(ctx, f.Of(planRelatedProducts), v)
+}
+
+func (x *planRun) writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, f *plan.Field, v *model.Seo) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeSeo(ctx, f.Of(planSeo), v)
+}
+
+func (x *planRun) writeNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx context.Context, f *plan.Field, v []*release.SitemapEntry) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx context.Context, f *plan.Field, v *release.SitemapEntry) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeSitemapEntry(ctx, f.Of(planSitemapEntry), v)
+}
+
+func (x *planRun) writeNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, f *plan.Field, v release.SitemapKind) bool {
+	return x.String(marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[v])
+}
+
 func (x *planRun) writeNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -6567,6 +6782,13 @@ func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Conte
 		return false
 	}
 	return x.writeSettings(ctx, f.Of(planSettings), v)
+}
+
+func (x *planRun) writeOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx context.Context, f *plan.Field, v *release.SitemapPage) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSitemap(ctx, f.Of(planSitemap), v)
 }
 
 func (x *planRun) writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {

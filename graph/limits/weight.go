@@ -44,6 +44,8 @@ var fieldWeights = map[string]float64{
 	"Query.authoredHierarchies":   16,
 	"Query.authoredNode":          16,
 	"Query.authoredNodes":         24,
+	"Query.sitemap":               600, // at most 1,000 products
+	"Product.related":             24,
 	"Query.authoredProduct":       16,
 	"Query.authoredProducts":      24,
 	"Query.catalogPendingChanges": 48,
@@ -72,7 +74,7 @@ var fieldWeights = map[string]float64{
 	"FileConnection.totalCount":                 12,
 	"Product.breadcrumbs":                       8,
 	"Product.nodes":                             4, "Product.parent": 2, "Product.children": 2, "Product.componentProducts": 2,
-	"Product.files": 2, "Product.mainImage": 2, "Product.stock": 2, "Product.promotions": 4, "Product.translations": 2,
+	"Product.files": 2, "Product.mainImage": 2, "Product.stock": 2, "Product.promotions": 4, "Product.seo": 8, "CatalogNode.seo": 8, "Product.translations": 2,
 	"CatalogNode.hierarchy": 2, "CatalogNode.parent": 2, "CatalogNode.breadcrumbs": 2, "CatalogNode.curatedProducts": 2,
 	"Stock.product": 2, "StockTransaction.stock": 2, "StockTransaction.product": 2, "ComponentOption.product": 2, "AuthoredProduct.product": 2,
 	"CatalogRule.catalog": 2, "CatalogRelease.catalog": 2, "PromotionCodeUsage.promotion": 2,

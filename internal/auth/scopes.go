@@ -61,6 +61,7 @@ var scopeTable = map[string]string{
 	"Query.authoredProduct":        "catalog:write",
 	"Query.authoredProducts":       "catalog:write",
 	"Query.catalogPendingChanges":  "catalog:write",
+	"Query.sitemap":                "catalog:read",
 
 	"ShopperContextInput.accountId":   "catalog:write",
 	"ShopperContextInput.accountTags": "catalog:write",

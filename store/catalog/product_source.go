@@ -46,12 +46,14 @@ type ProductAttributes struct {
 	Extensions          json.RawMessage       `json:"extensions,omitempty"`
 	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
 	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
+	SEO                 *SEOText              `json:"seo,omitempty"`
 }
 
 // LocaleText is a product's text in one language.
 type LocaleText struct {
-	Name        string `json:"name,omitempty"`
-	Description string `json:"description,omitempty"`
+	Name        string   `json:"name,omitempty"`
+	Description string   `json:"description,omitempty"`
+	SEO         *SEOText `json:"seo,omitempty"`
 }
 
 // variationSource is a property in which the children of a product differ.
@@ -84,6 +86,7 @@ type ProductRelationships struct {
 	MainImage         *authoring.LinkSource  `json:"main_image,omitempty"`
 	Files             *FileLinks             `json:"files,omitempty"`
 	ComponentProducts *authoring.LinksSource `json:"component_products,omitempty"`
+	Related           map[string][]string    `json:"related,omitempty"` // ids by kind
 }
 
 // FileIDs returns the distinct files of the product.
@@ -109,6 +112,7 @@ type FileLink struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
 	CreatedAt string `json:"created_at,omitempty"`
+	Alt       string `json:"alt,omitempty"` // alternative text
 }
 
 func (p *ProductSource) Key() string { return p.ID }
@@ -137,7 +141,9 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 		f.Locale("attributes.locales."+tag, tag)
 		f.Text("attributes.locales."+tag+".name", text.Name, authoring.MaxName)
 		f.Text("attributes.locales."+tag+".description", text.Description, authoring.MaxDescription)
+		text.SEO.check(f, "attributes.locales."+tag+".seo")
 	}
+	a.SEO.check(f, "attributes.seo")
 	f.IDs("attributes.options", a.Options)
 	checkVariations(f, "attributes.variations", a.Variations)
 	for key, component := range a.Components {
@@ -154,8 +160,10 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 		for i := range r.Files.Data {
 			f.ID("relationships.files.data."+strconv.Itoa(i)+".id", &r.Files.Data[i].ID)
 			f.Time("relationships.files.data."+strconv.Itoa(i)+".created_at", &r.Files.Data[i].CreatedAt)
+			f.Text("relationships.files.data."+strconv.Itoa(i)+".alt", r.Files.Data[i].Alt, authoring.MaxName)
 		}
 	}
+	checkRelated(f, "relationships.related", r.Related)
 	if p.ID != "" && p.parentID() == p.ID {
 		f.Add("relationships.parent.data.id", "must be another product")
 	}
