@@ -82,13 +82,7 @@ func (r *Resolver) mainImages(ctx context.Context, all []*model.Product) ([]*cat
 	if err != nil {
 		return nil, err
 	}
-	files, err := v.FilesOf(ctx, keysOf(all, func(p *model.Product) string { return p.MainImageID() }), storedProducts(all))
-	for i, file := range files {
-		if file != nil {
-			files[i] = file.ShownBy(all[i])
-		}
-	}
-	return files, err
+	return v.FilesOf(ctx, keysOf(all, func(p *model.Product) string { return p.MainImageID() }), storedProducts(all))
 }
 
 func (r productResolver) Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error) {
@@ -123,7 +117,7 @@ func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][
 		start := len(list)
 		for k, link := range p.FileLinks() {
 			if files[k] != nil {
-				list = append(list, &model.ProductFile{AttachedAt: attachedAt(link), File: files[k].ShownBy(p)})
+				list = append(list, &model.ProductFile{AttachedAt: attachedAt(link), File: files[k], Of: p})
 			}
 		}
 		attached[i], files = list[start:len(list):len(list)], files[len(p.FileLinks()):]

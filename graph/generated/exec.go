@@ -450,7 +450,6 @@ type ComplexityRoot struct {
 	}
 
 	File struct {
-		Alt       func(childComplexity int) int
 		CreatedAt func(childComplexity int) int
 		FileName  func(childComplexity int) int
 		GlobalID  func(childComplexity int) int
@@ -685,6 +684,7 @@ type ComplexityRoot struct {
 		ID                          func(childComplexity int) int
 		Language                    func(childComplexity int) int
 		MainImage                   func(childComplexity int) int
+		MainImageAlt                func(childComplexity int) int
 		ManufacturerPartNum         func(childComplexity int) int
 		Modifiers                   func(childComplexity int) int
 		Name                        func(childComplexity int) int
@@ -745,6 +745,7 @@ type ComplexityRoot struct {
 	}
 
 	ProductFile struct {
+		Alt        func(childComplexity int) int
 		AttachedAt func(childComplexity int) int
 		File       func(childComplexity int) int
 	}
@@ -1265,6 +1266,7 @@ type ProductResolver interface {
 	ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error)
 	MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error)
+
 	ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
@@ -2830,12 +2832,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FacetValue.Value(childComplexity), true
 
-	case "File.alt":
-		if e.ComplexityRoot.File.Alt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.File.Alt(childComplexity), true
 	case "File.createdAt":
 		if e.ComplexityRoot.File.CreatedAt == nil {
 			break
@@ -3993,6 +3989,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.MainImage(childComplexity), true
+	case "Product.mainImageAlt":
+		if e.ComplexityRoot.Product.MainImageAlt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.MainImageAlt(childComplexity), true
 	case "Product.manufacturerPartNum":
 		if e.ComplexityRoot.Product.ManufacturerPartNum == nil {
 			break
@@ -4283,6 +4285,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductFacets.Tags(childComplexity, args["first"].(int)), true
 
+	case "ProductFile.alt":
+		if e.ComplexityRoot.ProductFile.Alt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFile.Alt(childComplexity), true
 	case "ProductFile.attachedAt":
 		if e.ComplexityRoot.ProductFile.AttachedAt == nil {
 			break
@@ -7444,6 +7452,11 @@ type Product implements Node {
   files: [ProductFile!]!
   "Main image. Null if it has none."
   mainImage: File
+  """
+  Text to read in place of ` + "`" + `mainImage` + "`" + `: the one that the product gives the file, else the product's name. Null if it
+  has no main image.
+  """
+  mainImageAlt: String
   "All products that this bundle is made of."
   componentProducts: [Product!]!
   "The products that this bundle is made of, by page."
@@ -7528,6 +7541,8 @@ type ProductTranslation {
 type ProductFile {
   "Time at which it was attached. Null if unknown."
   attachedAt: DateTime
+  "Text to read in place of an image: the one that the product gives the file, else the product's name."
+  alt: String!
   "The file."
   file: File!
 }
@@ -8143,11 +8158,6 @@ type File implements Node {
   href: String!
   "Time of creation. Null if unknown."
   createdAt: DateTime
-  """
-  Text to read in place of the image, in the product's language: as the product that shows the file names it, else
-  the product's name. Empty for a file of ` + "`" + `file` + "`" + `, ` + "`" + `files` + "`" + ` or ` + "`" + `node` + "`" + `. Front-end caches must keep it with the product.
-  """
-  alt: String!
   "Width in pixels. Null if it is not an image."
   width: Int
   "Height in pixels. Null if it is not an image."
@@ -11131,8 +11141,6 @@ func (ec *executionContext) childFields_File(ctx context.Context, field graphql.
 		return ec.fieldContext_File_href(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_File_createdAt(ctx, field)
-	case "alt":
-		return ec.fieldContext_File_alt(ctx, field)
 	case "width":
 		return ec.fieldContext_File_width(ctx, field)
 	case "height":
@@ -11557,6 +11565,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_files(ctx, field)
 	case "mainImage":
 		return ec.fieldContext_Product_mainImage(ctx, field)
+	case "mainImageAlt":
+		return ec.fieldContext_Product_mainImageAlt(ctx, field)
 	case "componentProducts":
 		return ec.fieldContext_Product_componentProducts(ctx, field)
 	case "componentProductsConnection":
@@ -11637,6 +11647,8 @@ func (ec *executionContext) childFields_ProductFile(ctx context.Context, field g
 	switch field.Name {
 	case "attachedAt":
 		return ec.fieldContext_ProductFile_attachedAt(ctx, field)
+	case "alt":
+		return ec.fieldContext_ProductFile_alt(ctx, field)
 	case "file":
 		return ec.fieldContext_ProductFile_file(ctx, field)
 	}
@@ -21413,29 +21425,6 @@ func (ec *executionContext) fieldContext_File_createdAt(_ context.Context, field
 	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _File_alt(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_File_alt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Alt(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_File_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("File", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _File_width(ctx context.Context, field graphql.CollectedField, obj *catalog.File) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26585,6 +26574,29 @@ func (ec *executionContext) fieldContext_Product_mainImage(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_mainImageAlt(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_mainImageAlt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MainImageAlt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_mainImageAlt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Product_componentProducts(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27350,6 +27362,29 @@ func (ec *executionContext) _ProductFile_attachedAt(ctx context.Context, field g
 }
 func (ec *executionContext) fieldContext_ProductFile_attachedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductFile", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ProductFile_alt(ctx context.Context, field graphql.CollectedField, obj *model.ProductFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFile_alt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFile_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFile", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ProductFile_file(ctx context.Context, field graphql.CollectedField, obj *model.ProductFile) (ret graphql.Marshaler) {
@@ -43461,11 +43496,6 @@ func (ec *executionContext) _File(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
-		case "alt":
-			out.Values[i] = ec._File_alt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
 		case "width":
 			out.Values[i] = ec._File_width(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -45677,6 +45707,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "mainImageAlt":
+			out.Values[i] = ec._Product_mainImageAlt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "componentProducts":
 			field := field
 
@@ -46328,6 +46363,11 @@ func (ec *executionContext) _ProductFile(ctx context.Context, sel ast.SelectionS
 		case "attachedAt":
 			out.Values[i] = ec._ProductFile_attachedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "alt":
+			out.Values[i] = ec._ProductFile_alt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "file":

@@ -1908,9 +1908,8 @@ var planFile = &plan.Object{
 		"public":    {Number: 5, NonNull: true},
 		"href":      {Number: 6, NonNull: true},
 		"createdAt": {Number: 7},
-		"alt":       {Number: 8, NonNull: true},
-		"width":     {Number: 9},
-		"height":    {Number: 10},
+		"width":     {Number: 8},
+		"height":    {Number: 9},
 	},
 }
 
@@ -1943,11 +1942,9 @@ func (x *planRun) fieldFile(ctx context.Context, f *plan.Field, obj *catalog.Fil
 		return x.writeNString2string(ctx, f, obj.Href())
 	case 7: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt())
-	case 8: // alt
-		return x.writeNString2string(ctx, f, obj.Alt())
-	case 9: // width
+	case 8: // width
 		return x.writeOInt2ᚖint(ctx, f, obj.Width())
-	case 10: // height
+	case 9: // height
 		return x.writeOInt2ᚖint(ctx, f, obj.Height())
 	}
 	return x.String("File")
@@ -2550,14 +2547,15 @@ var planProduct = &plan.Object{
 		"childrenConnection":          {Number: 45, NonNull: true, Resolver: true},
 		"files":                       {Number: 46, NonNull: true, Resolver: true},
 		"mainImage":                   {Number: 47, Resolver: true},
-		"componentProducts":           {Number: 48, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 49, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 50, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 51, NonNull: true, Resolver: true},
-		"stock":                       {Number: 52, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 53, Dynamic: true, Resolver: true},
-		"seo":                         {Number: 54, NonNull: true, Resolver: true},
-		"related":                     {Number: 55, NonNull: true, Resolver: true},
+		"mainImageAlt":                {Number: 48},
+		"componentProducts":           {Number: 49, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 50, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 51, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 52, NonNull: true, Resolver: true},
+		"stock":                       {Number: 53, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 54, Dynamic: true, Resolver: true},
+		"seo":                         {Number: 55, NonNull: true, Resolver: true},
+		"related":                     {Number: 56, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2710,13 +2708,15 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 48: // componentProducts
+	case 48: // mainImageAlt
+		return x.writeOString2ᚖstring(ctx, f, obj.MainImageAlt())
+	case 49: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 49: // componentProductsConnection
+	case 50: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2728,19 +2728,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 50: // nodes
+	case 51: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 51: // breadcrumbs
+	case 52: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 52: // stock
+	case 53: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2749,7 +2749,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 53: // promotions
+	case 54: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2758,13 +2758,13 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
-	case 54: // seo
+	case 55: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 55: // related
+	case 56: // related
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
 		if !ok {
 			return false
@@ -2957,7 +2957,8 @@ var planProductFile = &plan.Object{
 	Satisfies: []string{"ProductFile"},
 	Fields: map[string]*plan.FieldInfo{
 		"attachedAt": {Number: 1},
-		"file":       {Number: 2, NonNull: true},
+		"alt":        {Number: 2, NonNull: true},
+		"file":       {Number: 3, NonNull: true},
 	},
 }
 
@@ -2978,7 +2979,9 @@ func (x *planRun) fieldProductFile(ctx context.Context, f *plan.Field, obj *mode
 	switch f.Number {
 	case 1: // attachedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.AttachedAt)
-	case 2: // file
+	case 2: // alt
+		return x.writeNString2string(ctx, f, obj.Alt())
+	case 3: // file
 		return x.writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, obj.File)
 	}
 	return x.String("ProductFile")

@@ -18,26 +18,7 @@ type File struct {
 	Link     FileHref `json:"link"`
 	Meta     FileMeta `json:"meta"`
 
-	json      []byte    // the stored JSON
-	describer Describer // nil for a file that is read by itself
-}
-
-// Describer is what shows files, such as a product, and knows their alternative texts.
-type Describer interface{ Alt(fileID string) string }
-
-// ShownBy returns the file with the alternative text that d has for it.
-func (f *File) ShownBy(d Describer) *File {
-	shown := *f
-	shown.describer = d
-	return &shown
-}
-
-// Alt is the text to read in place of the image; empty for a file that is read by itself.
-func (f *File) Alt() string {
-	if f.describer == nil {
-		return ""
-	}
-	return f.describer.Alt(f.ID)
+	json []byte // the stored JSON
 }
 
 // FileHref is a file's URL.

@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 8
-	formatSum   = "bf7ee5fd962294172668ec717f3f64016d98c9d4f2f4cbb49c9e06742486123e"
+	formatOfSum = 9
+	formatSum   = "f6d21af4e1487476329059f751a81c9cc56df69e1f14e20d3f09e5f8c632dab0"
 )
 
 func TestFormatOfReleases(t *testing.T) {
