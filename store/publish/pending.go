@@ -35,6 +35,7 @@ const (
 	ResourceNode          ResourceKind = "node"
 	ResourceHierarchy     ResourceKind = "hierarchy"
 	ResourceCatalog       ResourceKind = "catalog"
+	ResourceAttribute     ResourceKind = "attribute"
 )
 
 // PendingResource is a resource that was written since the served release of a catalog was made.

@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "f6d21af4e1487476329059f751a81c9cc56df69e1f14e20d3f09e5f8c632dab0"
+	formatSum   = "114fb6f1d36b3c4fc9e7dda74fb2dac214bcc35de97db70d3c3c7d68b728bda9"
 )
 
 func TestFormatOfReleases(t *testing.T) {
