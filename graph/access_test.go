@@ -71,6 +71,10 @@ func rootFields() map[string]string {
 		"Query.authoredHierarchy":      `{ authoredHierarchy(id: "attic") { name } }`,
 		"Query.authoredHierarchies":    `{ authoredHierarchies { totalCount } }`,
 		"Query.authoredNode":           `{ authoredNode(id: "box") { name productCount productIds } }`,
+		"Query.sitemap":                `{ sitemap { nodes { path kind updatedAt } } }`,
+		"Query.authoredProduct":        `{ authoredProduct(id: "drill-draft") { name status } }`,
+		"Query.authoredProducts":       `{ authoredProducts(status: DRAFT) { totalCount nodes { sku } } }`,
+		"Query.catalogPendingChanges":  `{ catalogPendingChanges(catalogId: "main") { complete totalCount nodes { kind uuid } } }`,
 		"Query.authoredNodes":          `{ authoredNodes(hierarchyId: "attic") { totalCount } }`,
 
 		// What is removed is made first, so that the operations go in any order.

@@ -136,7 +136,7 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 	quoted := func(values ...string) string { return strconv.Quote(values[a.IntN(len(values))]) }
 	products := []string{"anvil", "brush", "chalk", "easel", "easel-oak", "glue", "kit", "frame", "drill-draft", lamp}
 	switch coordinate + "." + argument.Name {
-	case "Query.product.id":
+	case "Query.product.id", "Query.authoredProduct.id":
 		return quoted(products...)
 	case "Query.product.sku", "Query.product.slug":
 		return ""
@@ -274,7 +274,7 @@ func globalIDs() (ids []string) {
 		{store.TypeProduct, "anvil", "easel", "easel-oak", "kit", "brush"}, {store.TypeCatalogNode, "tools", "sale", "workshop"}, {store.TypeHierarchy, "workshop", "seasons"},
 		{store.TypeFile, "photo-1", "photo-2"}, {store.TypeStock, "anvil", "drill-draft"}, {store.TypeRelease, "1", "2"}, {store.TypeJob, "job-1"},
 		{store.TypePromotion, "ten-off", "auto"}, {store.TypePromotionCode, "code-1", "code-3"}, {store.TypeCatalog, "main", "outlet"},
-		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredNode, "tools", "box"},
+		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"},
 	} {
 		for _, id := range of[1:] {
 			ids = append(ids, store.GlobalID(of[0], id))

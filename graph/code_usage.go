@@ -32,11 +32,12 @@ func (r queryResolver) PromotionCodeCheck(ctx context.Context, code string, user
 	return r.store.CheckCode(ctx, use)
 }
 
-func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
+func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
 	if err := auth.Require(ctx, "Query.promotionCodeUsages"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.CodeUsages(ctx, store.LocalID(promotionID), code,
+	of := redeem.UsageFilter{PromotionID: localID(promotionID), Code: code, Reference: reference}
+	slice, err := r.store.CodeUsages(ctx, of,
 		store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err

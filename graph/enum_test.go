@@ -44,7 +44,7 @@ type mirrorQuery struct {
 	*mirror
 }
 
-func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, order *model.ListOrder, _ *int, _ *string, _ *int, _ *string, _ *int) (*model.StockConnection, error) {
+func (q mirrorQuery) Stocks(_ context.Context, _ *model.ListBounds, _ *model.IntBounds, order *model.ListOrder, _ *int, _ *string, _ *int, _ *string, _ *int) (*model.StockConnection, error) {
 	q.order = order
 	return &model.StockConnection{Connection: model.NewConnection(&store.Slice[*model.Stock]{}, []*model.Stock{})}, nil
 }

@@ -33,9 +33,10 @@ var filterSamples = map[string]string{
 	"PromotionFilter.id": `{in: ["ten-off"]}`, "PromotionFilter.name": `{eq: "Ten off"}`, "PromotionFilter.nameLike": `"Ten*"`,
 	"PromotionFilter.promotionType": `[FIXED_DISCOUNT]`, "PromotionFilter.state": `[SCHEDULED, ACTIVE, EXPIRED, DISABLED]`,
 	"PromotionFilter.enabled": `true`, "PromotionFilter.automatic": `false`, "PromotionFilter.search": `"off"`, "PromotionFilter.bounds": `{id: {gt: "a"}}`,
-	"PromotionCodeFilter.code": `{in: ["TEN-OFF", "ten-off"]}`,
-	"FileFilter.ids":           `["photo-1", "photo-2"]`,
-	"ListBounds.id":            `{gt: "0"}`, "ListBounds.createdAt": `{gt: "2020-01-01"}`, "ListBounds.updatedAt": `{gt: "2020-01-01"}`,
+	"PromotionCodeFilter.code":       `{in: ["TEN-OFF", "ten-off"]}`,
+	"PromotionCodeFilter.startsWith": `"t"`, "PromotionCodeFilter.state": `[AVAILABLE]`, "PromotionCodeFilter.createdAt": `{ge: "2020-01-01"}`,
+	"FileFilter.ids": `["photo-1", "photo-2"]`,
+	"ListBounds.id":  `{gt: "0"}`, "ListBounds.createdAt": `{gt: "2020-01-01"}`, "ListBounds.updatedAt": `{gt: "2020-01-01"}`,
 }
 
 // A cursor is valid for later requests of the same list, at any time.

@@ -117,7 +117,7 @@ func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][
 		start := len(list)
 		for k, link := range p.FileLinks() {
 			if files[k] != nil {
-				list = append(list, &model.ProductFile{AttachedAt: attachedAt(link), File: files[k]})
+				list = append(list, &model.ProductFile{AttachedAt: attachedAt(link), File: files[k], Of: p})
 			}
 		}
 		attached[i], files = list[start:len(list):len(list)], files[len(p.FileLinks()):]

@@ -50,11 +50,11 @@ func (r promotionResolver) Codes(ctx context.Context, obj *model.Promotion, filt
 	}
 	page := pageOf(first, after, last, before, offset)
 	return model.Load(ctx, obj.BatchRow, "codes"+argumentsKey(page, orderBy, filter), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Promotion) ([]*model.PromotionCodeConnection, error) {
-		codes, err := filter.Codes()
+		wanted, err := filter.Filter()
 		if err != nil {
 			return nil, err
 		}
-		lists, err := r.store.CodesOfPromotions(ctx, keysOf(all, promotionOf), codes, orderBy.Sort(), page)
+		lists, err := r.store.CodesOfPromotions(ctx, keysOf(all, promotionOf), wanted, orderBy.Sort(), page)
 		if err != nil {
 			return nil, err
 		}

@@ -26,11 +26,11 @@ func (r queryResolver) PromotionCodes(ctx context.Context, promotionID string, f
 	if err := auth.Require(ctx, "Query.promotionCodes"); err != nil {
 		return nil, err
 	}
-	codes, err := filter.Codes()
+	wanted, err := filter.Filter()
 	if err != nil {
 		return nil, err
 	}
-	slice, err := r.store.PromotionCodes(ctx, store.LocalID(promotionID), codes, orderBy.Sort(), pageOf(first, after, last, before, offset))
+	slice, err := r.store.PromotionCodes(ctx, store.LocalID(promotionID), wanted, orderBy.Sort(), pageOf(first, after, last, before, offset))
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,7 @@ type (
 	jobResolver               struct{ *Resolver }
 	promotionResolver         struct{ *Resolver }
 	authoredNodeResolver      struct{ *Resolver }
+	authoredProductResolver   struct{ *Resolver }
 	codeRefusalResolver       struct{ *Resolver }
 	codeCheckResolver         struct{ *Resolver }
 	previewResolver           struct{ *Resolver }
@@ -142,6 +143,11 @@ func (r *Resolver) ComponentOption() generated.ComponentOptionResolver { return 
 // AuthoredNode implements generated.ResolverRoot.
 func (r *Resolver) AuthoredNode() generated.AuthoredNodeResolver { return authoredNodeResolver{r} }
 
+// AuthoredProduct implements generated.ResolverRoot.
+func (r *Resolver) AuthoredProduct() generated.AuthoredProductResolver {
+	return authoredProductResolver{r}
+}
+
 // MoneyInput implements generated.ResolverRoot.
 func (r *Resolver) MoneyInput() generated.MoneyInputResolver { return moneyInputResolver{} }
 
@@ -171,6 +177,14 @@ func deletion(kind, id string, err error) (*string, []*model.UserError, error) {
 	}
 	global := store.GlobalID(kind, id)
 	return &global, userErrs, nil
+}
+
+// localID returns the stored id of a global or stored id; nil for nil.
+func localID(id *string) *string {
+	if id == nil {
+		return nil
+	}
+	return new(store.LocalID(*id))
 }
 
 // localIDs converts global ids to stored ones. nil stays nil.

@@ -20,11 +20,11 @@ func (r queryResolver) Stock(ctx context.Context, productID string) (*model.Stoc
 	return orNull(singleRow[model.Stock](stock, err))
 }
 
-func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error) {
+func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error) {
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
-	slice, err := r.store.Stocks(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
+	slice, err := r.store.Stocks(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: append(filter.Ranges(), available.Ranges(store.SortAvailable)...), Page: pageOf(first, after, last, before, offset)})
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +33,11 @@ func (r queryResolver) Stocks(ctx context.Context, filter *model.ListBounds, ord
 }
 
 // StockPage is Stocks for REST, without cursors.
-func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*stock.StockPage, error) {
+func (r *Resolver) StockPage(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*stock.StockPage, error) {
 	if err := auth.Require(ctx, "Query.stocks"); err != nil {
 		return nil, err
 	}
-	return r.store.StockPage(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: filter.Ranges(), Page: pageOf(first, after, last, before, offset)})
+	return r.store.StockPage(ctx, store.ListQuery{Sort: orderBy.Sort(), Ranges: append(filter.Ranges(), available.Ranges(store.SortAvailable)...), Page: pageOf(first, after, last, before, offset)})
 }
 
 // maxStocks is the largest number of ids of Query.stocksById and Subscription.stockChanged.

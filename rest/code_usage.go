@@ -2,6 +2,7 @@ package rest
 
 import (
 	"net/http"
+	"slices"
 
 	"portico/graph/model"
 	"portico/store"
@@ -23,13 +24,13 @@ func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) 
 	if err != nil {
 		return err
 	}
-	bounds, err := listBounds(p.filter)
+	bounds, reference, err := usageFilter(p.filter)
 	if err != nil {
 		return err
 	}
-	p.addGraphQLHint(w, r, bounds, "promotionId", r.PathValue("id"), "code", code)
+	p.addGraphQLHint(w, r, bounds, "promotionId", r.PathValue("id"), "code", code, "reference", reference)
 	ctx := r.Context()
-	usages, err := a.resolver.Query().PromotionCodeUsages(ctx, r.PathValue("id"), code, bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
+	usages, err := a.resolver.Query().PromotionCodeUsages(ctx, new(r.PathValue("id")), code, reference, bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
@@ -38,6 +39,31 @@ func (a *API) writeUsages(w http.ResponseWriter, r *http.Request, code *string) 
 		return err
 	}
 	return writePage(w, a.newBuilder(r), g, usages.Nodes, newUsageResource)
+}
+
+// usageFilter parses a filter of usages: bounds on sort keys and eq(reference,…). Each is nil without one.
+func usageFilter(text string) (bounds *model.ListBounds, reference *string, err error) {
+	if text == "" {
+		return nil, nil, nil
+	}
+	conditions, err := parseFilter(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	rest := slices.DeleteFunc(conditions, func(c condition) bool {
+		if c.attribute != "reference" || c.operator != "eq" {
+			return false
+		}
+		if reference != nil || len(c.values) != 1 {
+			err = invalidFilter("must have one eq(reference,…) with one value")
+		}
+		reference = &c.values[0]
+		return true
+	})
+	if err == nil && len(rest) > 0 {
+		bounds, err = boundsOf(rest)
+	}
+	return bounds, reference, err
 }
 
 // usageResource is a redemption of a code.

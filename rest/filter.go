@@ -3,6 +3,7 @@ package rest
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"portico/graph/model"
@@ -275,6 +276,26 @@ func listBounds(text string) (*model.ListBounds, error) {
 	if err != nil {
 		return nil, err
 	}
+	return boundsOf(conditions)
+}
+
+// addIntBound adds the condition to bounds on a number.
+func (c condition) addIntBound(bounds *model.IntBounds) error {
+	if len(c.values) != 1 {
+		return invalidFilter("has %s(%s,…) with %d values; use one", c.operator, c.attribute, len(c.values))
+	}
+	number, err := strconv.ParseInt(strings.TrimSpace(c.values[0]), 10, 32)
+	if err != nil {
+		return invalidFilter("compares %s with %q, which is not a whole number of at most 32 bits", c.attribute, store.Abbreviate(c.values[0]))
+	}
+	if !bounds.Add(c.operator, int(number)) {
+		return invalidFilter("has %s(%s,…) twice", c.operator, c.attribute)
+	}
+	return nil
+}
+
+// boundsOf converts conditions to bounds on sort keys.
+func boundsOf(conditions []condition) (*model.ListBounds, error) {
 	bounds := &model.ListBounds{}
 	for _, c := range conditions {
 		if !c.isRange() {

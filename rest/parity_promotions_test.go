@@ -252,7 +252,11 @@ func drawCodes(d *dice) *parityCase {
 		q.client = d.rejectedClient()
 	} else if l.chance(40) {
 		f := pick(d, [2]string{"eq(code,TEN-OFF)", `{code: {eq: "TEN-OFF"}}`},
-			[2]string{"in(code,ten-off,none)", `{code: {in: ["ten-off", "none"]}}`}, [2]string{"gt(code,a)", `{code: {gt: "a"}}`})
+			[2]string{"in(code,ten-off,none)", `{code: {in: ["ten-off", "none"]}}`}, [2]string{"gt(code,a)", `{code: {gt: "a"}}`},
+			[2]string{"like(code,TEN*)", `{startsWith: "TEN"}`}, [2]string{"like(code,t*):in(state,available,expired)", `{startsWith: "t", state: [AVAILABLE, EXPIRED]}`},
+			[2]string{"eq(state,used_up)", `{state: USED_UP}`}, [2]string{"ge(created_at,2024-01-01)", `{createdAt: {ge: "2024-01-01"}}`},
+			[2]string{"lt(created_at,2100-01-01):like(code,*)", `{createdAt: {lt: "2100-01-01T00:00:00Z"}, startsWith: ""}`},
+			[2]string{"eq(state,good)", `{state: GOOD}`}, [2]string{"like(code,*N)", `{like: "*N"}`})
 		l.query.Set("filter", f[0])
 		l.arguments = append(l.arguments, "filter: "+f[1])
 	}

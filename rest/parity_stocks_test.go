@@ -16,7 +16,11 @@ func drawStocks(d *dice) *parityCase {
 	request := func(l *drawnRequest) {
 		l.where = "stock"
 		l.order()
-		l.stockFilter()
+		if l.chance(15) {
+			l.lowStock()
+		} else {
+			l.stockFilter()
+		}
 	}
 	if places := d.cursors[l.coordinate]; len(places) > 0 && d.chance(35) {
 		p := pick(d, places...)
@@ -56,6 +60,13 @@ func wireStock(s map[string]any) any {
 	return map[string]any{"id": s["uuid"], "type": "stock", "total": s["total"], "available": s["available"], "allocated": s["allocated"]}
 }
 
+// lowStock draws bounds on available units, which a drawn order contradicts.
+func (l *drawnRequest) lowStock() {
+	l.query.Set("filter", "le(available,7):gt( available , 1 )")
+	l.argument("available", "IntBounds", `{le: 7, gt: 1}`, map[string]any{"le": 7, "gt": 1})
+	l.where += " where low"
+}
+
 // stockFilter draws bounds, each with another key or operator.
 func (l *drawnRequest) stockFilter() {
 	n := pick(l.dice, 0, 0, 1, 1, 2, 3)
@@ -89,7 +100,8 @@ func (l *drawnRequest) badStockFilter() {
 		[2]string{"gt(id", `{id: {gt: }}`},
 		[2]string{"eq(id,a)", `{id: {eq: "a"}}`},
 		[2]string{"in(id,a)", `{id: {in: ["a"]}}`},
-		[2]string{"gt(available,1)", `{available: {gt: 1}}`},
+		[2]string{"gt(available,many)", `{available: {gt: "many"}}`},
+		[2]string{"gt(total,1)", `{total: {gt: 1}}`},
 		[2]string{"gt(updated_at,later)", `{updatedAt: {gt: "later"}}`},
 		[2]string{"gt(id,a):gt(id,b)", `{id: {gt: "a", gt: "b"}}`},
 		[2]string{"gt(id,a,b)", `{id: {gt: ["a", "b"]}}`},

@@ -52,6 +52,11 @@ func drawUsages(coordinate string) func(*dice) *parityCase {
 			l.order()
 			if l.chance(30) {
 				l.stockFilter()
+			} else if l.chance(20) {
+				reference := pick(l.dice, "order-3", "order-4", "none")
+				l.query.Set("filter", "eq(reference,"+reference+")")
+				l.argument("reference", "String", fmt.Sprintf("%q", reference), reference)
+				l.where += " of " + reference
 			}
 		}
 		if places := d.cursors[coordinate]; len(places) > 0 && d.chance(35) {

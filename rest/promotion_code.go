@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"portico/graph/generated"
 	"portico/graph/model"
@@ -176,14 +177,44 @@ func codeFilter(text string) (*model.PromotionCodeFilter, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := conditions[0]
-	if len(conditions) > 1 || c.attribute != "code" || c.operator != "eq" && c.operator != "in" {
-		return nil, invalidFilter("is not supported; use one of eq(code,…) and in(code,…,…)")
+	filter, bounds := &model.PromotionCodeFilter{}, &model.ListBounds{}
+	for _, c := range conditions {
+		twice := false
+		switch {
+		case c.attribute == "code" && (c.operator == "eq" || c.operator == "in"):
+			if c.operator == "eq" && len(c.values) != 1 {
+				return nil, invalidFilter("has eq(code,…) with %d values; use one", len(c.values))
+			}
+			twice, filter.Code = filter.Code != nil, &model.TextFilter{In: c.values}
+		case c.attribute == "code" && c.operator == "like":
+			twice = filter.StartsWith != nil
+			filter.StartsWith, err = c.prefix()
+		case c.attribute == "state" && (c.operator == "eq" && len(c.values) == 1 || c.operator == "in"):
+			twice = filter.State != nil
+			filter.State, err = enumValues(c, code.CodeStates())
+		case c.attribute == "created_at" && c.isRange():
+			err = c.addBound(bounds)
+			filter.CreatedAt = bounds.CreatedAt
+		default:
+			return nil, invalidFilter("is not supported; use one of eq(code,…), in(code,…,…), like(code,…*), eq(state,…), in(state,…,…), and gt, ge, lt and le on created_at")
+		}
+		if err == nil && twice {
+			err = invalidFilter("has two conditions on %s with %s; this list supports one", c.attribute, c.operator)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	if c.operator == "eq" && len(c.values) != 1 {
-		return nil, invalidFilter("has eq(code,…) with %d values; use one", len(c.values))
+	return filter, nil
+}
+
+// prefix returns the text before the star of like(code,TEXT*).
+func (c condition) prefix() (*string, error) {
+	text, starred := strings.CutSuffix(c.values[0], "*")
+	if !starred || len(c.values) != 1 || strings.Contains(text, "*") {
+		return nil, invalidFilter("has like(%s,…) with other than one text that ends in a star, such as SPRING-*", c.attribute)
 	}
-	return &model.PromotionCodeFilter{Code: &model.TextFilter{In: c.values}}, nil
+	return &text, nil
 }
 
 // deleteCode deletes a code. It ignores the body.

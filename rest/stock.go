@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,13 +21,13 @@ func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	bounds, err := listBounds(p.filter)
+	bounds, available, err := stockFilter(p.filter)
 	if err != nil {
 		return err
 	}
-	p.addGraphQLHint(w, r, bounds)
+	p.addGraphQLHint(w, r, bounds, "available", available)
 	ctx := r.Context()
-	stocks, err := a.resolver.StockPage(ctx, bounds, p.order, p.first, p.after, p.last, p.before, p.offset)
+	stocks, err := a.resolver.StockPage(ctx, bounds, available, p.order, p.first, p.after, p.last, p.before, p.offset)
 	if err != nil {
 		return err
 	}
@@ -39,6 +40,31 @@ func (a *API) stocks(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK, *body)
 	return nil
+}
+
+// stockFilter parses a filter of stock: bounds on sort keys and on available units. Each is nil without one.
+func stockFilter(text string) (bounds *model.ListBounds, available *model.IntBounds, err error) {
+	if text == "" {
+		return nil, nil, nil
+	}
+	conditions, err := parseFilter(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	rest := slices.DeleteFunc(conditions, func(c condition) bool {
+		if err != nil || c.attribute != string(store.SortAvailable) || !c.isRange() {
+			return false
+		}
+		if available == nil {
+			available = &model.IntBounds{}
+		}
+		err = c.addIntBound(available)
+		return true
+	})
+	if err == nil && len(rest) > 0 {
+		bounds, err = boundsOf(rest)
+	}
+	return bounds, available, err
 }
 
 // stockBuffers are buffers for pages of stock. The longest page has about 40 kB.

@@ -110,6 +110,7 @@ const (
 	TypeCatalogRule       = "CatalogRule"
 	TypeAuthoredHierarchy = "AuthoredHierarchy"
 	TypeAuthoredNode      = "AuthoredNode"
+	TypeAuthoredProduct   = "AuthoredProduct"
 )
 
 // GlobalID returns an id that is unique across types and opaque to clients.
@@ -130,7 +131,7 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 	}
 	switch kind {
 	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock, TypeRelease, TypeJob,
-		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode, TypePromotion, TypePromotionCode:
+		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode, TypeAuthoredProduct, TypePromotion, TypePromotionCode:
 		id, ok = CanonicalID(id)
 		return kind, id, ok
 	}

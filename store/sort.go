@@ -20,6 +20,7 @@ const (
 const (
 	SortName      SortBy = "name"      // name in the base language's collation, then id; promotions too, without collation
 	SortPrice     SortBy = "price"     // current price in the view's currency, then id; products without a price last in both directions
+	SortAvailable SortBy = "available" // of stock: units for sale, then product id
 	SortRelevance SortBy = "relevance" // search matches in name or SKU first, then the list's order
 )
 
@@ -45,6 +46,7 @@ type Range struct {
 	Attribute SortBy
 	Operator  string
 	ID        string    // the value if Attribute is id
+	Number    int       // the value if Attribute is available
 	Time      time.Time // the value otherwise
 }
 
@@ -81,10 +83,13 @@ func (r Range) Check() error {
 	return nil
 }
 
-// Value is the value to compare with: an id, or microseconds.
+// Value is the value to compare with: an id, a number, or microseconds.
 func (r Range) Value() any {
-	if r.Attribute == SortID {
+	switch r.Attribute {
+	case SortID:
 		return r.ID
+	case SortAvailable:
+		return r.Number
 	}
 	return Micros(r.Time)
 }

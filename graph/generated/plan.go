@@ -15,6 +15,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
+	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -430,6 +431,137 @@ func (x *planRun) fieldAuthoredNodeEdge(ctx context.Context, f *plan.Field, obj 
 		return x.writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredNodeEdge")
+}
+
+var planAuthoredProduct = &plan.Object{
+	Name:      "AuthoredProduct",
+	Satisfies: []string{"AuthoredProduct", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":        {Number: 1, NonNull: true},
+		"uuid":      {Number: 2, NonNull: true},
+		"name":      {Number: 3, NonNull: true},
+		"sku":       {Number: 4, NonNull: true},
+		"slug":      {Number: 5, NonNull: true},
+		"status":    {Number: 6, NonNull: true},
+		"createdAt": {Number: 7, NonNull: true},
+		"updatedAt": {Number: 8, NonNull: true},
+		"product":   {Number: 9, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProduct(ctx context.Context, fields *plan.Fields, obj *model.AuthoredProduct) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProduct(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *model.AuthoredProduct) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 4: // sku
+		return x.writeNString2string(ctx, f, obj.SKU)
+	case 5: // slug
+		return x.writeNString2string(ctx, f, obj.Slug)
+	case 6: // status
+		return x.writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, f, obj.Status)
+	case 7: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
+	case 8: // updatedAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	case 9: // product
+		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.AuthoredProduct().Product(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
+	}
+	return x.String("AuthoredProduct")
+}
+
+var planAuthoredProductConnection = &plan.Object{
+	Name:      "AuthoredProductConnection",
+	Satisfies: []string{"AuthoredProductConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuthoredProduct]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredProduct]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredProductConnection")
+}
+
+var planAuthoredProductEdge = &plan.Object{
+	Name:      "AuthoredProductEdge",
+	Satisfies: []string{"AuthoredProductEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuthoredProduct]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredProduct]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredProductEdge")
 }
 
 var planBreadcrumb = &plan.Object{
@@ -1001,13 +1133,14 @@ var planCatalogNode = &plan.Object{
 		"updatedAt":       {Number: 6, NonNull: true},
 		"publishedAt":     {Number: 7, NonNull: true},
 		"language":        {Number: 8, NonNull: true},
-		"hasChildren":     {Number: 9, NonNull: true},
-		"hierarchy":       {Number: 10, NonNull: true, Resolver: true},
-		"parent":          {Number: 11, Resolver: true},
-		"breadcrumbs":     {Number: 12, NonNull: true, Resolver: true},
-		"children":        {Number: 13, NonNull: true, Resolver: true},
-		"curatedProducts": {Number: 14, NonNull: true, Resolver: true},
-		"products":        {Number: 15, NonNull: true, Resolver: true},
+		"seo":             {Number: 9, NonNull: true, Resolver: true},
+		"hasChildren":     {Number: 10, NonNull: true},
+		"hierarchy":       {Number: 11, NonNull: true, Resolver: true},
+		"parent":          {Number: 12, Resolver: true},
+		"breadcrumbs":     {Number: 13, NonNull: true, Resolver: true},
+		"children":        {Number: 14, NonNull: true, Resolver: true},
+		"curatedProducts": {Number: 15, NonNull: true, Resolver: true},
+		"products":        {Number: 16, NonNull: true, Resolver: true},
 	},
 }
 
@@ -1042,27 +1175,33 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
 	case 8: // language
 		return x.writeNString2string(ctx, f, obj.Language)
-	case 9: // hasChildren
+	case 9: // seo
+		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.CatalogNode().Seo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
+	case 10: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 10: // hierarchy
+	case 11: // hierarchy
 		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.CatalogNode().Hierarchy(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 11: // parent
+	case 12: // parent
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) { return x.resolvers.CatalogNode().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 12: // breadcrumbs
+	case 13: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.Breadcrumb, error) { return x.resolvers.CatalogNode().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, v)
-	case 13: // children
+	case 14: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_children_args)
 		if !ok {
 			return false
@@ -1074,19 +1213,19 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 14: // curatedProducts
+	case 15: // curatedProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.CatalogNode().CuratedProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 15: // products
+	case 16: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_products_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["includeDescendants"].(bool), arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -1168,6 +1307,121 @@ func (x *planRun) fieldCatalogNodeEdge(ctx context.Context, f *plan.Field, obj *
 		return x.writeNCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.Node)
 	}
 	return x.String("CatalogNodeEdge")
+}
+
+var planCatalogPendingChange = &plan.Object{
+	Name:      "CatalogPendingChange",
+	Satisfies: []string{"CatalogPendingChange"},
+	Fields: map[string]*plan.FieldInfo{
+		"kind":    {Number: 1, NonNull: true},
+		"uuid":    {Number: 2, NonNull: true},
+		"effect":  {Number: 3},
+		"product": {Number: 4},
+	},
+}
+
+func (x *planRun) writeCatalogPendingChange(ctx context.Context, fields *plan.Fields, obj *model.CatalogPendingChange) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogPendingChange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogPendingChange(ctx context.Context, f *plan.Field, obj *model.CatalogPendingChange) bool {
+	switch f.Number {
+	case 1: // kind
+		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, f, obj.Kind)
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // effect
+		return x.writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx, f, obj.Effect)
+	case 4: // product
+		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Product)
+	}
+	return x.String("CatalogPendingChange")
+}
+
+var planCatalogPendingChangeConnection = &plan.Object{
+	Name:      "CatalogPendingChangeConnection",
+	Satisfies: []string{"CatalogPendingChangeConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+		"complete":   {Number: 5, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCatalogPendingChangeConnection(ctx context.Context, fields *plan.Fields, obj *model.CatalogPendingChangeConnection) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogPendingChangeConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogPendingChangeConnection(ctx context.Context, f *plan.Field, obj *model.CatalogPendingChangeConnection) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	case 5: // complete
+		return x.writeNBoolean2bool(ctx, f, obj.Complete)
+	}
+	return x.String("CatalogPendingChangeConnection")
+}
+
+var planCatalogPendingChangeEdge = &plan.Object{
+	Name:      "CatalogPendingChangeEdge",
+	Satisfies: []string{"CatalogPendingChangeEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCatalogPendingChangeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.CatalogPendingChange]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogPendingChangeEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogPendingChangeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.CatalogPendingChange]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, f, obj.Node)
+	}
+	return x.String("CatalogPendingChangeEdge")
 }
 
 var planCatalogPricebook = &plan.Object{
@@ -2037,7 +2291,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -2513,49 +2767,47 @@ var planProduct = &plan.Object{
 		"attributes":                  {Number: 14, NonNull: true, Resolver: true},
 		"priceModifiers":              {Number: 15, NonNull: true},
 		"modifiers":                   {Number: 16, NonNull: true},
-		"priceRange":                  {Number: 17, Resolver: true},
-		"originalPriceRange":          {Number: 18, Resolver: true},
-		"onSale":                      {Number: 19, NonNull: true, Resolver: true},
-		"baseProduct":                 {Number: 20, NonNull: true},
-		"baseProductId":               {Number: 21},
-		"createdAt":                   {Number: 22, NonNull: true},
-		"updatedAt":                   {Number: 23, NonNull: true},
-		"publishedAt":                 {Number: 24, NonNull: true},
-		"language":                    {Number: 25, NonNull: true},
-		"translations":                {Number: 26, NonNull: true, Resolver: true},
-		"catalogId":                   {Number: 27, NonNull: true},
-		"catalogSource":               {Number: 28, NonNull: true},
-		"pricebookId":                 {Number: 29},
-		"price":                       {Number: 30},
-		"displayPrice":                {Number: 31},
-		"originalPrice":               {Number: 32},
-		"originalDisplayPrice":        {Number: 33},
-		"saleId":                      {Number: 34},
-		"saleExpires":                 {Number: 35},
-		"tiers":                       {Number: 36, NonNull: true},
-		"components":                  {Number: 37, NonNull: true},
-		"bundleConfiguration":         {Number: 38, NonNull: true},
-		"customInputs":                {Number: 39, NonNull: true},
-		"extensions":                  {Number: 40, NonNull: true},
-		"shopperAttributes":           {Number: 41, NonNull: true},
-		"variations":                  {Number: 42, NonNull: true},
-		"childVariations":             {Number: 43, NonNull: true},
-		"variationMatrix":             {Number: 44, NonNull: true},
-		"childOptionIds":              {Number: 45, NonNull: true},
-		"childByOptions":              {Number: 46, Resolver: true},
-		"parent":                      {Number: 47, Resolver: true},
-		"children":                    {Number: 48, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 49, NonNull: true, Resolver: true},
-		"files":                       {Number: 50, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 51, Resolver: true},
-		"componentProducts":           {Number: 52, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 53, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 54, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 55, NonNull: true, Resolver: true},
-		"stock":                       {Number: 56, Dynamic: true, Resolver: true},
-		"availability":                {Number: 57, Dynamic: true, Resolver: true},
-		"availableForSale":            {Number: 58, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 59, Dynamic: true, Resolver: true},
+		"baseProduct":                 {Number: 17, NonNull: true},
+		"baseProductId":               {Number: 18},
+		"createdAt":                   {Number: 19, NonNull: true},
+		"updatedAt":                   {Number: 20, NonNull: true},
+		"publishedAt":                 {Number: 21, NonNull: true},
+		"language":                    {Number: 22, NonNull: true},
+		"translations":                {Number: 23, NonNull: true, Resolver: true},
+		"catalogId":                   {Number: 24, NonNull: true},
+		"catalogSource":               {Number: 25, NonNull: true},
+		"pricebookId":                 {Number: 26},
+		"price":                       {Number: 27},
+		"displayPrice":                {Number: 28},
+		"originalPrice":               {Number: 29},
+		"originalDisplayPrice":        {Number: 30},
+		"saleId":                      {Number: 31},
+		"saleExpires":                 {Number: 32},
+		"tiers":                       {Number: 33, NonNull: true},
+		"components":                  {Number: 34, NonNull: true},
+		"bundleConfiguration":         {Number: 35, NonNull: true},
+		"customInputs":                {Number: 36, NonNull: true},
+		"extensions":                  {Number: 37, NonNull: true},
+		"shopperAttributes":           {Number: 38, NonNull: true},
+		"variations":                  {Number: 39, NonNull: true},
+		"childVariations":             {Number: 40, NonNull: true},
+		"variationMatrix":             {Number: 41, NonNull: true},
+		"childOptionIds":              {Number: 42, NonNull: true},
+		"childByOptions":              {Number: 43, Resolver: true},
+		"parent":                      {Number: 44, Resolver: true},
+		"children":                    {Number: 45, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 46, NonNull: true, Resolver: true},
+		"files":                       {Number: 47, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 48, Resolver: true},
+		"mainImageAlt":                {Number: 49},
+		"componentProducts":           {Number: 50, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 51, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 52, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 53, NonNull: true, Resolver: true},
+		"stock":                       {Number: 54, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 55, Dynamic: true, Resolver: true},
+		"seo":                         {Number: 56, NonNull: true, Resolver: true},
+		"related":                     {Number: 57, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2616,81 +2868,63 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
 	case 16: // modifiers
 		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
-	case 17: // priceRange
-		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().PriceRange(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
-	case 18: // originalPriceRange
-		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().OriginalPriceRange(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
-	case 19: // onSale
-		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.Product().OnSale(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNBoolean2bool(ctx, f, v)
-	case 20: // baseProduct
+	case 17: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
-	case 21: // baseProductId
+	case 18: // baseProductId
 		return x.writeOID2ᚖstring(ctx, f, obj.BaseProductID())
-	case 22: // createdAt
+	case 19: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt())
-	case 23: // updatedAt
+	case 20: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
-	case 24: // publishedAt
+	case 21: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 25: // language
+	case 22: // language
 		return x.writeNString2string(ctx, f, obj.Language())
-	case 26: // translations
+	case 23: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 27: // catalogId
+	case 24: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 28: // catalogSource
+	case 25: // catalogSource
 		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 29: // pricebookId
+	case 26: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 30: // price
+	case 27: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 31: // displayPrice
+	case 28: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 32: // originalPrice
+	case 29: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 33: // originalDisplayPrice
+	case 30: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 34: // saleId
+	case 31: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 35: // saleExpires
+	case 32: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 36: // tiers
+	case 33: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
-	case 37: // components
+	case 34: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 38: // bundleConfiguration
+	case 35: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 39: // customInputs
+	case 36: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
-	case 40: // extensions
+	case 37: // extensions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions())
-	case 41: // shopperAttributes
+	case 38: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
-	case 42: // variations
+	case 39: // variations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
-	case 43: // childVariations
+	case 40: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 44: // variationMatrix
+	case 41: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
-	case 45: // childOptionIds
+	case 42: // childOptionIds
 		return x.writeNID2ᚕᚕstringᚄ(ctx, f, obj.ChildOptionIDs())
-	case 46: // childByOptions
+	case 43: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -2702,19 +2936,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 47: // parent
+	case 44: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 48: // children
+	case 45: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 49: // childrenConnection
+	case 46: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -2726,25 +2960,27 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 50: // files
+	case 47: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 51: // mainImage
+	case 48: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 52: // componentProducts
+	case 49: // mainImageAlt
+		return x.writeOString2ᚖstring(ctx, f, obj.MainImageAlt())
+	case 50: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 53: // componentProductsConnection
+	case 51: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2756,19 +2992,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 54: // nodes
+	case 52: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 55: // breadcrumbs
+	case 53: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 56: // stock
+	case 54: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2777,25 +3013,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 57: // availability
-		if x.Hole(f, obj) {
-			return true
-		}
-		v, err := plan.Call(ctx, func() (*store.Availability, error) { return x.resolvers.Product().Availability(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, f, v)
-	case 58: // availableForSale
-		if x.Hole(f, obj) {
-			return true
-		}
-		v, err := plan.Call(ctx, func() (*bool, error) { return x.resolvers.Product().AvailableForSale(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOBoolean2ᚖbool(ctx, f, v)
-	case 59: // promotions
+	case 55: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2804,6 +3022,24 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
+	case 56: // seo
+		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
+	case 57: // related
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.RelatedProducts, error) {
+			return x.resolvers.Product().Related(ctx, obj, arguments["kind"].(*string), arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, f, v)
 	}
 	return x.String("Product")
 }
@@ -3049,7 +3285,8 @@ var planProductFile = &plan.Object{
 	Satisfies: []string{"ProductFile"},
 	Fields: map[string]*plan.FieldInfo{
 		"attachedAt": {Number: 1},
-		"file":       {Number: 2, NonNull: true},
+		"alt":        {Number: 2, NonNull: true},
+		"file":       {Number: 3, NonNull: true},
 	},
 }
 
@@ -3070,7 +3307,9 @@ func (x *planRun) fieldProductFile(ctx context.Context, f *plan.Field, obj *mode
 	switch f.Number {
 	case 1: // attachedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.AttachedAt)
-	case 2: // file
+	case 2: // alt
+		return x.writeNString2string(ctx, f, obj.Alt())
+	case 3: // file
 		return x.writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, obj.File)
 	}
 	return x.String("ProductFile")
@@ -3089,13 +3328,12 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"inStock":             {Number: 10},
-		"price":               {Number: 11},
-		"option":              {Number: 12},
-		"attribute":           {Number: 13},
-		"node":                {Number: 14},
-		"bounds":              {Number: 15, Resolver: true},
-		"and":                 {Number: 16, Resolver: true},
+		"price":               {Number: 10},
+		"option":              {Number: 11},
+		"attribute":           {Number: 12},
+		"node":                {Number: 13},
+		"bounds":              {Number: 14, Resolver: true},
+		"and":                 {Number: 15, Resolver: true},
 	},
 }
 
@@ -3132,23 +3370,21 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ProductTypes)
 	case 9: // tags
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
-	case 10: // inStock
-		return x.writeOBoolean2ᚖbool(ctx, f, obj.InStock)
-	case 11: // price
+	case 10: // price
 		return x.writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, f, obj.Price)
-	case 12: // option
+	case 11: // option
 		return x.writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, f, obj.Option)
-	case 13: // attribute
+	case 12: // attribute
 		return x.writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, f, obj.Attribute)
-	case 14: // node
+	case 13: // node
 		return x.writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, f, obj.Node)
-	case 15: // bounds
+	case 14: // bounds
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
-	case 16: // and
+	case 15: // and
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3156,38 +3392,6 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
 	}
 	return x.String("ProductFilterValues")
-}
-
-var planProductPriceRange = &plan.Object{
-	Name:      "ProductPriceRange",
-	Satisfies: []string{"ProductPriceRange"},
-	Fields: map[string]*plan.FieldInfo{
-		"min": {Number: 1, NonNull: true},
-		"max": {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeProductPriceRange(ctx context.Context, fields *plan.Fields, obj *price.Range) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldProductPriceRange(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldProductPriceRange(ctx context.Context, f *plan.Field, obj *price.Range) bool {
-	switch f.Number {
-	case 1: // min
-		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Min)
-	case 2: // max
-		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Max)
-	}
-	return x.String("ProductPriceRange")
 }
 
 var planProductPromotion = &plan.Object{
@@ -3447,13 +3651,14 @@ var planPromotionCode = &plan.Object{
 		"uuid":        {Number: 2, NonNull: true},
 		"code":        {Number: 3, NonNull: true},
 		"valid":       {Number: 4, NonNull: true},
-		"uses":        {Number: 5},
-		"maxUses":     {Number: 6},
-		"used":        {Number: 7, NonNull: true},
-		"consumeUnit": {Number: 8, NonNull: true},
-		"users":       {Number: 9},
-		"createdAt":   {Number: 10},
-		"promotion":   {Number: 11, NonNull: true, Resolver: true},
+		"state":       {Number: 5, NonNull: true},
+		"uses":        {Number: 6},
+		"maxUses":     {Number: 7},
+		"used":        {Number: 8, NonNull: true},
+		"consumeUnit": {Number: 9, NonNull: true},
+		"users":       {Number: 10},
+		"createdAt":   {Number: 11},
+		"promotion":   {Number: 12, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3480,19 +3685,21 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *co
 		return x.writeNString2string(ctx, f, obj.Code)
 	case 4: // valid
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
-	case 5: // uses
+	case 5: // state
+		return x.writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, f, obj.State())
+	case 6: // uses
 		return x.writeOInt2ᚖint(ctx, f, obj.Uses())
-	case 6: // maxUses
+	case 7: // maxUses
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxUses)
-	case 7: // used
+	case 8: // used
 		return x.writeNInt2int(ctx, f, obj.Used)
-	case 8: // consumeUnit
+	case 9: // consumeUnit
 		return x.writeNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
-	case 9: // users
+	case 10: // users
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Users())
-	case 10: // createdAt
+	case 11: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt)
-	case 11: // promotion
+	case 12: // promotion
 		v, err := plan.Call(ctx, func() (*model.Promotion, error) { return x.resolvers.PromotionCode().Promotion(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3913,52 +4120,56 @@ var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
 	Fields: map[string]*plan.FieldInfo{
-		"product":             {Number: 1, Resolver: true},
-		"products":            {Number: 2, Resolver: true},
-		"productConfigured":   {Number: 3, Resolver: true},
-		"cartPreview":         {Number: 4, Resolver: true},
-		"hierarchy":           {Number: 5, Resolver: true},
-		"hierarchies":         {Number: 6, Resolver: true},
-		"catalogNode":         {Number: 7, Resolver: true},
-		"catalogNodes":        {Number: 8, Resolver: true},
-		"file":                {Number: 9, Resolver: true},
-		"files":               {Number: 10, Resolver: true},
-		"currencies":          {Number: 11, Resolver: true},
-		"locales":             {Number: 12, Resolver: true},
-		"channels":            {Number: 13, Resolver: true},
-		"attributes":          {Number: 14, Resolver: true},
-		"currency":            {Number: 15, Resolver: true},
-		"catalogResolution":   {Number: 16, Resolver: true},
-		"stock":               {Number: 17, Resolver: true},
-		"stocks":              {Number: 18, Resolver: true},
-		"stocksById":          {Number: 19, Resolver: true},
-		"stockLocations":      {Number: 20, Resolver: true},
-		"stockTransactions":   {Number: 21, Resolver: true},
-		"stockTransaction":    {Number: 22, Resolver: true},
-		"promotion":           {Number: 23, Resolver: true},
-		"promotions":          {Number: 24, Resolver: true},
-		"promotionCode":       {Number: 25, Resolver: true},
-		"promotionCodes":      {Number: 26, Resolver: true},
-		"promotionCodeCheck":  {Number: 27, Resolver: true},
-		"promotionCodeUsages": {Number: 28, Resolver: true},
-		"catalog":             {Number: 29, Resolver: true},
-		"catalogs":            {Number: 30, Resolver: true},
-		"catalogRule":         {Number: 31, Resolver: true},
-		"catalogRules":        {Number: 32, Resolver: true},
-		"authoredHierarchy":   {Number: 33, Resolver: true},
-		"authoredHierarchies": {Number: 34, Resolver: true},
-		"authoredNode":        {Number: 35, Resolver: true},
-		"authoredNodes":       {Number: 36, Resolver: true},
-		"catalogReleases":     {Number: 37, Resolver: true},
-		"job":                 {Number: 38, Resolver: true},
-		"jobs":                {Number: 39, Resolver: true},
-		"settings":            {Number: 40, Resolver: true},
-		"gateway":             {Number: 41, Resolver: true},
-		"gateways":            {Number: 42, Resolver: true},
-		"node":                {Number: 43, Resolver: true},
-		"nodes":               {Number: 44, Resolver: true},
-		"__type":              {Number: 45, Introspection: true},
-		"__schema":            {Number: 46, Introspection: true},
+		"product":               {Number: 1, Resolver: true},
+		"products":              {Number: 2, Resolver: true},
+		"productConfigured":     {Number: 3, Resolver: true},
+		"cartPreview":           {Number: 4, Resolver: true},
+		"hierarchy":             {Number: 5, Resolver: true},
+		"hierarchies":           {Number: 6, Resolver: true},
+		"catalogNode":           {Number: 7, Resolver: true},
+		"catalogNodes":          {Number: 8, Resolver: true},
+		"sitemap":               {Number: 9, Resolver: true},
+		"file":                  {Number: 10, Resolver: true},
+		"files":                 {Number: 11, Resolver: true},
+		"currencies":            {Number: 12, Resolver: true},
+		"locales":               {Number: 13, Resolver: true},
+		"channels":              {Number: 14, Resolver: true},
+		"attributes":            {Number: 15, Resolver: true},
+		"currency":              {Number: 16, Resolver: true},
+		"catalogResolution":     {Number: 17, Resolver: true},
+		"stock":                 {Number: 18, Resolver: true},
+		"stocks":                {Number: 19, Resolver: true},
+		"stocksById":            {Number: 20, Resolver: true},
+		"stockLocations":        {Number: 21, Resolver: true},
+		"stockTransactions":     {Number: 22, Resolver: true},
+		"stockTransaction":      {Number: 23, Resolver: true},
+		"promotion":             {Number: 24, Resolver: true},
+		"promotions":            {Number: 25, Resolver: true},
+		"promotionCode":         {Number: 26, Resolver: true},
+		"promotionCodes":        {Number: 27, Resolver: true},
+		"promotionCodeCheck":    {Number: 28, Resolver: true},
+		"promotionCodeUsages":   {Number: 29, Resolver: true},
+		"catalog":               {Number: 30, Resolver: true},
+		"catalogs":              {Number: 31, Resolver: true},
+		"catalogRule":           {Number: 32, Resolver: true},
+		"catalogRules":          {Number: 33, Resolver: true},
+		"authoredHierarchy":     {Number: 34, Resolver: true},
+		"authoredHierarchies":   {Number: 35, Resolver: true},
+		"authoredNode":          {Number: 36, Resolver: true},
+		"authoredNodes":         {Number: 37, Resolver: true},
+		"authoredProduct":       {Number: 38, Resolver: true},
+		"authoredProducts":      {Number: 39, Resolver: true},
+		"catalogPendingChanges": {Number: 40, Resolver: true},
+		"catalogReleases":       {Number: 41, Resolver: true},
+		"job":                   {Number: 42, Resolver: true},
+		"jobs":                  {Number: 43, Resolver: true},
+		"settings":              {Number: 44, Resolver: true},
+		"gateway":               {Number: 45, Resolver: true},
+		"gateways":              {Number: 46, Resolver: true},
+		"node":                  {Number: 47, Resolver: true},
+		"nodes":                 {Number: 48, Resolver: true},
+		"__type":                {Number: 49, Introspection: true},
+		"__schema":              {Number: 50, Introspection: true},
 	},
 }
 
@@ -3989,7 +4200,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4065,7 +4276,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 9: // file
+	case 9: // sitemap
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_sitemap_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*release.SitemapPage, error) {
+			return x.resolvers.Query().Sitemap(ctx, arguments["first"].(int), arguments["after"].(*string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx, f, v)
+	case 10: // file
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_file_args)
 		if !ok {
 			return false
@@ -4075,7 +4298,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 10: // files
+	case 11: // files
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_files_args)
 		if !ok {
 			return false
@@ -4087,31 +4310,31 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 11: // currencies
+	case 12: // currencies
 		v, err := plan.Call(ctx, func() ([]*release.Currency, error) { return x.resolvers.Query().Currencies(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, f, v)
-	case 12: // locales
+	case 13: // locales
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Locales(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 13: // channels
+	case 14: // channels
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Channels(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 14: // attributes
+	case 15: // attributes
 		v, err := plan.Call(ctx, func() ([]*release.AttributeDefinition, error) { return x.resolvers.Query().Attributes(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, f, v)
-	case 15: // currency
+	case 16: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -4123,7 +4346,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 16: // catalogResolution
+	case 17: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -4135,7 +4358,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 17: // stock
+	case 18: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -4145,19 +4368,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 18: // stocks
+	case 19: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.StockConnection, error) {
-			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["available"].(*model.IntBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 19: // stocksById
+	case 20: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -4169,13 +4392,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 20: // stockLocations
+	case 21: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 21: // stockTransactions
+	case 22: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -4187,7 +4410,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 22: // stockTransaction
+	case 23: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -4199,7 +4422,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 23: // promotion
+	case 24: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -4209,7 +4432,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 24: // promotions
+	case 25: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -4221,7 +4444,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 25: // promotionCode
+	case 26: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -4233,7 +4456,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 26: // promotionCodes
+	case 27: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -4245,7 +4468,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 27: // promotionCodeCheck
+	case 28: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -4257,19 +4480,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 28: // promotionCodeUsages
+	case 29: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*model.PromotionCodeUsage], error) {
-			return x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(string), arguments["code"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(*string), arguments["code"].(*string), arguments["reference"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 29: // catalog
+	case 30: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -4279,7 +4502,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 30: // catalogs
+	case 31: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -4291,7 +4514,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 31: // catalogRule
+	case 32: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -4303,7 +4526,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 32: // catalogRules
+	case 33: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -4315,7 +4538,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 33: // authoredHierarchy
+	case 34: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -4327,7 +4550,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 34: // authoredHierarchies
+	case 35: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -4339,7 +4562,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 35: // authoredNode
+	case 36: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -4351,7 +4574,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 36: // authoredNodes
+	case 37: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -4363,7 +4586,43 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 37: // catalogReleases
+	case 38: // authoredProduct
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.AuthoredProduct, error) {
+			return x.resolvers.Query().AuthoredProduct(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
+	case 39: // authoredProducts
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredProduct], error) {
+			return x.resolvers.Query().AuthoredProducts(ctx, arguments["status"].(*catalog.ProductStatus), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 40: // catalogPendingChanges
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.CatalogPendingChangeConnection, error) {
+			return x.resolvers.Query().CatalogPendingChanges(ctx, arguments["catalogId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
+	case 41: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -4375,7 +4634,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 38: // job
+	case 42: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -4385,7 +4644,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 39: // jobs
+	case 43: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -4395,13 +4654,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 40: // settings
+	case 44: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 41: // gateway
+	case 45: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -4413,13 +4672,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 42: // gateways
+	case 46: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 43: // node
+	case 47: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4429,7 +4688,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 44: // nodes
+	case 48: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4439,24 +4698,87 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 45: // __type
+	case 49: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 46: // __schema
+	case 50: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
+}
+
+var planRelatedProducts = &plan.Object{
+	Name:      "RelatedProducts",
+	Satisfies: []string{"RelatedProducts"},
+	Fields: map[string]*plan.FieldInfo{
+		"nodes": {Number: 1, NonNull: true},
+	},
+}
+
+func (x *planRun) writeRelatedProducts(ctx context.Context, fields *plan.Fields, obj *model.RelatedProducts) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldRelatedProducts(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldRelatedProducts(ctx context.Context, f *plan.Field, obj *model.RelatedProducts) bool {
+	switch f.Number {
+	case 1: // nodes
+		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Nodes)
+	}
+	return x.String("RelatedProducts")
+}
+
+var planSeo = &plan.Object{
+	Name:      "Seo",
+	Satisfies: []string{"Seo"},
+	Fields: map[string]*plan.FieldInfo{
+		"title":         {Number: 1, NonNull: true},
+		"description":   {Number: 2, NonNull: true},
+		"canonicalPath": {Number: 3},
+	},
+}
+
+func (x *planRun) writeSeo(ctx context.Context, fields *plan.Fields, obj *model.Seo) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSeo(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSeo(ctx context.Context, f *plan.Field, obj *model.Seo) bool {
+	switch f.Number {
+	case 1: // title
+		return x.writeNString2string(ctx, f, obj.Title)
+	case 2: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	case 3: // canonicalPath
+		return x.writeOString2ᚖstring(ctx, f, obj.CanonicalPath)
+	}
+	return x.String("Seo")
 }
 
 var planSettings = &plan.Object{
 	Name:      "Settings",
 	Satisfies: []string{"Settings"},
 	Fields: map[string]*plan.FieldInfo{
-		"pageLength":        {Number: 1, NonNull: true},
-		"pageLengthMax":     {Number: 2, NonNull: true},
-		"pageOffsetLimit":   {Number: 3, NonNull: true},
-		"currency":          {Number: 4, NonNull: true},
-		"locale":            {Number: 5, NonNull: true},
-		"lowStockThreshold": {Number: 6, NonNull: true},
+		"pageLength":      {Number: 1, NonNull: true},
+		"pageLengthMax":   {Number: 2, NonNull: true},
+		"pageOffsetLimit": {Number: 3, NonNull: true},
+		"currency":        {Number: 4, NonNull: true},
+		"locale":          {Number: 5, NonNull: true},
 	},
 }
 
@@ -4485,10 +4807,78 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 		return x.writeNString2string(ctx, f, obj.Currency)
 	case 5: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 6: // lowStockThreshold
-		return x.writeNInt2int(ctx, f, obj.LowStockThreshold)
 	}
 	return x.String("Settings")
+}
+
+var planSitemap = &plan.Object{
+	Name:      "Sitemap",
+	Satisfies: []string{"Sitemap"},
+	Fields: map[string]*plan.FieldInfo{
+		"nodes":     {Number: 1, NonNull: true},
+		"endCursor": {Number: 2},
+	},
+}
+
+func (x *planRun) writeSitemap(ctx context.Context, fields *plan.Fields, obj *release.SitemapPage) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSitemap(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSitemap(ctx context.Context, f *plan.Field, obj *release.SitemapPage) bool {
+	switch f.Number {
+	case 1: // nodes
+		return x.writeNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx, f, obj.Entries)
+	case 2: // endCursor
+		return x.writeOString2ᚖstring(ctx, f, obj.EndCursor())
+	}
+	return x.String("Sitemap")
+}
+
+var planSitemapEntry = &plan.Object{
+	Name:      "SitemapEntry",
+	Satisfies: []string{"SitemapEntry"},
+	Fields: map[string]*plan.FieldInfo{
+		"path":      {Number: 1, NonNull: true},
+		"kind":      {Number: 2, NonNull: true},
+		"uuid":      {Number: 3, NonNull: true},
+		"updatedAt": {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writeSitemapEntry(ctx context.Context, fields *plan.Fields, obj *release.SitemapEntry) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSitemapEntry(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSitemapEntry(ctx context.Context, f *plan.Field, obj *release.SitemapEntry) bool {
+	switch f.Number {
+	case 1: // path
+		return x.writeNString2string(ctx, f, obj.Path)
+	case 2: // kind
+		return x.writeNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx, f, obj.Kind)
+	case 3: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 4: // updatedAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	}
+	return x.String("SitemapEntry")
 }
 
 var planStock = &plan.Object{
@@ -5040,6 +5430,13 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeCatalog(ctx, f.Of(planCatalog), obj)
+	case model.AuthoredProduct:
+		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), &obj)
+	case *model.AuthoredProduct:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), obj)
 	case model.AuthoredNode:
 		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), &obj)
 	case *model.AuthoredNode:
@@ -5146,6 +5543,47 @@ func (x *planRun) writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ct
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx context.Context, f *plan.Field, v []*model.AuthoredProduct) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
+}
+
+func (x *planRun) writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredProduct]) bool {
+	return x.writeAuthoredProductEdge(ctx, f.Of(planAuthoredProductEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuthoredProduct]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, f *plan.Field, v catalog.ProductStatus) bool {
+	return x.String(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
 }
 
 func (x *planRun) writeNBoolean2bool(ctx context.Context, f *plan.Field, v bool) bool {
@@ -5376,6 +5814,43 @@ func (x *planRun) writeNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogPendingChange) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx context.Context, f *plan.Field, v *model.CatalogPendingChange) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeCatalogPendingChange(ctx, f.Of(planCatalogPendingChange), v)
+}
+
+func (x *planRun) writeNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.CatalogPendingChange]) bool {
+	return x.writeCatalogPendingChangeEdge(ctx, f.Of(planCatalogPendingChangeEdge), &v)
+}
+
+func (x *planRun) writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.CatalogPendingChange]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, f *plan.Field, v catalog.PricebookRank) bool {
 	return x.writeCatalogPricebook(ctx, f.Of(planCatalogPricebook), &v)
 }
@@ -5402,6 +5877,10 @@ func (x *planRun) writeNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelea
 
 func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx context.Context, f *plan.Field, v routing.ResolutionReason) bool {
 	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason[v])
+}
+
+func (x *planRun) writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, f *plan.Field, v publish.ResourceKind) bool {
+	return x.String(marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[v])
 }
 
 func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRule) bool {
@@ -6016,6 +6495,10 @@ func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋco
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, f *plan.Field, v code.CodeState) bool {
+	return x.String(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[v])
+}
+
 func (x *planRun) writeNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, f *plan.Field, v []*model.PromotionCodeUsage) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -6093,6 +6576,44 @@ func (x *planRun) writeNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐProm
 
 func (x *planRun) writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, f *plan.Field, v rule.PromotionType) bool {
 	return x.String(marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[v])
+}
+
+func (x *planRun) writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, f *plan.Field, v *model.RelatedProducts) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeRelatedProducts(ctx, f.Of(planRelatedProducts), v)
+}
+
+func (x *planRun) writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, f *plan.Field, v *model.Seo) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeSeo(ctx, f.Of(planSeo), v)
+}
+
+func (x *planRun) writeNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx context.Context, f *plan.Field, v []*release.SitemapEntry) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx context.Context, f *plan.Field, v *release.SitemapEntry) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeSitemapEntry(ctx, f.Of(planSitemapEntry), v)
+}
+
+func (x *planRun) writeNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, f *plan.Field, v release.SitemapKind) bool {
+	return x.String(marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[v])
 }
 
 func (x *planRun) writeNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {
@@ -6298,6 +6819,20 @@ func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConn
 	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
+func (x *planRun) writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
+}
+
+func (x *planRun) writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuthoredProduct]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredProductConnection(ctx, f.Of(planAuthoredProductConnection), v)
+}
+
 func (x *planRun) writeOBoolean2ᚖbool(ctx context.Context, f *plan.Field, v *bool) bool {
 	if v == nil {
 		return false
@@ -6352,6 +6887,20 @@ func (x *planRun) writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConne
 		return false
 	}
 	return x.writeCatalogNodeConnection(ctx, f.Of(planCatalogNodeConnection), v)
+}
+
+func (x *planRun) writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, f *plan.Field, v *model.CatalogPendingChangeConnection) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeCatalogPendingChangeConnection(ctx, f.Of(planCatalogPendingChangeConnection), v)
+}
+
+func (x *planRun) writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, f *plan.Field, v *publish.PendingEffect) bool {
+	if v == nil {
+		return false
+	}
+	return x.String(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[*v])
 }
 
 func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRelease) bool {
@@ -6651,25 +7200,11 @@ func (x *planRun) writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 	return x.writeProduct(ctx, f.Of(planProduct), v)
 }
 
-func (x *planRun) writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, f *plan.Field, v *store.Availability) bool {
-	if v == nil {
-		return false
-	}
-	return x.String(marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[*v])
-}
-
 func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, f *plan.Field, v *model.ProductConnection) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
-}
-
-func (x *planRun) writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx context.Context, f *plan.Field, v *price.Range) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeProductPriceRange(ctx, f.Of(planProductPriceRange), v)
 }
 
 func (x *planRun) writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, f *plan.Field, v []*cart.PublicPromotion) bool {
@@ -6735,6 +7270,13 @@ func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Conte
 		return false
 	}
 	return x.writeSettings(ctx, f.Of(planSettings), v)
+}
+
+func (x *planRun) writeOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx context.Context, f *plan.Field, v *release.SitemapPage) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSitemap(ctx, f.Of(planSitemap), v)
 }
 
 func (x *planRun) writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {

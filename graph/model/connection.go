@@ -104,6 +104,9 @@ type (
 	AuthoredHierarchyEdge       = Edge[*catalog.AuthoredHierarchy]
 	AuthoredNodeConnection      = Connection[*AuthoredNode]
 	AuthoredNodeEdge            = Edge[*AuthoredNode]
+	AuthoredProductConnection   = Connection[*AuthoredProduct]
+	AuthoredProductEdge         = Edge[*AuthoredProduct]
+	CatalogPendingChangeEdge    = Edge[*CatalogPendingChange]
 
 	FileConnection = Connection[*catalog.File]
 	FileEdge       = Edge[*catalog.File]

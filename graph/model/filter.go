@@ -142,6 +142,34 @@ type DateTimeBounds struct {
 	Le *time.Time `json:"le,omitzero"`
 }
 
+// IntBounds are bounds on a number.
+type IntBounds struct {
+	Gt *int `json:"gt,omitzero"`
+	Ge *int `json:"ge,omitzero"`
+	Lt *int `json:"lt,omitzero"`
+	Le *int `json:"le,omitzero"`
+}
+
+// Ranges converts the bounds for the store.
+func (b *IntBounds) Ranges(attribute store.SortBy) (ranges []store.Range) {
+	if b == nil {
+		return nil
+	}
+	for operator, number := range b.all {
+		ranges = append(ranges, store.Range{Attribute: attribute, Operator: operator, Number: *number})
+	}
+	return ranges
+}
+
+func (b *IntBounds) all(yield func(string, *int) bool) {
+	bounds(yield, b.Gt, b.Ge, b.Lt, b.Le)
+}
+
+// Add sets a bound. It returns false if the bound is set already.
+func (b *IntBounds) Add(operator string, number int) bool {
+	return setBound(operator, number, &b.Gt, &b.Ge, &b.Lt, &b.Le)
+}
+
 // ListOrder is the sort order of a list.
 type ListOrder struct {
 	Field     store.SortBy   `json:"field"`

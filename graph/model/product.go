@@ -76,6 +76,18 @@ type ComponentOption struct {
 type ProductFile struct {
 	AttachedAt *time.Time
 	File       *catalog.File
+	Of         *Product // that shows it
+}
+
+// Alt is the file's alternative text.
+func (f *ProductFile) Alt() string { return f.Of.Alt(f.File.ID) }
+
+// MainImageAlt is the alternative text of the main image; nil without one.
+func (p *Product) MainImageAlt() *string {
+	if p.MainImageID() == "" {
+		return nil
+	}
+	return new(p.Alt(p.MainImageID()))
 }
 
 // Breadcrumb is a node on the path to a node.

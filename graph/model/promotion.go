@@ -3,6 +3,7 @@ package model
 import (
 	"portico/store"
 	"portico/store/promotion"
+	"portico/store/promotion/code"
 	"portico/store/promotion/rule"
 )
 
@@ -32,7 +33,10 @@ type PromotionFilter struct {
 
 // PromotionCodeFilter is the schema's filter of codes.
 type PromotionCodeFilter struct {
-	Code *TextFilter `json:"code,omitzero"`
+	Code       *TextFilter      `json:"code,omitzero"`
+	StartsWith *string          `json:"startsWith,omitzero"`
+	State      []code.CodeState `json:"state,omitzero"`
+	CreatedAt  *DateTimeBounds  `json:"createdAt,omitzero"`
 }
 
 // PromotionCreateInput is the input of promotionCreate. Description is nil if a REST
@@ -72,12 +76,17 @@ func (f *PromotionFilter) Filter() (filter promotion.PromotionFilter, ranges []s
 	return filter, f.Bounds.Ranges(), err
 }
 
-// Codes returns the codes to list, or nil for all.
-func (f *PromotionCodeFilter) Codes() ([]string, error) {
+// Filter converts the filter for the store. Nil matches everything.
+func (f *PromotionCodeFilter) Filter() (filter code.Filter, err error) {
 	if f == nil {
-		return nil, nil
+		return filter, nil
 	}
-	return f.Code.oneOf("code")
+	if f.StartsWith != nil {
+		filter.Prefix = *f.StartsWith
+	}
+	filter.States, filter.CreatedAt = f.State, f.CreatedAt.ranges(store.SortCreatedAt)
+	filter.Codes, err = f.Code.oneOf("code")
+	return filter, err
 }
 
 // oneOf returns the values of a condition, or nil without one.

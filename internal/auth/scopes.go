@@ -61,6 +61,10 @@ var scopeTable = map[string]string{
 	"Query.authoredHierarchies":    "catalog:write",
 	"Query.authoredNode":           "catalog:write",
 	"Query.authoredNodes":          "catalog:write",
+	"Query.authoredProduct":        "catalog:write",
+	"Query.authoredProducts":       "catalog:write",
+	"Query.catalogPendingChanges":  "catalog:write",
+	"Query.sitemap":                "catalog:read",
 
 	"ShopperContextInput.accountId":   "catalog:write",
 	"ShopperContextInput.accountTags": "catalog:write",

@@ -13,9 +13,9 @@ import (
 // rowChange is a written resource: its table and id, or SKU for a price.
 type rowChange struct{ table, id string }
 
-// tracked are the tables whose changes are recorded by row. Hierarchies and nodes are
-// compared as a whole instead; node is listed for its curated products.
-var tracked = []string{"attribute", "catalog", "file", "node", "price", "price_modifier", "pricebook", "product"}
+// tracked are the tables whose changes are recorded by row. A publication compares hierarchies and nodes as a
+// whole instead: hierarchy is listed for the list of pending changes, node also for its curated products.
+var tracked = []string{"attribute", "catalog", "file", "hierarchy", "node", "price", "price_modifier", "pricebook", "product"}
 
 // maxTracked bounds the stored changes. A write beyond it deletes them all, and the next
 // publications are full ones.
@@ -84,11 +84,16 @@ func (w *Writer) dropChanges(ctx context.Context, revision int64) error {
 	return err
 }
 
+// ChangesKnownSince reports whether all changes after a revision are known.
+func ChangesKnownSince(ctx context.Context, in db.Session, revision int64) (bool, error) {
+	from, _, err := db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'tracked_from'`)
+	return revision >= from, err
+}
+
 // ChangedSince returns the distinct ids written after a revision, by table; complete is
 // false if they are no longer all known.
 func ChangedSince(ctx context.Context, in db.Session, revision int64) (byTable map[string][]string, complete bool, err error) {
-	from, _, err := db.One(ctx, in, db.Scalar[int64], `SELECT value FROM counter WHERE name = 'tracked_from'`)
-	if err != nil || revision < from {
+	if complete, err := ChangesKnownSince(ctx, in, revision); err != nil || !complete {
 		return nil, false, err
 	}
 	byTable = map[string][]string{}

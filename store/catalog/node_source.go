@@ -28,6 +28,7 @@ type nodeAttributes struct {
 	Slug            string   `json:"slug,omitempty"`
 	Description     string   `json:"description,omitempty"`
 	CuratedProducts []string `json:"curated_products,omitempty"`
+	SEO             *SEOText `json:"seo,omitempty"`
 }
 
 type nodeRelationships struct {
@@ -87,6 +88,7 @@ func (a *nodeAttributes) check(f *authoring.Validator) {
 	f.Required("attributes.name", a.Name, authoring.MaxName)
 	f.Text("attributes.slug", a.Slug, authoring.MaxName)
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
+	a.SEO.check(f, "attributes.seo")
 	f.IDs("attributes.curated_products", a.CuratedProducts)
 	if len(a.CuratedProducts) > MaxCurated {
 		f.Rule("attributes.curated_products", "must have at most %d products, got %d", MaxCurated, len(a.CuratedProducts))

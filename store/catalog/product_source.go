@@ -46,14 +46,16 @@ type ProductAttributes struct {
 	Extensions          json.RawMessage       `json:"extensions,omitempty"`
 	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
 	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
+	SEO                 *SEOText              `json:"seo,omitempty"`
 
 	CustomAttributes map[string]json.RawMessage `json:"custom_attributes,omitempty"` // by key of the declaration
 }
 
 // LocaleText is a product's text in one language.
 type LocaleText struct {
-	Name        string `json:"name,omitempty"`
-	Description string `json:"description,omitempty"`
+	Name        string   `json:"name,omitempty"`
+	Description string   `json:"description,omitempty"`
+	SEO         *SEOText `json:"seo,omitempty"`
 }
 
 // variationSource is a property in which the children of a product differ.
@@ -86,6 +88,7 @@ type ProductRelationships struct {
 	MainImage         *authoring.LinkSource  `json:"main_image,omitempty"`
 	Files             *FileLinks             `json:"files,omitempty"`
 	ComponentProducts *authoring.LinksSource `json:"component_products,omitempty"`
+	Related           map[string][]string    `json:"related,omitempty"` // ids by kind
 }
 
 // FileIDs returns the distinct files of the product.
@@ -111,6 +114,7 @@ type FileLink struct {
 	Type      string `json:"type"`
 	ID        string `json:"id"`
 	CreatedAt string `json:"created_at,omitempty"`
+	Alt       string `json:"alt,omitempty"` // alternative text
 }
 
 func (p *ProductSource) Key() string { return p.ID }
@@ -141,7 +145,9 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 		f.Locale("attributes.locales."+tag, tag)
 		f.Text("attributes.locales."+tag+".name", text.Name, authoring.MaxName)
 		f.Text("attributes.locales."+tag+".description", text.Description, authoring.MaxDescription)
+		text.SEO.check(f, "attributes.locales."+tag+".seo")
 	}
+	a.SEO.check(f, "attributes.seo")
 	f.IDs("attributes.options", a.Options)
 	checkVariations(f, "attributes.variations", a.Variations)
 	for key, component := range a.Components {
@@ -161,8 +167,10 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 			f.LinkType(at+".type", r.Files.Data[i].Type, "file")
 			f.ID(at+".id", &r.Files.Data[i].ID)
 			f.Time(at+".created_at", &r.Files.Data[i].CreatedAt)
+			f.Text(at+".alt", r.Files.Data[i].Alt, authoring.MaxName)
 		}
 	}
+	checkRelated(f, "relationships.related", r.Related)
 	if p.ID != "" && p.parentID() == p.ID {
 		f.Add("relationships.parent.data.id", "must be another product")
 	}

@@ -22,6 +22,7 @@ type Listing[T any] struct {
 	CountTable               string // table whose rows are counted, where Table joins others; empty means Table
 	Conditions               []Condition
 	NameColumn               string // column of SortName; empty if the list cannot be sorted by name
+	NumberColumn             string // a column of numbers that the list can be sorted by, whose name is the sort; empty if none
 	Scan                     func(*sql.Rows) (T, error)
 	Key                      func(T, store.Sort) []any // sort key of a row; its id is last
 }
@@ -42,6 +43,8 @@ func (l Listing[T]) Order(sort store.Sort) []string {
 	switch {
 	case sort.By == store.SortCreatedAt, sort.By == store.SortUpdatedAt:
 		return []string{l.column(sort.By), l.ID}
+	case l.NumberColumn != "" && string(sort.By) == l.NumberColumn:
+		return []string{l.NumberColumn, l.ID}
 	case sort.By == store.SortName && l.NameColumn != "":
 		return []string{l.NameColumn, l.ID}
 	}

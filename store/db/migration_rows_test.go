@@ -41,6 +41,18 @@ var addedSinceRows = []string{
 	"product.slug",
 	`TABLE attribute`,
 	"settings.low_stock_threshold",
+	`INDEX promotion_code_by_state`,
+	`INDEX promotion_code_by_state_in_order`,
+	"promotion_code.used_up",
+	`INDEX code_usage_in_order`,
+	`INDEX code_usage_of_order`,
+	`INDEX stock_by_available`,
+	`INDEX product_by_status`,
+	`INDEX product_by_status_updated`,
+	`INDEX product_by_updated`,
+	`INDEX authored_change_of_resource`,
+	"release_node.seo_title",
+	"release_node.seo_description",
 }
 
 // migrateRows opens a database whose release stores each base price in a row of its own, and

@@ -253,18 +253,18 @@ func codeUsages(backend storetest.Backend) func(*testing.T) {
 			{"p", new("A"), []*redeem.CodeUsage{want[0], want[2], want[4]}},
 			{"q", new("C"), want[3:4]},
 		} {
-			page, err := s.CodeUsages(t.Context(), c.promotion, c.code, store.ListQuery{})
+			page, err := s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new(c.promotion), Code: c.code}, store.ListQuery{})
 			require.NoError(t, err)
 			require.Equal(t, c.want, page.Items)
 			n, err := page.Total(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, len(c.want), n)
 		}
-		page, err := s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true},
+		page, err := s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("p"), Code: new("A")}, store.ListQuery{Sort: store.Sort{Descending: true},
 			Page: store.Page{First: new(2)}})
 		require.NoError(t, err)
 		require.Equal(t, []*redeem.CodeUsage{want[4], want[2]}, page.Items)
-		page, err = s.CodeUsages(t.Context(), "p", new("A"), store.ListQuery{Sort: store.Sort{Descending: true},
+		page, err = s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("p"), Code: new("A")}, store.ListQuery{Sort: store.Sort{Descending: true},
 			Page: store.Page{After: &page.Cursors()[1]}})
 		require.NoError(t, err)
 		require.Equal(t, want[:1], page.Items)
@@ -272,7 +272,7 @@ func codeUsages(backend storetest.Backend) func(*testing.T) {
 			promotion string
 			code      *string
 		}{{"none", nil}, {"", nil}, {"p", new("C")}, {"p", new("\x00")}} {
-			_, err := s.CodeUsages(t.Context(), c.promotion, c.code, store.ListQuery{})
+			_, err := s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new(c.promotion), Code: c.code}, store.ListQuery{})
 			storetest.RequireError(t, err, store.NotFound, "")
 		}
 	}

@@ -36,30 +36,30 @@ var badUsers = []struct{ json, member string }{
 }
 
 // requireForm checks a code's user in all ways to read the code.
-func requireForm(t *testing.T, s *shop.Store, id, code, form string, users []string) {
+func requireForm(t *testing.T, s *shop.Store, id, text, form string, users []string) {
 	t.Helper()
 	if form == "" {
 		form = "null"
 	}
-	c, err := s.PromotionCode(t.Context(), code)
+	c, err := s.PromotionCode(t.Context(), text)
 	require.NoError(t, err)
-	slice, err := s.PromotionCodes(t.Context(), id, []string{code}, store.Sort{}, store.Page{})
+	slice, err := s.PromotionCodes(t.Context(), id, code.Filter{Codes: []string{text}}, store.Sort{}, store.Page{})
 	require.NoError(t, err)
 	for _, c := range append(slice.Items, c) {
-		require.JSONEq(t, form, string(c.User.AppendJSON(nil)), "%s", code)
-		require.Equal(t, users, c.Users(), "%s", code)
-		require.True(t, c.Valid(), "of %s, for somebody", code)
+		require.JSONEq(t, form, string(c.User.AppendJSON(nil)), "%s", text)
+		require.Equal(t, users, c.Users(), "%s", text)
+		require.True(t, c.Valid(), "of %s, for somebody", text)
 	}
 	for _, user := range append([]string{"", "stranger", "one", "two"}, users...) {
-		check, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: code, User: user, Units: 1})
+		check, err := s.CheckCode(t.Context(), redeem.CodeUse{Code: text, User: user, Units: 1})
 		require.NoError(t, err)
 		good := users == nil
 		for _, u := range users {
 			good = good || u == user
 		}
-		require.Equal(t, good, check.Valid(), "%s for %q", code, user)
-		_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, User: user, Units: 1, Reference: "by " + user})
-		require.Equal(t, good, err == nil, "%s for %q: %v", code, user, err)
+		require.Equal(t, good, check.Valid(), "%s for %q", text, user)
+		_, err = s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: text, User: user, Units: 1, Reference: "by " + user})
+		require.Equal(t, good, err == nil, "%s for %q: %v", text, user, err)
 	}
 }
 

@@ -76,7 +76,7 @@ func codeValid(backend storetest.Backend) func(*testing.T) {
 
 func requireValidity(r *rapid.T, s *shop.Store, id, look string) {
 	ctx := context.Background()
-	slice, err := s.PromotionCodes(ctx, id, nil, store.Sort{}, store.Page{First: new(100)})
+	slice, err := s.PromotionCodes(ctx, id, code.Filter{}, store.Sort{}, store.Page{First: new(100)})
 	require.NoError(r, err)
 	for _, listed := range slice.Items {
 		byID, err := s.PromotionCodesByID(ctx, []string{listed.ID})

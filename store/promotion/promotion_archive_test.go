@@ -26,7 +26,7 @@ func redeemedOnce(t *testing.T, d *storetest.SharedStore) {
 
 func usageReferences(t *testing.T, s *shop.Store, id string, code *string) (references []string) {
 	t.Helper()
-	slice, err := s.CodeUsages(t.Context(), id, code, store.ListQuery{})
+	slice, err := s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new(id), Code: code}, store.ListQuery{})
 	require.NoError(t, err)
 	total, err := slice.Total(t.Context())
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func promotionArchived(d *storetest.SharedStore) func(*testing.T) {
 			storetest.RequireError(t, err, store.NotFound, "", "no promotion code")
 			require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", nil))
 			require.Equal(t, []string{"order 1"}, usageReferences(t, s, "p", new("A")))
-			_, err = s.CodeUsages(ctx, "p", new("B"), store.ListQuery{})
+			_, err = s.CodeUsages(ctx, redeem.UsageFilter{PromotionID: new("p"), Code: new("B")}, store.ListQuery{})
 			storetest.RequireError(t, err, store.NotFound, "", "no code")
 			if !swept {
 				storetest.CreatePromotion(t, s, "next", d.Clock.Now())
@@ -100,7 +100,7 @@ func archiveExpired(d *storetest.SharedStore) func(*testing.T) {
 		for _, table := range []string{"promotion", "promotion_archive", "promotion_code", "code_claim", "code_usage", "code_usage_total"} {
 			require.Zero(t, storetest.CountRows(t, d.DB, table), table)
 		}
-		_, err := s.CodeUsages(t.Context(), "p", nil, store.ListQuery{})
+		_, err := s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("p")}, store.ListQuery{})
 		storetest.RequireError(t, err, store.NotFound, "", "no promotion")
 		_, err = s.ReleaseCode(t.Context(), storetest.Actor, "order 1", nil)
 		storetest.RequireError(t, err, store.NotFound, "reference")

@@ -49,11 +49,11 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 		d.Clock.Advance(time.Minute)
 		require.NoError(t, storetest.AddCodes(s, "p", "a"))
 		for _, by := range []store.Sort{{}, {Descending: true}, {By: store.SortCreatedAt}, {By: store.SortCreatedAt, Descending: true}} {
-			all, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{})
+			all, err := s.PromotionCodes(t.Context(), "p", code.Filter{}, by, store.Page{})
 			require.NoError(t, err)
 			var paged []*code.PromotionCode
 			for after := (*string)(nil); ; {
-				page, err := s.PromotionCodes(t.Context(), "p", nil, by, store.Page{First: new(2), After: after})
+				page, err := s.PromotionCodes(t.Context(), "p", code.Filter{}, by, store.Page{First: new(2), After: after})
 				require.NoError(t, err)
 				paged = append(paged, page.Items...)
 				if !page.HasNext {
@@ -80,10 +80,10 @@ func codesLifecycle(d *storetest.SharedStore) func(*testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, 5, total)
 		}
-		some, err := s.PromotionCodes(t.Context(), "p", []string{"b", "a", "none", "\x00"}, store.Sort{}, store.Page{})
+		some, err := s.PromotionCodes(t.Context(), "p", code.Filter{Codes: []string{"b", "a", "none", "\x00"}}, store.Sort{}, store.Page{})
 		require.NoError(t, err)
 		require.Len(t, some.Items, 2)
-		_, err = s.PromotionCodes(t.Context(), "nowhere", nil, store.Sort{}, store.Page{})
+		_, err = s.PromotionCodes(t.Context(), "nowhere", code.Filter{}, store.Sort{}, store.Page{})
 		storetest.RequireError(t, err, store.NotFound, "", "no promotion")
 
 		_, err = s.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{"a", "none", "b", "\x00"})
@@ -179,7 +179,7 @@ func codesStatements(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		for _, size := range []int{1, 100} {
 			ctx, counter := store.CountStatements(t.Context())
-			_, err := s.PromotionCodes(ctx, "p", nil, store.Sort{}, store.Page{First: &size})
+			_, err := s.PromotionCodes(ctx, "p", code.Filter{}, store.Sort{}, store.Page{First: &size})
 			require.NoError(t, err)
 			require.Equal(t, 2, counter.Count(), "%q", counter.Queries())
 			ctx, counter = store.CountStatements(t.Context())

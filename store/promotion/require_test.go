@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/promotion/code"
 	"portico/store/promotion/rule"
 	"portico/store/shop"
 )
@@ -37,7 +38,7 @@ func requireDuplicate(t require.TestingT, err error, members ...string) {
 // codesOf returns a promotion's codes from the list.
 func codesOf(t testing.TB, s *shop.Store, promotion string) (codes []string) {
 	t.Helper()
-	slice, err := s.PromotionCodes(t.Context(), promotion, nil, store.Sort{}, store.Page{First: new(100)})
+	slice, err := s.PromotionCodes(t.Context(), promotion, code.Filter{}, store.Sort{}, store.Page{First: new(100)})
 	require.NoError(t, err)
 	for _, c := range slice.Items {
 		codes = append(codes, c.Code)

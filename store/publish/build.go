@@ -110,6 +110,14 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 		for _, language := range source.DocumentLanguages() {
 			b.stored.Documents[language] = source.Document(language, made.Locale, l)
 		}
+		for language := range b.stored.Documents {
+			if extras := source.Extras(language); extras != nil {
+				if b.stored.Extras == nil {
+					b.stored.Extras = map[string][]byte{}
+				}
+				b.stored.Extras[language] = extras
+			}
+		}
 		b.stored.SetOffers(offers)
 		b.version = b.stored.Version()
 		built[i] = b

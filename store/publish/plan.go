@@ -212,6 +212,9 @@ func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.
 		node := &segment.CatalogNode{ID: source.ID, Kind: segment.NodeKind(source.Type), Name: source.Attributes.Name, Slug: source.Attributes.Slug,
 			Description: source.Attributes.Description, HierarchyID: id, UpdatedAt: store.FromMicros(updated),
 			Curated: source.Attributes.CuratedProducts}
+		if seo := source.Attributes.SEO; seo != nil {
+			node.SEO = *seo
+		}
 		if node.Kind == segment.KindNode {
 			node.ParentID = cmp.Or(source.Relationships.Parent.ID(), id)
 		}

@@ -224,12 +224,13 @@ func (w *releaseWriter) nodes(ctx context.Context) error {
 	return store.Chunked(w.plan.tree.Nodes, publishBatch, func(nodes []*segment.CatalogNode) error {
 		rows := make([][]any, len(nodes))
 		for i, n := range nodes {
-			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt), published[n.ID]}
+			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt), published[n.ID],
+				n.SEO.Title, n.SEO.Description}
 		}
 		place += len(nodes)
 		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
 			return t.InsertRows(ctx, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
-				"description", "hierarchy_id", "parent_id", "updated_at", "published_at"}, rows)
+				"description", "hierarchy_id", "parent_id", "updated_at", "published_at", "seo_title", "seo_description"}, rows)
 		})
 	})
 }

@@ -32,6 +32,7 @@ type storedProduct struct {
 	document   *productDocument // the decoded body
 	damage     error
 
+	extraText  string // StoredProduct.Extras
 	attributes string // StoredProduct.Attributes
 
 	fileTexts   string // StoredProduct.Files
@@ -45,7 +46,7 @@ type storedProduct struct {
 }
 
 func (p *storedProduct) Size() int {
-	return 3*len(p.body) + len(p.attributes) + 2*len(p.fileTexts) + 4*len(p.placed) + 600
+	return 3*len(p.body) + len(p.attributes) + len(p.extraText) + 2*len(p.fileTexts) + 4*len(p.placed) + 600
 }
 
 // newStoredProduct joins a document with the members that depend on the
@@ -59,7 +60,7 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
 	p := &storedProduct{id: stored.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, placed: stored.Components, language: stored.Language,
-		quote: quote, attributes: strings.Clone(stored.Attributes), fileTexts: strings.Clone(stored.Files)}
+		quote: quote, attributes: strings.Clone(stored.Attributes), fileTexts: strings.Clone(stored.Files), extraText: strings.Clone(stored.Extras)}
 	dst := make([]byte, 0, len(stored.Document)+len(stored.Crumbs)+1024) // room for the members below, about 850 bytes with prices
 	dst = append(dst, attributes...)
 	p.published = len(dst)

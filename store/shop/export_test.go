@@ -13,6 +13,7 @@ import (
 	"portico/store/promotion"
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
+	"portico/store/promotion/rule"
 	"portico/store/stock"
 )
 
@@ -24,13 +25,32 @@ type Query struct {
 }
 
 // StockQueries returns all kinds of pages of the stock list.
-func StockQueries() []Query { return queriesOf(stock.StockList, "p010000", time.UnixMicro(10000)) }
+func StockQueries() []Query {
+	low, args := stock.StockList.Where([]store.Range{{Attribute: store.SortAvailable, Operator: "le", Number: 5}}, nil)
+	return append(queriesOf(stock.StockList, "p010000", time.UnixMicro(10000)), pagesOf(stock.StockList, store.SortAvailable, "low stock", low, args, []any{3, "p010000"})...)
+}
+
+// pagesOf returns pages of a list under conditions, from both ends and after a cursor.
+func pagesOf[T any](l db.Listing[T], by store.SortBy, name string, where []string, args, key []any) (list []Query) {
+	for _, descending := range []bool{false, true} {
+		sort := store.Sort{By: by, Descending: descending}
+		clause, beyondArgs := db.KeysetCondition(l.Order(sort), key, !descending, slices.Clone(args))
+		list = append(list,
+			Query{name + " by " + sort.String(), l.SQL(sort, where, descending, len(args)), append(slices.Clone(args), store.MaxPageLength+1, 0)},
+			Query{name + " after a cursor by " + sort.String(), l.SQL(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
+	}
+	return list
+}
 
 // AuthoredQueries returns pages of the lists of authored resources.
 func AuthoredQueries() (list []Query) {
 	nodes := catalog.NodeList
 	nodes.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{"h2"}}}
-	return slices.Concat(pagesByID(catalog.CatalogList, "c005000"), pagesByID(catalog.RuleList, "c005000"), pagesByID(catalog.HierarchyList, "c005000"), pagesByID(nodes, "c005000"))
+	drafts, products := catalog.ProductList, pagesOf(catalog.ProductList, store.SortUpdatedAt, "authored products", nil, nil, []any{int64(5000), "c005000"})
+	drafts.Conditions = catalog.OfStatus(new(catalog.ProductDraft))
+	where, args := drafts.Where(nil, nil)
+	products = append(products, pagesOf(drafts, store.SortUpdatedAt, "drafts", where, args, []any{int64(5000), "c005000"})...)
+	return slices.Concat(products, pagesByID(catalog.ProductList, "c005000"), pagesByID(drafts, "c005000"), pagesByID(catalog.CatalogList, "c005000"), pagesByID(catalog.RuleList, "c005000"), pagesByID(catalog.HierarchyList, "c005000"), pagesByID(nodes, "c005000"))
 }
 
 // PromotionQueries returns pages of promotions and of one promotion's codes.
@@ -58,7 +78,22 @@ func PromotionQueries() (list []Query) {
 				Query{"codes after a cursor by " + sort.String(), codes.SQL(sort, append(slices.Clone(where), clause), descending, len(beyondArgs)), append(beyondArgs, store.MaxPageLength+1, 0)})
 		}
 	}
-	return list
+	for _, filter := range []code.Filter{{Prefix: "p01"}, {States: []code.CodeState{code.CodeAvailable}}, {States: []code.CodeState{code.CodeSpent}},
+		{Prefix: "p01", States: []code.CodeState{code.CodeAvailable}}} {
+		l := code.CodesOf(7, 1)
+		l.Conditions = append(l.Conditions, filter.Conditions(rule.PromotionActive)...)
+		where, args := l.Where(nil, nil)
+		name := fmt.Sprintf("codes with %+v", filter)
+		list = append(list, pagesOf(l, store.SortDefault, name, where, args, []any{"p010000"})...)
+		if filter.Prefix == "" {
+			list = append(list, pagesOf(l, store.SortCreatedAt, name, where, args, []any{int64(10000), "p010000"})...)
+		}
+	}
+	usages := redeem.UsageList
+	list = append(list, pagesOf(usages, store.SortCreatedAt, "usages of all promotions", nil, nil, []any{int64(10000), "p010000"})...)
+	usages.Conditions = []db.Condition{{Clause: "reference = ?", Values: []any{"order"}}}
+	where, args = usages.Where(nil, nil)
+	return append(list, pagesOf(usages, store.SortCreatedAt, "usages of an order", where, args, []any{int64(10000), "p010000"})...)
 }
 
 func keyFor(by store.SortBy) []any {

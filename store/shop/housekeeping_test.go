@@ -114,22 +114,22 @@ func usagesSwept(backend storetest.Backend) func(*testing.T) {
 		clock := storetest.NewClock(storetest.Noon)
 		s := backend.Open(t, storetest.WithClock(clock), withRetention(func(r *store.Retention) { r.CodeUsages = 10 * storetest.Day }))
 		storetest.Import(t, s, strings.Join([]string{storetest.PromotionLine("p", ""), storetest.PromotionLine("q", ""), storetest.CodeLine("p", "MANY", `,"max_uses":100,"uses":100`), storetest.CodeLine("q", "OTHER", "")}, "\n"))
-		redeem := func(code, reference string) {
+		use := func(code, reference string) {
 			_, err := s.RedeemCode(t.Context(), storetest.Actor, redeem.CodeUse{Code: code, Reference: reference, Units: 1})
 			require.NoError(t, err)
 		}
 		for i := range 20 {
-			redeem("MANY", fmt.Sprint("order-", i))
+			use("MANY", fmt.Sprint("order-", i))
 			clock.Advance(storetest.Day)
 		}
-		redeem("OTHER", "order-0")
+		use("OTHER", "order-0")
 		require.NoError(t, s.Sweep(t.Context()))
-		usages, err := s.CodeUsages(t.Context(), "p", nil, store.ListQuery{})
+		usages, err := s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("p")}, store.ListQuery{})
 		require.NoError(t, err)
 		require.Len(t, usages.Items, 10)
 		require.Equal(t, "order-10", usages.Items[0].Reference)
 		require.Equal(t, "20", storetest.QueryText(t, backend.SQL(t), `SELECT used FROM promotion_code WHERE code = 'MANY'`))
-		usages, err = s.CodeUsages(t.Context(), "q", nil, store.ListQuery{})
+		usages, err = s.CodeUsages(t.Context(), redeem.UsageFilter{PromotionID: new("q")}, store.ListQuery{})
 		require.NoError(t, err)
 		require.Len(t, usages.Items, 1)
 	}

@@ -29,12 +29,16 @@ var fill = []string{
 	`INSERT INTO hierarchy (id, sequence, updated_at, body) SELECT id, sequence, created_at, body FROM catalog`,
 	`INSERT INTO node (id, hierarchy_id, sequence, updated_at, body)
 	 SELECT id, 'h' || CAST(sequence % 4 AS TEXT), sequence, created_at, body FROM catalog`,
+	`INSERT INTO product (id, live, parent_id, component_ids, created_at, updated_at, body)
+	 SELECT id, sequence % 2 = 0, '', '', sequence, sequence, body FROM catalog`,
 	`INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic, start_at, end_at, created_at, updated_at, body)
 	 SELECT id, sequence, 0, id, id, id, 'x_for_y', TRUE, FALSE, 0, sequence, sequence, sequence, body FROM catalog`,
 	`INSERT INTO promotion_code (promotion_number, epoch, code, id, max_uses, used, consume_unit, users, created_at)
 	 SELECT available * 7, i % 2, product_id, product_id, NULL, 0, '', '', created_at
 	 FROM (SELECT product_id, available, created_at, created_at AS i FROM stock) AS numbered`,
 	`INSERT INTO code_claim (code, promotion_number, epoch) SELECT code, promotion_number, epoch FROM promotion_code`,
+	`INSERT INTO code_usage (id, promotion_number, epoch, code, user_id, units_asked, units, reference, actor, created_at)
+	 SELECT product_id, 7, 1, product_id, '', 1, 1, 'order-' || product_id, 'client:test', created_at FROM stock`,
 	`INSERT INTO code_usage_total (promotion_number, part, usages) SELECT number, 3, 1 FROM promotion`,
 }
 

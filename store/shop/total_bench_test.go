@@ -10,6 +10,7 @@ import (
 
 	"portico/store"
 	"portico/store/exchange"
+	"portico/store/promotion/code"
 	"portico/store/shop"
 	"portico/store/storetest"
 )
@@ -31,7 +32,7 @@ func BenchmarkTotals(b *testing.B) {
 			}
 			b.Run(fmt.Sprint(codes, " codes"), func(b *testing.B) {
 				for b.Loop() {
-					page, err := s.PromotionCodes(b.Context(), "p", nil, store.Sort{}, store.Page{})
+					page, err := s.PromotionCodes(b.Context(), "p", code.Filter{}, store.Sort{}, store.Page{})
 					require.NoError(b, err)
 					n, err := page.Total(b.Context())
 					require.NoError(b, err)

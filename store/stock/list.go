@@ -11,8 +11,12 @@ import (
 )
 
 // Stocks lists all stock, of unpublished products too, by default in the order of product
-// ids.
+// ids. With a range of available units, the order is that of units, then product ids, and another one is INVALID.
 func (s *StockService) Stocks(ctx context.Context, query store.ListQuery) (*store.Slice[*Stock], error) {
+	query, err := byAvailable(query)
+	if err != nil {
+		return nil, err
+	}
 	page, ok, err := s.cachedPage(ctx, query, false)
 	if err != nil {
 		return nil, err
@@ -23,16 +27,30 @@ func (s *StockService) Stocks(ctx context.Context, query store.ListQuery) (*stor
 	return page.slice(), nil
 }
 
+// byAvailable orders a query with a range of available units by them, so that a page reads no other rows.
+func byAvailable(query store.ListQuery) (store.ListQuery, error) {
+	if slices.ContainsFunc(query.Ranges, func(r store.Range) bool { return r.Attribute == store.SortAvailable }) {
+		if query.Sort != (store.Sort{}) {
+			return query, store.Invalidf([]string{"order_by"}, "must be left out with available, which orders the list by available units")
+		}
+		query.Sort.By = store.SortAvailable
+	}
+	return query, nil
+}
+
 // StockList describes the list of stock.
 var StockList = db.Listing[*Stock]{
-	Name:        "stock",
-	Columns:     stockColumns,
-	Table:       "stock",
-	ID:          "product_id",
-	CounterName: "stock",
-	Scan:        scanStock,
+	Name:         "stock",
+	Columns:      stockColumns,
+	Table:        "stock",
+	ID:           "product_id",
+	CounterName:  "stock",
+	NumberColumn: string(store.SortAvailable),
+	Scan:         scanStock,
 	Key: func(s *Stock, sort store.Sort) []any {
 		switch sort.By {
+		case store.SortAvailable:
+			return []any{s.Available, s.ProductID}
 		case store.SortCreatedAt:
 			return []any{store.Micros(s.CreatedAt), s.ProductID}
 		case store.SortUpdatedAt:
@@ -78,6 +96,10 @@ type StockPage struct {
 
 // StockPage is Stocks for callers that need all of it, but few cursors.
 func (s *StockService) StockPage(ctx context.Context, query store.ListQuery) (*StockPage, error) {
+	query, err := byAvailable(query)
+	if err != nil {
+		return nil, err
+	}
 	page, ok, err := s.cachedPage(ctx, query, true)
 	if err != nil || ok {
 		return page, err

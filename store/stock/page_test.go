@@ -4,12 +4,16 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
 	"portico/store/shop"
+	"portico/store/stock"
 	"portico/store/storetest"
 )
 
@@ -21,6 +25,55 @@ func TestStockPages(t *testing.T) {
 		t.Run("a cursor belongs to one list and sort", pageCursors(backend))
 		t.Run("invalid cursors are refused", pageCursorValues(backend))
 		t.Run("ranges", pageRanges)
+	})
+}
+
+// TestLowStock: bounds on available units order the list by them, whether stock is cached or not.
+func TestLowStock(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		rows := map[string]int{"a": 3, "b": 0, "c": 7, "d": 3, "e": 5, "f": 0, "g": 6}
+		for _, id := range slices.Sorted(maps.Keys(rows)) {
+			storetest.SeedStock(t, backend.SQL(t), stock.Stock{ProductID: id, Available: rows[id], Allocated: 9, CreatedAt: storetest.Noon, UpdatedAt: storetest.Noon})
+		}
+		s := backend.Open(t)
+		at := func(operator string, n int) store.Range {
+			return store.Range{Attribute: store.SortAvailable, Operator: operator, Number: n}
+		}
+		for _, c := range []struct {
+			ranges []store.Range
+			want   string
+		}{
+			{[]store.Range{at("le", 5)}, "b f a d e"},
+			{[]store.Range{at("lt", 5)}, "b f a d"},
+			{[]store.Range{at("gt", 0), at("le", 5)}, "a d e"},
+			{[]store.Range{at("ge", 6)}, "g c"},
+			{[]store.Range{at("le", 5), {Attribute: store.SortID, Operator: "gt", ID: "b"}}, "f d e"},
+			{[]store.Range{at("lt", 0)}, ""},
+		} {
+			var got []string
+			for after := (*string)(nil); ; {
+				query := store.ListQuery{Ranges: c.ranges, Page: store.Page{First: new(2), After: after}}
+				slice, err := s.Stocks(t.Context(), query)
+				require.NoError(t, err)
+				page, err := s.StockPage(t.Context(), query)
+				require.NoError(t, err)
+				require.Equal(t, len(slice.Items), page.Len())
+				for i, record := range slice.Items {
+					require.Equal(t, *record, page.Row(i))
+					require.Equal(t, slice.Cursor(i), page.Cursor(i))
+					got = append(got, record.ProductID)
+				}
+				if !slice.HasNext {
+					require.Equal(t, len(got), page.Total)
+					break
+				}
+				after = new(slice.Cursor(1))
+			}
+			require.Equal(t, c.want, strings.Join(got, " "), "%v", c.ranges)
+		}
+		_, err := s.Stocks(t.Context(), store.ListQuery{Sort: store.Sort{By: store.SortID}, Ranges: []store.Range{at("le", 5)}})
+		storetest.RequireError(t, err, store.Invalid, "order_by", "left out")
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"portico/store/job"
 	"portico/store/promotion"
 	"portico/store/promotion/code"
+	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
 	"portico/store/shop"
 )
@@ -104,7 +105,7 @@ func ExportedCodes(t *testing.T, s *shop.Store, id string) (codes []string) {
 
 // CodesTotal returns the total of a promotion's code list.
 func CodesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, codes ...string) int {
-	page, err := s.PromotionCodes(ctx, id, codes, store.Sort{}, store.Page{First: new(1)})
+	page, err := s.PromotionCodes(ctx, id, code.Filter{Codes: codes}, store.Sort{}, store.Page{First: new(1)})
 	require.NoError(t, err)
 	n, err := page.Total(ctx)
 	require.NoError(t, err)
@@ -113,7 +114,7 @@ func CodesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id strin
 
 // UsagesTotal returns the total of a promotion's usage list, or of one code's.
 func UsagesTotal(t require.TestingT, ctx context.Context, s *shop.Store, id string, code *string) int {
-	page, err := s.CodeUsages(ctx, id, code, store.ListQuery{})
+	page, err := s.CodeUsages(ctx, redeem.UsageFilter{PromotionID: new(id), Code: code}, store.ListQuery{})
 	require.NoError(t, err)
 	n, err := page.Total(ctx)
 	require.NoError(t, err)

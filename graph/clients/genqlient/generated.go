@@ -1128,6 +1128,22 @@ func (v *ShopCartQueryNodesAuthoredNode) GetTypename() *string { return v.Typena
 // GetId returns ShopCartQueryNodesAuthoredNode.Id, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesAuthoredNode) GetId() string { return v.Id }
 
+// ShopCartQueryNodesAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
+// The GraphQL type's documentation follows.
+//
+// A product as authored. Products are written by import.
+type ShopCartQueryNodesAuthoredProduct struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesAuthoredProduct.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredProduct) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesAuthoredProduct.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredProduct) GetId() string { return v.Id }
+
 // ShopCartQueryNodesCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.
 //
@@ -1268,6 +1284,7 @@ func (v *ShopCartQueryNodesJob) GetId() string { return v.Id }
 // ShopCartQueryNodesNode is implemented by the following types:
 // ShopCartQueryNodesAuthoredHierarchy
 // ShopCartQueryNodesAuthoredNode
+// ShopCartQueryNodesAuthoredProduct
 // ShopCartQueryNodesCatalog
 // ShopCartQueryNodesCatalogNode
 // ShopCartQueryNodesCatalogRelease
@@ -1295,6 +1312,7 @@ type ShopCartQueryNodesNode interface {
 
 func (v *ShopCartQueryNodesAuthoredHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode() {}
 func (v *ShopCartQueryNodesAuthoredNode) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
+func (v *ShopCartQueryNodesAuthoredProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()   {}
 func (v *ShopCartQueryNodesCatalog) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
 func (v *ShopCartQueryNodesCatalogNode) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
 func (v *ShopCartQueryNodesCatalogRelease) implementsGraphQLInterfaceShopCartQueryNodesNode()    {}
@@ -1326,6 +1344,9 @@ func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) erro
 		return json.Unmarshal(b, *v)
 	case "AuthoredNode":
 		*v = new(ShopCartQueryNodesAuthoredNode)
+		return json.Unmarshal(b, *v)
+	case "AuthoredProduct":
+		*v = new(ShopCartQueryNodesAuthoredProduct)
 		return json.Unmarshal(b, *v)
 	case "Catalog":
 		*v = new(ShopCartQueryNodesCatalog)
@@ -1387,6 +1408,14 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopCartQueryNodesAuthoredNode
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopCartQueryNodesAuthoredProduct:
+		typename = "AuthoredProduct"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesAuthoredProduct
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopCartQueryNodesCatalog:
@@ -5458,6 +5487,7 @@ func (v *ShopSuggestQueryResponse) GetProducts() *ShopSuggestQueryProductsProduc
 // ShopThingQueryNode is implemented by the following types:
 // ShopThingQueryNodeAuthoredHierarchy
 // ShopThingQueryNodeAuthoredNode
+// ShopThingQueryNodeAuthoredProduct
 // ShopThingQueryNodeCatalog
 // ShopThingQueryNodeCatalogNode
 // ShopThingQueryNodeCatalogRelease
@@ -5485,6 +5515,7 @@ type ShopThingQueryNode interface {
 
 func (v *ShopThingQueryNodeAuthoredHierarchy) implementsGraphQLInterfaceShopThingQueryNode() {}
 func (v *ShopThingQueryNodeAuthoredNode) implementsGraphQLInterfaceShopThingQueryNode()      {}
+func (v *ShopThingQueryNodeAuthoredProduct) implementsGraphQLInterfaceShopThingQueryNode()   {}
 func (v *ShopThingQueryNodeCatalog) implementsGraphQLInterfaceShopThingQueryNode()           {}
 func (v *ShopThingQueryNodeCatalogNode) implementsGraphQLInterfaceShopThingQueryNode()       {}
 func (v *ShopThingQueryNodeCatalogRelease) implementsGraphQLInterfaceShopThingQueryNode()    {}
@@ -5516,6 +5547,9 @@ func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 		return json.Unmarshal(b, *v)
 	case "AuthoredNode":
 		*v = new(ShopThingQueryNodeAuthoredNode)
+		return json.Unmarshal(b, *v)
+	case "AuthoredProduct":
+		*v = new(ShopThingQueryNodeAuthoredProduct)
 		return json.Unmarshal(b, *v)
 	case "Catalog":
 		*v = new(ShopThingQueryNodeCatalog)
@@ -5577,6 +5611,14 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopThingQueryNodeAuthoredNode
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopThingQueryNodeAuthoredProduct:
+		typename = "AuthoredProduct"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodeAuthoredProduct
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopThingQueryNodeCatalog:
@@ -5706,6 +5748,22 @@ func (v *ShopThingQueryNodeAuthoredNode) GetTypename() *string { return v.Typena
 
 // GetId returns ShopThingQueryNodeAuthoredNode.Id, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeAuthoredNode) GetId() string { return v.Id }
+
+// ShopThingQueryNodeAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
+// The GraphQL type's documentation follows.
+//
+// A product as authored. Products are written by import.
+type ShopThingQueryNodeAuthoredProduct struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodeAuthoredProduct.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredProduct) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodeAuthoredProduct.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredProduct) GetId() string { return v.Id }
 
 // ShopThingQueryNodeCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.

@@ -3,7 +3,6 @@ package code
 import (
 	"context"
 	"database/sql"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,14 +14,14 @@ import (
 // SortCode sorts by code, byte by byte.
 const SortCode store.SortBy = "code"
 
-// PromotionCodes lists the codes of a promotion, by code unless sorted by SortCreatedAt. If codes
-// is not empty, it lists only those. It returns NOT_FOUND for an unknown promotion.
-func (s *CodeService) PromotionCodes(ctx context.Context, promotionID string, codes []string, sort store.Sort, page store.Page) (*store.Slice[*PromotionCode], error) {
+// PromotionCodes lists the codes of a promotion that match a filter, by code unless sorted by SortCreatedAt. It
+// returns NOT_FOUND for an unknown promotion.
+func (s *CodeService) PromotionCodes(ctx context.Context, promotionID string, filter Filter, sort store.Sort, page store.Page) (*store.Slice[*PromotionCode], error) {
 	p, err := rule.FindPromotion(ctx, s.db, promotionID)
 	if err != nil {
 		return nil, err
 	}
-	lists, err := s.CodesOfPromotions(ctx, []*rule.Promotion{p}, codes, sort, page)
+	lists, err := s.CodesOfPromotions(ctx, []*rule.Promotion{p}, filter, sort, page)
 	if err != nil {
 		return nil, err
 	}
@@ -31,14 +30,11 @@ func (s *CodeService) PromotionCodes(ctx context.Context, promotionID string, co
 
 // CodesOfPromotions lists the codes of each promotion as PromotionCodes does, in one statement. With several
 // promotions, a cursor is INVALID.
-func (s *CodeService) CodesOfPromotions(ctx context.Context, promotions []*rule.Promotion, codes []string, sort store.Sort, page store.Page) ([]*store.Slice[*PromotionCode], error) {
-	if len(codes) > store.MaxFilterValues {
-		return nil, store.Unprocessablef([]string{"filter", "code"}, "must have at most %d values, got %d", store.MaxFilterValues, len(codes))
+func (s *CodeService) CodesOfPromotions(ctx context.Context, promotions []*rule.Promotion, filter Filter, sort store.Sort, page store.Page) ([]*store.Slice[*PromotionCode], error) {
+	sort, err := filter.check(sort)
+	if err != nil {
+		return nil, err
 	}
-	if !slices.ContainsFunc(codes, store.IsStorableText) && len(codes) > 0 {
-		return nil, store.Invalidf([]string{"filter"}, "compares code with text that contains NUL or invalid UTF-8")
-	}
-	codes = slices.DeleteFunc(slices.Clone(codes), func(code string) bool { return !store.IsStorableText(code) })
 	lists := make([]db.Listing[*PromotionCode], len(promotions))
 	places := make(map[string]int, len(promotions))
 	for i, p := range promotions {
@@ -51,14 +47,13 @@ func (s *CodeService) CodesOfPromotions(ctx context.Context, promotions []*rule.
 			}
 			return c, err
 		}
-		if len(codes) > 0 {
-			in, all := db.InList(nil, codes)
+		if conditions := filter.Conditions(p.State); len(conditions) > 0 {
 			l.TotalSQL = "" // some of the codes are counted
-			l.Conditions = append(l.Conditions, db.Condition{Clause: "promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(in, ",")) + ")", Values: all})
+			l.Conditions = append(l.Conditions, conditions...)
 		}
 		lists[i], places[p.ID] = l, i
 	}
-	return db.Lists(ctx, s.db, lists, store.ListQuery{Sort: sort, Page: page}, func(c *PromotionCode) int { return places[c.PromotionID] })
+	return db.Lists(ctx, s.db, lists, store.ListQuery{Sort: sort, Ranges: filter.CreatedAt, Page: page}, func(c *PromotionCode) int { return places[c.PromotionID] })
 }
 
 // CodesOf lists the codes of an epoch of a promotion. The Promotion of each is nil.

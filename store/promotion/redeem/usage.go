@@ -48,15 +48,52 @@ func scanUsage(rows *sql.Rows) (*CodeUsage, error) {
 	return u, err
 }
 
-// CodeUsages lists the usages of a promotion, or of one of its codes, in order. A deleted
-// promotion is found while it has usages. Usages have no updated_at: to sort or filter by it is
+// UsageFilter selects usages that match every member. A nil member matches all.
+type UsageFilter struct {
+	PromotionID *string // also of a deleted promotion, while it has usages
+	Code        *string // of PromotionID
+	Reference   *string
+}
+
+// check requires texts that can be stored, and that a code comes with a promotion.
+func (f UsageFilter) check() error {
+	switch {
+	case f.Code != nil && !store.IsStorableText(*f.Code):
+		return store.Invalidf([]string{"code"}, "contains NUL or invalid UTF-8")
+	case f.Code != nil && f.PromotionID == nil:
+		return store.Invalidf([]string{"code"}, "needs promotion_id, because several promotions may have had it. promotionCode finds the promotion.")
+	case f.Reference != nil && !store.IsStorableText(*f.Reference):
+		return store.Invalidf([]string{"reference"}, "contains NUL or invalid UTF-8")
+	case f.Reference != nil && *f.Reference == "":
+		return store.Invalidf([]string{"reference"}, "must not be empty")
+	}
+	return nil
+}
+
+// CodeUsages lists the usages that match a filter, in order. Usages have no updated_at: to sort or filter by it is
 // INVALID. It returns NOT_FOUND for an unknown promotion, and for a code that it never had.
-func (s *RedeemService) CodeUsages(ctx context.Context, promotionID string, text *string, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
-	number, err := s.promotionNumber(ctx, promotionID, text)
+func (s *RedeemService) CodeUsages(ctx context.Context, filter UsageFilter, query store.ListQuery) (*store.Slice[*CodeUsage], error) {
+	if err := filter.check(); err != nil {
+		return nil, err
+	}
+	if filter.PromotionID == nil {
+		query, err := usageQuery(query)
+		if err != nil {
+			return nil, err
+		}
+		all := UsageList
+		all.TotalSQL = UsagesSQL
+		if filter.Reference != nil {
+			all.TotalSQL = ""
+			all.Conditions = []db.Condition{{Clause: "reference = ?", Values: []any{*filter.Reference}}}
+		}
+		return db.List(ctx, s.db, all, query)
+	}
+	number, err := s.promotionNumber(ctx, *filter.PromotionID, filter.Code)
 	if err != nil {
 		return nil, err
 	}
-	lists, err := s.usagesOf(ctx, []int64{number}, text, query, func(*CodeUsage) int { return 0 })
+	lists, err := s.usagesOf(ctx, []int64{number}, filter, query, func(*CodeUsage) int { return 0 })
 	if err != nil {
 		return nil, err
 	}
@@ -71,30 +108,45 @@ func (s *RedeemService) UsagesOfPromotions(ctx context.Context, promotions []*ru
 	for i, p := range promotions {
 		numbers[i], places[p.ID] = p.Number, i
 	}
-	return s.usagesOf(ctx, numbers, text, query, func(u *CodeUsage) int { return places[u.PromotionID] })
+	filter := UsageFilter{PromotionID: new(""), Code: text} // each has its own
+	if err := filter.check(); err != nil {
+		return nil, err
+	}
+	return s.usagesOf(ctx, numbers, filter, query, func(u *CodeUsage) int { return places[u.PromotionID] })
 }
 
-// usagesOf lists the usages of promotions by their numbers; of tells whose a usage is.
-func (s *RedeemService) usagesOf(ctx context.Context, promotions []int64, text *string, query store.ListQuery, of func(*CodeUsage) int) ([]*store.Slice[*CodeUsage], error) {
-	if text != nil && !store.IsStorableText(*text) {
-		return nil, store.Invalidf([]string{"code"}, "contains NUL or invalid UTF-8")
-	}
+// usageQuery checks the bounds and the order of a list of usages, and makes the order that of creation.
+func usageQuery(query store.ListQuery) (store.ListQuery, error) {
 	for _, r := range query.Ranges {
 		if r.Attribute == store.SortUpdatedAt {
-			return nil, store.Invalidf([]string{"filter"}, "must not compare updated_at, which usages do not have. Use id or created_at.")
+			return query, store.Invalidf([]string{"filter"}, "must not compare updated_at, which usages do not have. Use id or created_at.")
 		}
 	}
 	if query.Sort.By == store.SortUpdatedAt {
-		return nil, store.Invalidf([]string{"sort"}, "must be id or created_at, not updated_at")
+		return query, store.Invalidf([]string{"sort"}, "must be id or created_at, not updated_at")
 	}
 	query.Sort.By = store.SortCreatedAt // ids are in the same order
+	return query, nil
+}
+
+// usagesOf lists the usages of promotions by their numbers; of tells whose a usage is.
+func (s *RedeemService) usagesOf(ctx context.Context, promotions []int64, filter UsageFilter, query store.ListQuery, of func(*CodeUsage) int) ([]*store.Slice[*CodeUsage], error) {
+	query, err := usageQuery(query)
+	if err != nil {
+		return nil, err
+	}
 	lists := make([]db.Listing[*CodeUsage], len(promotions))
 	for i, number := range promotions {
 		lists[i] = UsageList
 		lists[i].Conditions = []db.Condition{{Clause: "promotion_number = ?", Values: []any{number}}}
-		if text != nil {
+		if filter.Code != nil {
 			lists[i].TotalSQL = "" // the total is that of the promotion
-			lists[i].Conditions = append(lists[i].Conditions, db.Condition{Clause: "code = ?", Values: []any{*text}})
+			lists[i].Conditions = append(lists[i].Conditions, db.Condition{Clause: "code = ?", Values: []any{*filter.Code}})
+		}
+		if filter.Reference != nil { // found by the reference, which has fewer usages than a promotion
+			lists[i].TotalSQL = ""
+			lists[i].Conditions[0].Clause = "+" + lists[i].Conditions[0].Clause
+			lists[i].Conditions = append(lists[i].Conditions, db.Condition{Clause: "reference = ?", Values: []any{*filter.Reference}})
 		}
 	}
 	return db.Lists(ctx, s.db, lists, query, of)

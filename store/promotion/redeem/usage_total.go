@@ -24,6 +24,9 @@ func randomPart() int { return 1 + rand.IntN(usageParts) }
 // UsageCountSQL returns the number of usages of a promotion, by its number.
 const UsageCountSQL = `SELECT CAST(COALESCE(SUM(usages), 0) AS BIGINT) FROM code_usage_total WHERE promotion_number = $1`
 
+// UsagesSQL returns the number of usages of all promotions.
+const UsagesSQL = `SELECT CAST(COALESCE(SUM(usages), 0) AS BIGINT) FROM code_usage_total`
+
 // usageCounts holds how many usages were added to promotions, by their number; negative for
 // deleted ones.
 type usageCounts map[int64]int

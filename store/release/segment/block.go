@@ -30,7 +30,8 @@ import (
 // A block is texts by AppendText: the compressed common section, then for each language its tag ("" is
 // the base language) and its compressed section. The common section holds three texts for each product:
 // its row, its breadcrumbs, and its files as texts. A section of a language holds the documents, "" for
-// a product that is not translated. The row is the id, "@" and PublishedAt if it is not the release's,
+// a product that is not translated, and behind them, if a product of the block has some, the extras of each
+// (catalog.ProductExtras, since format 9). The row is the id, "@" and PublishedAt if it is not the release's,
 // "+" and the ordinals of the components if there are some, as in "+7 12" (since format 8), "~" and the
 // JSON of its own attributes by key if it has some (since format 9), and what the product costs (price.OfferLines), each on lines of its own.
 
@@ -63,6 +64,7 @@ type BlockProduct struct {
 	Crumbs      []byte
 	Files       []byte            // the JSON of its files, by AppendText
 	Documents   map[string][]byte // by language
+	Extras      map[string][]byte // by language; none for most products
 }
 
 // SetOffers sets what the product costs, by currency.
@@ -83,6 +85,9 @@ func (p *BlockProduct) Version() int64 {
 	for _, language := range slices.Sorted(maps.Keys(p.Documents)) {
 		add([]byte(language))
 		add(p.Documents[language])
+		if extras := p.Extras[language]; extras != nil {
+			add(extras)
+		}
 	}
 	return max(1, int64(binary.LittleEndian.Uint64(hash.Sum(nil))>>1))
 }
@@ -116,8 +121,10 @@ func (p *BlockProduct) row() string {
 // Size is the approximate number of bytes of the product before compression.
 func (p *BlockProduct) Size() int {
 	n := len(p.ID) + len(p.Attributes) + len(p.Offers) + len(p.Crumbs) + len(p.Files)
-	for _, document := range p.Documents {
-		n += len(document)
+	for _, texts := range []map[string][]byte{p.Documents, p.Extras} {
+		for _, text := range texts {
+			n += len(text)
+		}
 	}
 	return n
 }
@@ -145,6 +152,11 @@ func PackBlock(products []*BlockProduct) []byte {
 		for _, p := range products {
 			section = appendSection(section, p.Documents[language])
 		}
+		if slices.ContainsFunc(products, func(p *BlockProduct) bool { return p.Extras[language] != nil }) {
+			for _, p := range products {
+				section = appendSection(section, p.Extras[language])
+			}
+		}
 		body = appendSection(AppendText(body, language), s2.Encode(packed[:cap(packed)], section))
 	}
 	return body
@@ -165,6 +177,7 @@ type StoredProduct struct {
 	Crumbs      string   // breadcrumbs, as members of meta
 	Language    string   // of the document
 	Document    string
+	Extras      string // JSON of catalog.ProductExtras; empty if there are none
 	Files       string // by AppendText; empty if they are not stored with the product
 }
 
@@ -204,7 +217,7 @@ func (r *Reader) ProductsStored(ctx context.Context, places []uint32) (*StoredPr
 			return err
 		}
 		var err error
-		if p.Language, p.Document, err = block.best(r.languages, position); err != nil {
+		if p.Language, p.Document, p.Extras, err = block.best(r.languages, position); err != nil {
 			return err
 		}
 		if p.Language == "" {
@@ -390,21 +403,30 @@ func (b *productBlock) open(body []byte) error {
 
 // best returns the document of the product at a position in the first of some languages that it has, or
 // in the base language, "".
-func (b *productBlock) best(languages []string, position int) (language, document string, err error) {
+func (b *productBlock) best(languages []string, position int) (language, document, extras string, err error) {
 	for _, language := range languages {
 		for at := 2; at < len(b.sections); at++ {
 			if string(b.sections[at].language) != language {
 				continue
 			}
 			if document, err := b.document(at, position); err != nil || document != "" {
-				return language, document, err
+				return language, document, b.extras(at, position), err
 			}
 		}
 	}
 	if document, err = b.document(1, position); err == nil && document == "" {
 		err = errDamagedBlock
 	}
-	return "", document, err
+	return "", document, b.extras(1, position), err
+}
+
+// extras returns the extras of the product at a position in a section that was read; empty if it has none.
+func (b *productBlock) extras(section, position int) string {
+	texts := b.sections[section].texts
+	if at := len(b.sections[0].texts)/commonTexts + position; at < len(texts) {
+		return texts[at]
+	}
+	return ""
 }
 
 // document returns the document of the product at a position in the language of a section; empty if it

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
 )
 
@@ -30,6 +31,7 @@ type CatalogNode struct {
 	Name        string
 	Slug        string
 	Description string
+	SEO         catalog.SEOText
 	HierarchyID string   // its own id for a hierarchy
 	ParentID    string   // the node or hierarchy above; empty for a hierarchy
 	Ancestors   []string // ids from the hierarchy down to the parent
@@ -56,7 +58,7 @@ func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
 // SameContent reports whether nodes of two releases with one base language show
 // the same but published_at.
 func (n *CatalogNode) SameContent(other *CatalogNode) bool {
-	return n.ID == other.ID && n.Kind == other.Kind && n.Name == other.Name && n.Slug == other.Slug && n.Description == other.Description &&
+	return n.ID == other.ID && n.Kind == other.Kind && n.Name == other.Name && n.Slug == other.Slug && n.Description == other.Description && n.SEO == other.SEO &&
 		n.HierarchyID == other.HierarchyID && n.ParentID == other.ParentID && slices.Equal(n.Ancestors, other.Ancestors) &&
 		n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
 }
@@ -176,13 +178,13 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 	nodes, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (*CatalogNode, error) {
 		n := &CatalogNode{PublishedAt: r.Release.PublishedAt, Language: r.Release.Locale}
 		var updated, published int64
-		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated, &published)
+		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated, &published, &n.SEO.Title, &n.SEO.Description)
 		if n.UpdatedAt = store.FromMicros(updated); published != 0 {
 			n.PublishedAt = store.FromMicros(published)
 		}
 		return n, err
 	}, `
-		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, updated_at, published_at
+		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, updated_at, published_at, seo_title, seo_description
 		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, r.Release.ID)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,68 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store/release"
+	"portico/store/release/segment"
+)
+
+// Seo reads the paths of all products of the batch at once.
+func (r productResolver) Seo(ctx context.Context, obj *model.Product) (*model.Seo, error) {
+	return model.Load(ctx, obj.BatchRow, "seo", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.Seo, error) {
+		v, err := r.View(ctx)
+		if err != nil {
+			return nil, err
+		}
+		paths, err := v.ProductPaths(ctx, storedProducts(all))
+		return keysOf(all, func(p *model.Product) *model.Seo { return model.NewSeo(p.SEO(), paths[p.ID()]) }), err
+	})
+}
+
+// Seo reads the paths of all nodes of the batch at once.
+func (r catalogNodeResolver) Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error) {
+	return model.Load(ctx, obj.BatchRow, "seo", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.CatalogNode) ([]*model.Seo, error) {
+		v, err := r.View(ctx)
+		if err != nil {
+			return nil, err
+		}
+		paths, err := v.NodePaths(ctx, keysOf(all, func(n *model.CatalogNode) *segment.CatalogNode { return n.CatalogNode }))
+		return keysOf(all, func(n *model.CatalogNode) *model.Seo {
+			return model.NewSeo(release.SEOOf(n.SEO, n.Name, n.Description), paths[n.ID])
+		}), err
+	})
+}
+
+func (r queryResolver) Sitemap(ctx context.Context, first int, after *string) (*release.SitemapPage, error) {
+	v, err := r.catalog(ctx, "Query.sitemap")
+	if err != nil {
+		return nil, err
+	}
+	if first < 1 || first > release.MaxSitemapPage {
+		return nil, outOfBounds("first", first, 1, release.MaxSitemapPage)
+	}
+	return v.Sitemap(ctx, first, after)
+}
+
+// Related reads the related products of all products of the batch at once.
+func (r productResolver) Related(ctx context.Context, obj *model.Product, kind *string, first int) (*model.RelatedProducts, error) {
+	if err := auth.Require(ctx, "Query.product"); err != nil {
+		return nil, err
+	}
+	if first < 1 || first > release.MaxRelated {
+		return nil, outOfBounds("first", first, 1, release.MaxRelated)
+	}
+	return model.Load(ctx, obj.BatchRow, "related"+argumentsKey(kind, first), r.Resolver, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*model.RelatedProducts, error) {
+		v, err := r.View(ctx)
+		if err != nil {
+			return nil, err
+		}
+		related, err := v.Related(ctx, storedProducts(all), deref(kind), first)
+		if err != nil {
+			return nil, err
+		}
+		return model.NewRelatedProducts(keysOf(all, func(p *model.Product) []*release.Product { return related[p.ID()] })), nil
+	})
+}

@@ -1,0 +1,98 @@
+package code
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/promotion/rule"
+)
+
+// CodeState follows from a code's uses and the end of its promotion.
+type CodeState string
+
+// The states of a code, of which each has one.
+const (
+	CodeAvailable CodeState = "available" // uses remain, and the promotion has not ended
+	CodeSpent     CodeState = "used_up"   // no uses remain
+	CodeEnded     CodeState = "expired"   // uses remain, but the promotion has ended
+)
+
+// CodeStates lists every state.
+func CodeStates() []CodeState { return []CodeState{CodeAvailable, CodeSpent, CodeEnded} }
+
+// State is the code's state at the time it was read.
+func (c *PromotionCode) State() CodeState {
+	switch {
+	case c.MaxUses != nil && c.Used >= *c.MaxUses:
+		return CodeSpent
+	case c.Promotion.State == rule.PromotionExpired:
+		return CodeEnded
+	}
+	return CodeAvailable
+}
+
+// Filter selects codes that match every member. An empty member matches all.
+type Filter struct {
+	Codes     []string // exact
+	Prefix    string   // of the code, case-sensitive
+	States    []CodeState
+	CreatedAt []store.Range // on SortCreatedAt
+}
+
+// check checks the filter and returns the order of the list. A prefix is read in the order of codes and a time of
+// creation in the order of creation, so that a page reads no codes of others. So another order is INVALID.
+func (f *Filter) check(sort store.Sort) (store.Sort, error) {
+	if len(f.Codes) > store.MaxFilterValues {
+		return sort, store.Unprocessablef([]string{"filter", "code"}, "must have at most %d values, got %d", store.MaxFilterValues, len(f.Codes))
+	}
+	if !slices.ContainsFunc(f.Codes, store.IsStorableText) && len(f.Codes) > 0 || !store.IsStorableText(f.Prefix) {
+		return sort, store.Invalidf([]string{"filter"}, "compares code with text that contains NUL or invalid UTF-8")
+	}
+	f.Codes = slices.DeleteFunc(slices.Clone(f.Codes), func(code string) bool { return !store.IsStorableText(code) })
+	if len(f.Codes) > 0 || (f.Prefix == "") == (len(f.CreatedAt) == 0) {
+		return sort, nil
+	}
+	switch byCreation := sort.By == store.SortCreatedAt; {
+	case f.Prefix != "" && byCreation:
+		return sort, store.Invalidf([]string{"order_by"}, "must be by code with a prefix and no created_at in the filter")
+	case f.Prefix == "" && sort.By != store.SortDefault && !byCreation:
+		return sort, store.Invalidf([]string{"order_by"}, "must be by created_at with created_at and no prefix in the filter")
+	case f.Prefix == "":
+		sort.By = store.SortCreatedAt
+	}
+	return sort, nil
+}
+
+// maxCodeCharacter is after every character of a code.
+const maxCodeCharacter = "\U0010FFFF"
+
+// Conditions returns the filter as SQL for a promotion in a state, without the bounds of CreatedAt.
+func (f *Filter) Conditions(promotion rule.PromotionState) (list []db.Condition) {
+	if len(f.Codes) > 0 {
+		in, all := db.InList(nil, f.Codes)
+		list = append(list, db.Condition{Clause: "promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(in, ",")) + ")", Values: all})
+	}
+	if f.Prefix != "" {
+		list = append(list, db.Condition{Clause: "promotion_code.code >= ? AND promotion_code.code < ?", Values: []any{f.Prefix, f.Prefix + maxCodeCharacter}})
+	}
+	if len(f.States) == 0 {
+		return list
+	}
+	left, spent := slices.Contains(f.States, CodeAvailable), slices.Contains(f.States, CodeSpent)
+	if promotion == rule.PromotionExpired {
+		left = slices.Contains(f.States, CodeEnded)
+	}
+	states := db.Condition{CursorName: fmt.Sprint("state", f.States)}
+	switch {
+	case left && spent:
+		states.Clause = "TRUE"
+	case left || spent:
+		states.Clause, states.Values = "promotion_code.used_up = ?", []any{spent}
+	default:
+		states.Clause = "FALSE"
+	}
+	return append(list, states)
+}

@@ -1,0 +1,130 @@
+package publish
+
+import (
+	"context"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/release"
+	"portico/store/release/segment"
+)
+
+// PendingEffect is what the next publication does to a product.
+type PendingEffect string
+
+// The effects.
+const (
+	PendingAdd    PendingEffect = "add"    // it is live, and the served release does not show it
+	PendingChange PendingEffect = "change" // the served release shows an older version
+	PendingRemove PendingEffect = "remove" // it is a draft or deleted, and the served release shows it
+	PendingNone   PendingEffect = "none"   // it is a draft or deleted, and not shown
+)
+
+// ResourceKind is the kind of a resource that a release is made of.
+type ResourceKind string
+
+// The kinds.
+const (
+	ResourceProduct       ResourceKind = "product"
+	ResourcePrice         ResourceKind = "price"
+	ResourcePriceModifier ResourceKind = "price_modifier"
+	ResourcePricebook     ResourceKind = "pricebook"
+	ResourceFile          ResourceKind = "file"
+	ResourceNode          ResourceKind = "node"
+	ResourceHierarchy     ResourceKind = "hierarchy"
+	ResourceCatalog       ResourceKind = "catalog"
+	ResourceAttribute     ResourceKind = "attribute"
+)
+
+// PendingResource is a resource that was written since the served release of a catalog was made.
+type PendingResource struct {
+	Kind    ResourceKind
+	ID      string                   // or the SKU of a price
+	Product *catalog.AuthoredProduct // nil unless it is a product that exists
+	Effect  *PendingEffect           // nil unless it is a product
+}
+
+// Pending is a page of pending changes. Unless Complete, others may be pending too: nothing is published, or too
+// much changed since.
+type Pending struct {
+	*store.Slice[*PendingResource]
+	Complete bool
+}
+
+// PendingChanges lists what was written since the served release of a catalog was made, and may change with its
+// next publication, by kind and id. It returns NOT_FOUND for an unknown catalog.
+func (s *PublishService) PendingChanges(ctx context.Context, catalogID string, page store.Page) (*Pending, error) {
+	plan := &publicationPlan{in: s.db.Reader}
+	if err := plan.readCatalog(ctx, catalogID); err != nil {
+		return nil, err
+	}
+	var served *segment.Release
+	revision := int64(0)
+	if plan.served != 0 {
+		var err error
+		if served, err = segment.KeptRelease(ctx, s.db.Reader, plan.served); err != nil && !store.HasCode(err, store.NotFound) {
+			return nil, err
+		}
+		if served != nil {
+			revision = served.Revision
+		}
+	}
+	complete, err := authoring.ChangesKnownSince(ctx, s.db.Reader, revision)
+	if err != nil {
+		return nil, err
+	}
+	slice, err := db.List(ctx, s.db, authoring.PendingList(catalogID, revision), store.ListQuery{Sort: store.Sort{By: store.SortName}, Page: page})
+	if err != nil {
+		return nil, err
+	}
+	resources, err := s.pendingResources(ctx, slice.Items, served)
+	return &Pending{&store.Slice[*PendingResource]{Items: resources, Limit: slice.Limit, Offset: slice.Offset, HasNext: slice.HasNext,
+		HasPrevious: slice.HasPrevious, Total: slice.Total, Cursor: slice.Cursor}, complete && served != nil}, err
+}
+
+// pendingResources adds to changes what they do to products.
+func (s *PublishService) pendingResources(ctx context.Context, changes []*authoring.PendingChange, served *segment.Release) ([]*PendingResource, error) {
+	resources := make([]*PendingResource, len(changes))
+	var ids []string
+	for i, c := range changes {
+		if resources[i] = (&PendingResource{Kind: ResourceKind(c.Table), ID: c.ID}); resources[i].Kind == ResourceProduct {
+			ids = append(ids, c.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return resources, nil
+	}
+	products, err := authoring.ReadRowsByID(ctx, s.db.Reader, catalog.ProductList, ids)
+	if err != nil {
+		return nil, err
+	}
+	shown := map[string]segment.Place{}
+	if served != nil {
+		if shown, err = release.ViewOf(s.releases, served).PlacesByID(ctx, ids, nil); err != nil {
+			return nil, err
+		}
+	}
+	for _, r := range resources {
+		if r.Kind != ResourceProduct {
+			continue
+		}
+		r.Product = products[r.ID]
+		_, isShown := shown[r.ID]
+		r.Effect = new(effectOf(r.Product != nil && r.Product.Status == catalog.ProductLive, isShown))
+	}
+	return resources, nil
+}
+
+func effectOf(live, shown bool) PendingEffect {
+	switch {
+	case live && shown:
+		return PendingChange
+	case live:
+		return PendingAdd
+	case shown:
+		return PendingRemove
+	}
+	return PendingNone
+}

@@ -1,0 +1,124 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/release/segment"
+)
+
+// MaxSEODescription is the number of characters that a description is cut to for search engines.
+const MaxSEODescription = 160
+
+// SEOOf returns what search engines show: the merchant's texts, else the name and the beginning of the description.
+func SEOOf(own catalog.SEOText, name, description string) catalog.SEOText {
+	return catalog.SEOText{Title: cmp.Or(own.Title, name), Description: cmp.Or(own.Description, cutWords(description, MaxSEODescription))}
+}
+
+// SEO returns what search engines show of the product, in its language.
+func (p *storedProduct) SEO() catalog.SEOText {
+	return SEOOf(p.extras().SEO, p.Name(), p.Description())
+}
+
+// Alt returns the alternative text of a file of the product: the merchant's, else the product's name.
+func (p *storedProduct) Alt(fileID string) string { return cmp.Or(p.extras().Alts[fileID], p.Name()) }
+
+// RelatedIDs returns the products that the merchant named as related, by kind. Some may not be live.
+func (p *storedProduct) RelatedIDs() map[string][]string { return p.extras().Related }
+
+func (p *storedProduct) extras() (e catalog.ProductExtras) {
+	if p.extraText != "" {
+		p.check(json.Unmarshal([]byte(p.extraText), &e))
+	}
+	return e
+}
+
+// cutWords joins the words of a text by single spaces and cuts it to at most some characters, at the end of a
+// word. A first word that is longer is cut.
+func cutWords(text string, most int) string {
+	if len(text) > 8*utf8.UTFMax*most { // enough, whatever its spaces
+		text = strings.ToValidUTF8(text[:8*utf8.UTFMax*most], "")
+	}
+	characters := []rune(strings.Join(strings.Fields(text), " "))
+	if len(characters) <= most {
+		return string(characters)
+	}
+	end := most
+	for end > 0 && !unicode.IsSpace(characters[end]) {
+		end--
+	}
+	if end == 0 {
+		end = most
+	}
+	return string(characters[:end])
+}
+
+// NodePaths returns the paths of nodes, as NodeAtPath takes them: the slugs of the hierarchy, if it has one, of
+// the nodes above and of the node. A node is left out if it or a node above has no slug.
+func (v *View) NodePaths(ctx context.Context, nodes []*segment.CatalogNode) (map[string]string, error) {
+	var above []string
+	for _, node := range nodes {
+		above = append(above, node.Ancestors...)
+	}
+	byID, err := v.NodesByID(ctx, above)
+	if err != nil {
+		return nil, err
+	}
+	paths := make(map[string]string, len(nodes))
+	for _, node := range nodes {
+		if path := nodePath(node, byID); path != "" {
+			paths[node.ID] = path
+		}
+	}
+	return paths, nil
+}
+
+// ProductPaths returns the paths of products, by id, each by its first node: ProductKey.Path takes them. A product
+// is left out if it has no node or slug, or its node no path.
+func (v *View) ProductPaths(ctx context.Context, products []*Product) (map[string]string, error) {
+	var first []string
+	for _, p := range products {
+		if nodes := p.NodeIDs(); len(nodes) > 0 {
+			first = append(first, nodes[0])
+		}
+	}
+	nodes, err := v.NodesByID(ctx, store.Unique(first))
+	if err != nil {
+		return nil, err
+	}
+	of, err := v.NodePaths(ctx, slices.Collect(maps.Values(nodes)))
+	if err != nil {
+		return nil, err
+	}
+	paths := make(map[string]string, len(products))
+	for _, p := range products {
+		if nodes := p.NodeIDs(); len(nodes) > 0 && of[nodes[0]] != "" && p.Slug() != "" {
+			paths[p.ID()] = of[nodes[0]] + "/" + p.Slug()
+		}
+	}
+	return paths, nil
+}
+
+func nodePath(node *segment.CatalogNode, byID map[string]*segment.CatalogNode) string {
+	if node.Slug == "" {
+		return ""
+	}
+	var slugs []string
+	for i, id := range node.Ancestors {
+		switch slug := byID[id].Slug; {
+		case slug != "":
+			slugs = append(slugs, slug)
+		case i > 0: // a hierarchy may be left out
+			return ""
+		}
+	}
+	return strings.Join(append(slugs, node.Slug), "/")
+}

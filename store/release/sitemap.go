@@ -1,0 +1,112 @@
+package release
+
+import (
+	"context"
+	"time"
+
+	"portico/store"
+	"portico/store/release/segment"
+)
+
+// MaxSitemapPage is the largest number of rows of a page of the sitemap.
+const MaxSitemapPage = 1000
+
+// SitemapKind is what a path leads to.
+type SitemapKind string
+
+// The kinds.
+const (
+	SitemapNode    SitemapKind = "node"
+	SitemapProduct SitemapKind = "product"
+)
+
+// SitemapEntry is a page of a storefront.
+type SitemapEntry struct {
+	Kind      SitemapKind
+	ID        string
+	Path      string
+	UpdatedAt time.Time // when the catalog first showed this version
+}
+
+// SitemapPage is a part of the sitemap. Next is the cursor of the next part; empty for the last one.
+type SitemapPage struct {
+	Entries []*SitemapEntry
+	Next    string
+}
+
+// EndCursor is the cursor of the next part; nil for the last one.
+func (p *SitemapPage) EndCursor() *string { return nilIfEmpty(p.Next) }
+
+const sitemapCursor = "sitemap"
+
+// Sitemap lists the paths of all nodes, then of the products that a node lists, each by its first node. It reads
+// most rows from a cursor on; rows without a path are left out. Its cost does not depend on the position.
+func (v *View) Sitemap(ctx context.Context, most int, after *string) (*SitemapPage, error) {
+	tree, err := v.Tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	page := &SitemapPage{Entries: []*SitemapEntry{}}
+	place := 0
+	if after != nil {
+		place = len(tree.Nodes)
+		if c, err := store.ParseCursor(*after, sitemapCursor, "after"); err == nil {
+			if place, err = sitemapPlace(c, place); err != nil {
+				return nil, err
+			}
+			after = nil
+		}
+	}
+	nodes := tree.Nodes[place:min(place+most, len(tree.Nodes))]
+	for _, node := range nodes {
+		if path := nodePath(node, tree.ByID); path != "" {
+			page.Entries = append(page.Entries, &SitemapEntry{SitemapNode, node.ID, path, node.PublishedAt})
+		}
+	}
+	if most -= len(nodes); most == 0 {
+		page.Next = store.Cursor{List: sitemapCursor, Key: []any{place + len(nodes)}}.String()
+		return page, nil
+	}
+	for more := true; more && most > 0; {
+		first := min(most, store.MaxPageLength)
+		slice, err := v.Products(ctx, ProductQuery{Sort: store.Sort{By: store.SortID}, Page: store.Page{First: &first, After: after}})
+		if err != nil {
+			return nil, err
+		}
+		for _, product := range slice.Items {
+			if path := productPath(product, tree); path != "" {
+				page.Entries = append(page.Entries, &SitemapEntry{SitemapProduct, product.ID(), path, product.PublishedAt()})
+			}
+		}
+		if page.Next, more = "", slice.HasNext; more {
+			page.Next = slice.Cursor(len(slice.Items) - 1)
+			after = &page.Next
+		}
+		most -= len(slice.Items)
+	}
+	return page, nil
+}
+
+// sitemapPlace returns the position in the nodes that a cursor names.
+func sitemapPlace(c store.Cursor, nodes int) (int, error) {
+	if len(c.Key) == 1 {
+		if number, ok := c.Key[0].(interface{ Int64() (int64, error) }); ok {
+			if place, err := number.Int64(); err == nil && place >= 0 {
+				return int(min(place, int64(nodes))), nil
+			}
+		}
+	}
+	return 0, store.Invalidf([]string{"after"}, "is not a cursor of this list; use one from pageInfo, unchanged")
+}
+
+// productPath returns the path of a product by its first node; empty if that has none, or the product no slug.
+func productPath(product *Product, tree *segment.Tree) string {
+	nodes := product.NodeIDs()
+	if len(nodes) == 0 || tree.ByID[nodes[0]] == nil {
+		return ""
+	}
+	if path := nodePath(tree.ByID[nodes[0]], tree.ByID); path != "" && product.Slug() != "" {
+		return path + "/" + product.Slug()
+	}
+	return ""
+}
