@@ -16,10 +16,10 @@ func (s *CatalogService) ProductExists(ctx context.Context, id string) (bool, er
 // Words returns the search words of the product by language.
 func (p *ProductSource) Words() (list []index.ProductTokens) {
 	a := &p.Attributes
-	list = append(list, index.NewProductTokens("", a.Description, a.Name, a.SKU))
+	list = append(list, index.NewProductTokens("", a.Name, a.Description, a.SKU))
 	for _, language := range p.DocumentLanguages() {
 		text := a.Locales[language]
-		list = append(list, index.NewProductTokens(language, text.Description, text.Name))
+		list = append(list, index.NewProductTokens(language, text.Name, text.Description, ""))
 	}
 	return list
 }
