@@ -65,7 +65,11 @@ func argumentsKey(arguments ...any) string {
 // query returns the store's query.
 func (q productQuery) query(nodeID string) (release.ProductQuery, error) {
 	filter, err := q.filter.Filter()
-	return release.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+	sort := q.order.Sort()
+	if q.order == nil && len(filter.Searches) > 0 {
+		sort.By = store.SortRelevance
+	}
+	return release.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: sort, Page: q.page}, err
 }
 
 // productsOf lists the products of a node, or all products if nodeID is empty.

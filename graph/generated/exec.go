@@ -52,6 +52,7 @@ type ResolverRoot interface {
 	Job() JobResolver
 	Mutation() MutationResolver
 	Product() ProductResolver
+	ProductConnection() ProductConnectionResolver
 	Promotion() PromotionResolver
 	PromotionCode() PromotionCodeResolver
 	PromotionCodeCheck() PromotionCodeCheckResolver
@@ -676,11 +677,12 @@ type ComplexityRoot struct {
 	}
 
 	ProductConnection struct {
-		Edges      func(childComplexity int) int
-		Facets     func(childComplexity int) int
-		Nodes      func(childComplexity int) int
-		PageInfo   func(childComplexity int) int
-		TotalCount func(childComplexity int) int
+		CorrectedTo func(childComplexity int) int
+		Edges       func(childComplexity int) int
+		Facets      func(childComplexity int) int
+		Nodes       func(childComplexity int) int
+		PageInfo    func(childComplexity int) int
+		TotalCount  func(childComplexity int) int
 	}
 
 	ProductEdge struct {
@@ -954,6 +956,7 @@ type ComplexityRoot struct {
 		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		SearchSuggestions   func(childComplexity int, text string, first int) int
 		Settings            func(childComplexity int) int
 		Stock               func(childComplexity int, productID string) int
 		StockLocations      func(childComplexity int) int
@@ -961,6 +964,13 @@ type ComplexityRoot struct {
 		StockTransactions   func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Stocks              func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		StocksByID          func(childComplexity int, productIds []string) int
+	}
+
+	SearchSuggestions struct {
+		Completions func(childComplexity int) int
+		DidYouMean  func(childComplexity int) int
+		Nodes       func(childComplexity int) int
+		Products    func(childComplexity int) int
 	}
 
 	Settings struct {
@@ -1190,6 +1200,9 @@ type ProductResolver interface {
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 	Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error)
 }
+type ProductConnectionResolver interface {
+	CorrectedTo(ctx context.Context, obj *model.ProductConnection) (*string, error)
+}
 type PromotionResolver interface {
 	MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error)
 	MaxDiscountValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error)
@@ -1224,6 +1237,7 @@ type QueryResolver interface {
 	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
+	SearchSuggestions(ctx context.Context, text string, first int) (*model.SearchSuggestions, error)
 	Currencies(ctx context.Context) ([]*release.Currency, error)
 	Locales(ctx context.Context) ([]string, error)
 	Channels(ctx context.Context) ([]string, error)
@@ -3931,6 +3945,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductComponent.SortOrder(childComplexity), true
 
+	case "ProductConnection.correctedTo":
+		if e.ComplexityRoot.ProductConnection.CorrectedTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductConnection.CorrectedTo(childComplexity), true
 	case "ProductConnection.edges":
 		if e.ComplexityRoot.ProductConnection.Edges == nil {
 			break
@@ -5287,6 +5307,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Promotions(childComplexity, args["filter"].(*model.PromotionFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.searchSuggestions":
+		if e.ComplexityRoot.Query.SearchSuggestions == nil {
+			break
+		}
+
+		args, err := ec.field_Query_searchSuggestions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SearchSuggestions(childComplexity, args["text"].(string), args["first"].(int)), true
 	case "Query.settings":
 		if e.ComplexityRoot.Query.Settings == nil {
 			break
@@ -5354,6 +5385,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.StocksByID(childComplexity, args["productIds"].([]string)), true
+
+	case "SearchSuggestions.completions":
+		if e.ComplexityRoot.SearchSuggestions.Completions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchSuggestions.Completions(childComplexity), true
+	case "SearchSuggestions.didYouMean":
+		if e.ComplexityRoot.SearchSuggestions.DidYouMean == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchSuggestions.DidYouMean(childComplexity), true
+	case "SearchSuggestions.nodes":
+		if e.ComplexityRoot.SearchSuggestions.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchSuggestions.Nodes(childComplexity), true
+	case "SearchSuggestions.products":
+		if e.ComplexityRoot.SearchSuggestions.Products == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchSuggestions.Products(childComplexity), true
 
 	case "Settings.currency":
 		if e.ComplexityRoot.Settings.Currency == nil {
@@ -6218,6 +6274,17 @@ type Query {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): FileConnection
+
+  """
+  Suggestions for a text while a shopper types it, in the shopper's language. Example:
+  ` + "`" + `searchSuggestions(text: "choc co", first: 5) { completions products { name } nodes { name } didYouMean }` + "`" + `.
+  """
+  searchSuggestions(
+    "What the shopper has typed so far, at most 200 characters and 20 words."
+    text: String!
+    "Most suggestions of each kind, 1 to 20."
+    first: Int! = 5
+  ): SearchSuggestions
 
   # Currencies and shopper context
   "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `."
@@ -7215,6 +7282,23 @@ type ProductConnection {
   totalCount: Int!
   "Values to narrow the list by, with counts. The same on every page. Computed only if selected."
   facets: ProductFacets!
+  """
+  The filter's ` + "`" + `search` + "`" + ` with mistyped words replaced by those that the products were found by: ` + "`" + `messenger
+  bag` + "`" + ` for ` + "`" + `mesenger bag` + "`" + `. Null if no word was replaced.
+  """
+  correctedTo: String
+}
+
+"What a shopper may look for who has typed a part of a search."
+type SearchSuggestions {
+  "The text with its last word completed by words of product names, the most frequent first: ` + "`" + `choc cookies` + "`" + `. Empty if none begins with it."
+  completions: [String!]!
+  "The products that the text finds, the best first."
+  products: [Product!]!
+  "The nodes and hierarchies whose names have all words, or words that begin with them, the shortest name first."
+  nodes: [CatalogNode!]!
+  "The text with mistyped words replaced. Null if no word was."
+  didYouMean: String
 }
 
 "A product in a list."
@@ -7231,11 +7315,13 @@ type ProductEdge {
 input ProductFilter {
   """
   Search words, as a shopper types them: ` + "`" + `oak cha` + "`" + `. Every word must be in the SKU, or in the name or
-  description in the base language or one of the shopper's. Case and accents do not count. The last
-  word also matches the beginning of a word. Thai, Chinese and other scripts without spaces need
-  none, and their parts may match in different places. At most 200 characters and 20 words, without
-  any query syntax. A text without a letter or digit matches everything. Sort by RELEVANCE for the
-  best matches first.
+  description in the base language or one of the shopper's. Case and accents do not count. Words also
+  match in other forms (` + "`" + `chairs` + "`" + `), mistyped (` + "`" + `chiar` + "`" + `), and joined or split (` + "`" + `arm chair` + "`" + `). The last word,
+  and every word of at most four, also matches the beginning of a word. If fewer than three products
+  have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
+  and their parts may match in different places. At most 200 characters and 20 words, without any query
+  syntax. A text without a letter or digit matches everything. The best matches are first, unless the
+  list has an ` + "`" + `orderBy` + "`" + `.
   """
   search: String
   "By id. The products are sorted last updated first, and curation is ignored."
@@ -7286,8 +7372,8 @@ enum ProductOrderField {
   """
   PRICE
   """
-  Number of ` + "`" + `search` + "`" + ` words in the name or SKU: with ASC the best match is first, then the list's own
-  order. Without ` + "`" + `search` + "`" + `: the list's own order.
+  How well products match ` + "`" + `search` + "`" + `: with ASC the best match is first, then the list's own order. The
+  default of lists with ` + "`" + `search` + "`" + `. Without ` + "`" + `search` + "`" + `: the list's own order.
   """
   RELEVANCE
 }
@@ -10815,6 +10901,8 @@ func (ec *executionContext) childFields_ProductConnection(ctx context.Context, f
 		return ec.fieldContext_ProductConnection_totalCount(ctx, field)
 	case "facets":
 		return ec.fieldContext_ProductConnection_facets(ctx, field)
+	case "correctedTo":
+		return ec.fieldContext_ProductConnection_correctedTo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductConnection", field.Name)
 }
@@ -11285,6 +11373,20 @@ func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Conte
 		return ec.fieldContext_PromotionUpdatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PromotionUpdatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "completions":
+		return ec.fieldContext_SearchSuggestions_completions(ctx, field)
+	case "products":
+		return ec.fieldContext_SearchSuggestions_products(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
+	case "didYouMean":
+		return ec.fieldContext_SearchSuggestions_didYouMean(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchSuggestions", field.Name)
 }
 
 func (ec *executionContext) childFields_Settings(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13810,6 +13912,28 @@ func (ec *executionContext) field_Query_promotions_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_searchSuggestions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "text",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["text"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
 	return args, nil
 }
 
@@ -25316,6 +25440,29 @@ func (ec *executionContext) fieldContext_ProductConnection_facets(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _ProductConnection_correctedTo(ctx context.Context, field graphql.CollectedField, obj *model.ProductConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductConnection_correctedTo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ProductConnection().CorrectedTo(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductConnection_correctedTo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductConnection", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -29749,6 +29896,50 @@ func (ec *executionContext) fieldContext_Query_files(ctx context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_searchSuggestions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_searchSuggestions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().SearchSuggestions(ctx, fc.Args["text"].(string), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
+			return ec.marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_searchSuggestions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SearchSuggestions(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_searchSuggestions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_currencies(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31185,6 +31376,116 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _SearchSuggestions_completions(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchSuggestions_completions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Completions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchSuggestions_completions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchSuggestions", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SearchSuggestions_products(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchSuggestions_products(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Products, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Product) graphql.Marshaler {
+			return ec.marshalNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchSuggestions_products(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchSuggestions",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchSuggestions_nodes(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
+			return ec.marshalNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchSuggestions_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchSuggestions",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchSuggestions_didYouMean(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchSuggestions_didYouMean(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DidYouMean, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SearchSuggestions_didYouMean(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchSuggestions", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Settings_pageLength(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
@@ -43175,6 +43476,44 @@ func (ec *executionContext) _ProductConnection(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "correctedTo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ProductConnection_correctedTo(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -45605,6 +45944,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "searchSuggestions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_searchSuggestions(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "currencies":
 			field := field
 
@@ -46344,6 +46705,59 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var searchSuggestionsImplementors = []string{"SearchSuggestions"}
+
+func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.SelectionSet, obj *model.SearchSuggestions) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, searchSuggestionsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SearchSuggestions")
+		case "completions":
+			out.Values[i] = ec._SearchSuggestions_completions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "products":
+			out.Values[i] = ec._SearchSuggestions_products(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._SearchSuggestions_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "didYouMean":
+			out.Values[i] = ec._SearchSuggestions_didYouMean(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -51849,6 +52263,13 @@ func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋ
 		return graphql.Null
 	}
 	return ec._PromotionUpdatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, sel ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SearchSuggestions(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚋgatewayᚐSecret(ctx context.Context, v any) (*gateway.Secret, error) {

@@ -2551,11 +2551,12 @@ var planProductConnection = &plan.Object{
 	Name:      "ProductConnection",
 	Satisfies: []string{"ProductConnection"},
 	Fields: map[string]*plan.FieldInfo{
-		"edges":      {Number: 1, NonNull: true},
-		"nodes":      {Number: 2, NonNull: true},
-		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true},
-		"facets":     {Number: 5, NonNull: true},
+		"edges":       {Number: 1, NonNull: true},
+		"nodes":       {Number: 2, NonNull: true},
+		"pageInfo":    {Number: 3, NonNull: true},
+		"totalCount":  {Number: 4, NonNull: true, Resolver: true},
+		"facets":      {Number: 5, NonNull: true},
+		"correctedTo": {Number: 6, Resolver: true},
 	},
 }
 
@@ -2588,6 +2589,12 @@ func (x *planRun) fieldProductConnection(ctx context.Context, f *plan.Field, obj
 		return x.writeNInt2int(ctx, f, v)
 	case 5: // facets
 		return x.writeNProductFacets2ᚖporticoᚋgraphᚋmodelᚐProductFacets(ctx, f, obj.Facets())
+	case 6: // correctedTo
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.ProductConnection().CorrectedTo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
 	}
 	return x.String("ProductConnection")
 }
@@ -3507,41 +3514,42 @@ var planQuery = &plan.Object{
 		"catalogNodes":        {Number: 8, Resolver: true},
 		"file":                {Number: 9, Resolver: true},
 		"files":               {Number: 10, Resolver: true},
-		"currencies":          {Number: 11, Resolver: true},
-		"locales":             {Number: 12, Resolver: true},
-		"channels":            {Number: 13, Resolver: true},
-		"currency":            {Number: 14, Resolver: true},
-		"catalogResolution":   {Number: 15, Resolver: true},
-		"stock":               {Number: 16, Resolver: true},
-		"stocks":              {Number: 17, Resolver: true},
-		"stocksById":          {Number: 18, Resolver: true},
-		"stockLocations":      {Number: 19, Resolver: true},
-		"stockTransactions":   {Number: 20, Resolver: true},
-		"stockTransaction":    {Number: 21, Resolver: true},
-		"promotion":           {Number: 22, Resolver: true},
-		"promotions":          {Number: 23, Resolver: true},
-		"promotionCode":       {Number: 24, Resolver: true},
-		"promotionCodes":      {Number: 25, Resolver: true},
-		"promotionCodeCheck":  {Number: 26, Resolver: true},
-		"promotionCodeUsages": {Number: 27, Resolver: true},
-		"catalog":             {Number: 28, Resolver: true},
-		"catalogs":            {Number: 29, Resolver: true},
-		"catalogRule":         {Number: 30, Resolver: true},
-		"catalogRules":        {Number: 31, Resolver: true},
-		"authoredHierarchy":   {Number: 32, Resolver: true},
-		"authoredHierarchies": {Number: 33, Resolver: true},
-		"authoredNode":        {Number: 34, Resolver: true},
-		"authoredNodes":       {Number: 35, Resolver: true},
-		"catalogReleases":     {Number: 36, Resolver: true},
-		"job":                 {Number: 37, Resolver: true},
-		"jobs":                {Number: 38, Resolver: true},
-		"settings":            {Number: 39, Resolver: true},
-		"gateway":             {Number: 40, Resolver: true},
-		"gateways":            {Number: 41, Resolver: true},
-		"node":                {Number: 42, Resolver: true},
-		"nodes":               {Number: 43, Resolver: true},
-		"__type":              {Number: 44, Introspection: true},
-		"__schema":            {Number: 45, Introspection: true},
+		"searchSuggestions":   {Number: 11, Resolver: true},
+		"currencies":          {Number: 12, Resolver: true},
+		"locales":             {Number: 13, Resolver: true},
+		"channels":            {Number: 14, Resolver: true},
+		"currency":            {Number: 15, Resolver: true},
+		"catalogResolution":   {Number: 16, Resolver: true},
+		"stock":               {Number: 17, Resolver: true},
+		"stocks":              {Number: 18, Resolver: true},
+		"stocksById":          {Number: 19, Resolver: true},
+		"stockLocations":      {Number: 20, Resolver: true},
+		"stockTransactions":   {Number: 21, Resolver: true},
+		"stockTransaction":    {Number: 22, Resolver: true},
+		"promotion":           {Number: 23, Resolver: true},
+		"promotions":          {Number: 24, Resolver: true},
+		"promotionCode":       {Number: 25, Resolver: true},
+		"promotionCodes":      {Number: 26, Resolver: true},
+		"promotionCodeCheck":  {Number: 27, Resolver: true},
+		"promotionCodeUsages": {Number: 28, Resolver: true},
+		"catalog":             {Number: 29, Resolver: true},
+		"catalogs":            {Number: 30, Resolver: true},
+		"catalogRule":         {Number: 31, Resolver: true},
+		"catalogRules":        {Number: 32, Resolver: true},
+		"authoredHierarchy":   {Number: 33, Resolver: true},
+		"authoredHierarchies": {Number: 34, Resolver: true},
+		"authoredNode":        {Number: 35, Resolver: true},
+		"authoredNodes":       {Number: 36, Resolver: true},
+		"catalogReleases":     {Number: 37, Resolver: true},
+		"job":                 {Number: 38, Resolver: true},
+		"jobs":                {Number: 39, Resolver: true},
+		"settings":            {Number: 40, Resolver: true},
+		"gateway":             {Number: 41, Resolver: true},
+		"gateways":            {Number: 42, Resolver: true},
+		"node":                {Number: 43, Resolver: true},
+		"nodes":               {Number: 44, Resolver: true},
+		"__type":              {Number: 45, Introspection: true},
+		"__schema":            {Number: 46, Introspection: true},
 	},
 }
 
@@ -3670,25 +3678,37 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 11: // currencies
+	case 11: // searchSuggestions
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_searchSuggestions_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.SearchSuggestions, error) {
+			return x.resolvers.Query().SearchSuggestions(ctx, arguments["text"].(string), arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx, f, v)
+	case 12: // currencies
 		v, err := plan.Call(ctx, func() ([]*release.Currency, error) { return x.resolvers.Query().Currencies(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, f, v)
-	case 12: // locales
+	case 13: // locales
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Locales(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 13: // channels
+	case 14: // channels
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Channels(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 14: // currency
+	case 15: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -3700,7 +3720,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 15: // catalogResolution
+	case 16: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -3712,7 +3732,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 16: // stock
+	case 17: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -3722,7 +3742,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 17: // stocks
+	case 18: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -3734,7 +3754,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 18: // stocksById
+	case 19: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -3746,13 +3766,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 19: // stockLocations
+	case 20: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 20: // stockTransactions
+	case 21: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -3764,7 +3784,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 21: // stockTransaction
+	case 22: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -3776,7 +3796,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 22: // promotion
+	case 23: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -3786,7 +3806,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 23: // promotions
+	case 24: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -3798,7 +3818,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 24: // promotionCode
+	case 25: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -3810,7 +3830,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 25: // promotionCodes
+	case 26: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -3822,7 +3842,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 26: // promotionCodeCheck
+	case 27: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -3834,7 +3854,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 27: // promotionCodeUsages
+	case 28: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -3846,7 +3866,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 28: // catalog
+	case 29: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -3856,7 +3876,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 29: // catalogs
+	case 30: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -3868,7 +3888,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 30: // catalogRule
+	case 31: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -3880,7 +3900,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 31: // catalogRules
+	case 32: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -3892,7 +3912,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // authoredHierarchy
+	case 33: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -3904,7 +3924,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 33: // authoredHierarchies
+	case 34: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -3916,7 +3936,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 34: // authoredNode
+	case 35: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -3928,7 +3948,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 35: // authoredNodes
+	case 36: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -3940,7 +3960,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 36: // catalogReleases
+	case 37: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -3952,7 +3972,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 37: // job
+	case 38: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -3962,7 +3982,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 38: // jobs
+	case 39: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -3972,13 +3992,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 39: // settings
+	case 40: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 40: // gateway
+	case 41: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -3990,13 +4010,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 41: // gateways
+	case 42: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 42: // node
+	case 43: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4006,7 +4026,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 43: // nodes
+	case 44: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4016,12 +4036,50 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 44: // __type
+	case 45: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 45: // __schema
+	case 46: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
+}
+
+var planSearchSuggestions = &plan.Object{
+	Name:      "SearchSuggestions",
+	Satisfies: []string{"SearchSuggestions"},
+	Fields: map[string]*plan.FieldInfo{
+		"completions": {Number: 1, NonNull: true},
+		"products":    {Number: 2, NonNull: true},
+		"nodes":       {Number: 3, NonNull: true},
+		"didYouMean":  {Number: 4},
+	},
+}
+
+func (x *planRun) writeSearchSuggestions(ctx context.Context, fields *plan.Fields, obj *model.SearchSuggestions) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSearchSuggestions(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSearchSuggestions(ctx context.Context, f *plan.Field, obj *model.SearchSuggestions) bool {
+	switch f.Number {
+	case 1: // completions
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Completions)
+	case 2: // products
+		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Products)
+	case 3: // nodes
+		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, obj.Nodes)
+	case 4: // didYouMean
+		return x.writeOString2ᚖstring(ctx, f, obj.DidYouMean)
+	}
+	return x.String("SearchSuggestions")
 }
 
 var planSettings = &plan.Object{
@@ -6150,6 +6208,13 @@ func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnect
 		return false
 	}
 	return x.writePromotionConnection(ctx, f.Of(planPromotionConnection), v)
+}
+
+func (x *planRun) writeOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, f *plan.Field, v *model.SearchSuggestions) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSearchSuggestions(ctx, f.Of(planSearchSuggestions), v)
 }
 
 func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, f *plan.Field, v *store.Settings) bool {

@@ -49,6 +49,7 @@ var fieldWeights = map[string]float64{
 	"Query.catalog":             12,
 	"Query.catalogRule":         12,
 	"Query.files":               16,
+	"Query.searchSuggestions":   64, // a search, and the names of 30 products
 
 	"Stock.transactions": 24,
 	"Promotion.codes":    24,
@@ -72,6 +73,7 @@ var fieldWeights = map[string]float64{
 	"Stock.product": 2, "StockTransaction.stock": 2, "StockTransaction.product": 2, "ComponentOption.product": 2,
 	"CatalogRule.catalog": 2, "CatalogRelease.catalog": 2, "PromotionCodeUsage.promotion": 2,
 	"ProductFacets.tags":                  16,
+	"ProductConnection.correctedTo":       24,
 	"ProductFacets.productTypes":          16,
 	"AuthoredNode.productIds":             12,
 	"AuthoredNode.productCount":           6,

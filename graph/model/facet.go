@@ -35,6 +35,9 @@ func (c *ProductConnection) Edges() []ProductEdge {
 // Facets returns the attributes that can filter the list further.
 func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
 
+// Filter returns the filter of the list.
+func (c *ProductConnection) Filter() *ProductFilter { return c.facets.filter }
+
 // CountFacets counts the values of an attribute in the lists of several nodes, by node id.
 type CountFacets func(ctx context.Context, nodeIDs []string, query release.FacetQuery) (map[string][]release.FacetValue, error)
 

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/release"
 	"portico/store/storetest"
 )
@@ -24,8 +25,9 @@ type model struct {
 	curated  map[string][]string      // curated products by node
 	referred map[string][]string      // references of the catalog's products, by edge and ID
 
-	languages []string          // the shopper's, without the base one
-	typed     map[string]string // the typed texts, by Search.String
+	languages []string                             // the shopper's, without the base one
+	typed     map[string]string                    // the typed texts, by Search.String
+	searched  func(index.Search) map[string]uint32 // the products of the release that a search finds, with their scores
 }
 
 type modelProduct struct {

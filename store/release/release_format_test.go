@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 8
-	formatSum   = "bf7ee5fd962294172668ec717f3f64016d98c9d4f2f4cbb49c9e06742486123e"
+	formatOfSum = 9
+	formatSum   = "86ddc6927b5842eb90607296424c82996b2144f99d9d6f697ffd305c2ed4dc42"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -210,11 +210,13 @@ var AllOrderDirection = []OrderDirection{
 // Which products to return. All conditions must hold, at most 10. The attributes and operators are those of the REST filter, and `search`.
 type ProductFilter struct {
 	// Search words, as a shopper types them: `oak cha`. Every word must be in the SKU, or in the name or
-	// description in the base language or one of the shopper's. Case and accents do not count. The last
-	// word also matches the beginning of a word. Thai, Chinese and other scripts without spaces need
-	// none, and their parts may match in different places. At most 200 characters and 20 words, without
-	// any query syntax. A text without a letter or digit matches everything. Sort by RELEVANCE for the
-	// best matches first.
+	// description in the base language or one of the shopper's. Case and accents do not count. Words also
+	// match in other forms (`chairs`), mistyped (`chiar`), and joined or split (`arm chair`). The last word,
+	// and every word of at most four, also matches the beginning of a word. If fewer than three products
+	// have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
+	// and their parts may match in different places. At most 200 characters and 20 words, without any query
+	// syntax. A text without a letter or digit matches everything. The best matches are first, unless the
+	// list has an `orderBy`.
 	Search *string `json:"search"`
 	// By id. The products are sorted last updated first, and curation is ignored.
 	Id *IDFilter `json:"id"`
@@ -305,8 +307,8 @@ const (
 	// Current price in the shopper's currency. Products without a price come last in both directions. A
 	// sale changes the order when it begins or ends, except while a list is paged through by cursors.
 	ProductOrderFieldPrice ProductOrderField = "PRICE"
-	// Number of `search` words in the name or SKU: with ASC the best match is first, then the list's own
-	// order. Without `search`: the list's own order.
+	// How well products match `search`: with ASC the best match is first, then the list's own order. The
+	// default of lists with `search`. Without `search`: the list's own order.
 	ProductOrderFieldRelevance ProductOrderField = "RELEVANCE"
 )
 
