@@ -119,13 +119,15 @@ func (e *Expander) isPrefix(i int) bool {
 	return word.Prefix || len(e.words) <= shortSearch && utf8.RuneCountInString(word.Text) >= 2
 }
 
-// Whole returns the search without spaces and punctuation, to be found as a SKU; empty if it has a word
-// without spaces.
-func (e *Expander) Whole() string {
-	if len(e.all) > MaxSearchWords/2 {
-		return ""
+// Wholes returns the search without spaces and punctuation, to be found as a SKU, with and without function
+// words.
+func (e *Expander) Wholes() (tokens []SearchToken) {
+	for _, words := range [][]SearchWord{e.all, e.words} {
+		if text := runOf(words); text != "" && (len(tokens) == 0 || text != tokens[0].Text) {
+			tokens = append(tokens, SearchToken{Text: text})
+		}
 	}
-	return runOf(e.all)
+	return tokens
 }
 
 // run returns n words joined; empty if they are not n spaced words.
@@ -136,6 +138,7 @@ func (e *Expander) run(first, n int) string {
 	return runOf(e.words[first : first+n])
 }
 
+// runOf returns words joined; empty if one is not spaced.
 func runOf(words []SearchWord) string {
 	var b strings.Builder
 	for _, word := range words {

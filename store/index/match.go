@@ -33,6 +33,8 @@ type WordMatches struct {
 	Lists []WeightedList
 	// Sets are further products, such as those of a word without spaces.
 	Sets []WeightedSet
+	// Required is whether the word may not be missing.
+	Required bool
 }
 
 // WeightedSet is a set of products that match, and those that do so by their name or SKU.
@@ -157,7 +159,7 @@ const completeScore = 1 << 21
 const fewMatches = 3
 
 // Match finds the products that match all words; if those are fewer than three, also those that match all
-// but one. A product that matches all words ranks above those. skus are lists of the whole search as a
+// but one, which must not be Required. A product that matches all words ranks above those. skus are lists of the whole search as a
 // token: the products whose SKU it is come first, and if there are any, no word may be missing. ordinals bounds the ordinals, and products
 // is the number of products in the release, by which rare words count more.
 func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Matches {
@@ -181,10 +183,7 @@ func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Ma
 	named := wholeSKUs(skus)
 	if len(s.found) < fewMatches && len(words) > 1 && len(named) == 0 {
 		s.clear()
-		for _, word := range words {
-			s.add(word, products, true)
-		}
-		s.keep(uint32(len(words) - 1))
+		s.allButOne(words, products)
 	}
 	for _, ordinal := range named {
 		if s.total[ordinal] == 0 {
@@ -204,6 +203,24 @@ func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Ma
 	return m
 }
 
+// allButOne finds the products that match all words but one, which is not required.
+func (s *matchScratch) allButOne(words []WordMatches, products int) {
+	required := uint32(0)
+	for _, word := range words {
+		if word.Required {
+			s.add(word, products, required == 0)
+			required++
+			s.keep(required)
+		}
+	}
+	for _, word := range words {
+		if !word.Required {
+			s.add(word, products, required == 0)
+		}
+	}
+	s.keep(uint32(len(words) - 1))
+}
+
 // wholeSKUs returns the products whose SKU is a token, given its lists.
 func wholeSKUs(skus []WeightedList) (found []uint32) {
 	for _, list := range skus {
@@ -215,6 +232,9 @@ func wholeSKUs(skus []WeightedList) (found []uint32) {
 	}
 	return found
 }
+
+// IsSKU reports whether a token, given by its lists, is the SKU of some product.
+func IsSKU(lists []WeightedList) bool { return len(wholeSKUs(lists)) > 0 }
 
 // sort sorts the found products.
 func (s *matchScratch) sort(ordinals int) {

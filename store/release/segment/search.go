@@ -92,8 +92,11 @@ func (r *Reader) newSearcher(ctx context.Context, search index.Search) (*searche
 func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchResult, error) {
 	words := expander.Words()
 	ways := make([][]index.Expansion, len(words))
-	whole := index.SearchToken{Text: expander.Whole()}
-	tokens := []index.SearchToken{whole}
+	wholes := expander.Wholes()
+	if result, err := s.bySKU(ctx, wholes); result != nil || err != nil {
+		return result, err
+	}
+	tokens := slices.Clone(wholes)
 	for i, word := range words {
 		if word.Unspaced() {
 			if s.Release.Format < formatOfSyllables {
@@ -133,18 +136,53 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 			corrected[word.Whole.Text] = best
 		}
 	}
+	for i := range matches {
+		matches[i].Required = index.HasDigit(words[i].Whole.Text) && matches[i].Count(1) > 0
+	}
+	result, err := s.match(ctx, matches, wholes)
+	if err == nil && len(corrected) > 0 && len(result.Found) > 0 {
+		result.CorrectedTo = s.search.Corrected(corrected)
+	}
+	return result, err
+}
+
+// match matches words, and the whole search as a SKU.
+func (s *searcher) match(ctx context.Context, words []index.WordMatches, wholes []index.SearchToken) (*SearchResult, error) {
 	work := s.Release.Ordinals / 4
-	for _, of := range matches {
-		work += of.Bytes()
+	for _, word := range words {
+		work += word.Bytes()
 	}
 	if err := store.Charge(ctx, work); err != nil {
 		return nil, err
 	}
-	result := &SearchResult{Matches: *index.Match(s.Release.Ordinals, s.Release.Products, matches, s.lists[whole])}
-	if len(corrected) > 0 && len(result.Found) > 0 {
-		result.CorrectedTo = s.search.Corrected(corrected)
+	var skus []index.WeightedList
+	for _, token := range wholes {
+		skus = append(skus, s.lists[token]...)
 	}
-	return result, nil
+	return &SearchResult{Matches: *index.Match(s.Release.Ordinals, s.Release.Products, words, skus)}, nil
+}
+
+// shortestSKU is the length from which a SKU is looked up whole, without punctuation.
+const shortestSKU = 5
+
+// bySKU answers a search that is a SKU with the products whose SKU it is, and those whose SKU it begins;
+// nil for any other search. wholes are the search as one token.
+func (s *searcher) bySKU(ctx context.Context, wholes []index.SearchToken) (*SearchResult, error) {
+	for _, whole := range wholes {
+		if len(whole.Text) < shortestSKU || !index.HasDigit(whole.Text) {
+			continue
+		}
+		longer := index.SearchToken{Text: whole.Text, Prefix: true}
+		if err := s.read(ctx, []index.SearchToken{whole, longer}); err != nil {
+			return nil, err
+		}
+		if !index.IsSKU(s.lists[whole]) {
+			continue
+		}
+		ways := []index.Expansion{{Tokens: []index.SearchToken{whole}, Weight: index.WeightExact}, {Tokens: []index.SearchToken{longer}, Weight: index.WeightPrefix}}
+		return s.match(ctx, []index.WordMatches{s.matches(ways)}, wholes[:1+slices.Index(wholes, whole)])
+	}
+	return nil, nil
 }
 
 func tokensOf(ways []index.Expansion) (tokens []index.SearchToken) {
