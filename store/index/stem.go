@@ -43,6 +43,9 @@ func Stem(locale, word string) string {
 	if stem == nil || len(word) < 3 {
 		return word
 	}
+	if last := word[len(word)-1]; primaryLanguage(locale) == "fr" && len(word) >= 5 && (last == 's' || last == 'x') {
+		word = word[:len(word)-1] // the stemmer keeps the plural of vélos and couteaux
+	}
 	env := stemEnvironments.Get().(*snowballstem.Env)
 	defer stemEnvironments.Put(env)
 	env.SetCurrent(word)
