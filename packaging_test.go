@@ -40,7 +40,7 @@ func parseCommand(t *testing.T, environment map[string]string, args ...string) *
 	require.NoError(t, err)
 	var known []string
 	for _, command := range parser.Model.Leaves(false) {
-		if len(args) > 0 && command.Name == args[0] {
+		if len(args) > 0 && command.Name == args[0] && command.Parent == parser.Model.Node {
 			known = environmentNames(command)
 		}
 	}

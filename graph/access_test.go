@@ -38,6 +38,7 @@ func rootFields() map[string]string {
 		"Query.settings":          `{ settings { pageLength } }`,
 		"Query.gateway":           `{ gateway(slug: MANUAL) { name } }`,
 		"Query.gateways":          `{ gateways { slug } }`,
+		"Query.attributes":        `{ attributes { key label } }`,
 
 		"Mutation.gatewayUpdate": `mutation { gatewayUpdate(input: {slug: MANUAL, enabled: true}) { gateway { slug } userErrors { message } } }`,
 

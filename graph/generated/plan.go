@@ -82,6 +82,91 @@ func (x *planRun) fieldOf(ctx context.Context, f *plan.Field, row any) bool {
 	panic("a field that was left out, of a type that leaves out none")
 }
 
+var planAttributeDefinition = &plan.Object{
+	Name:      "AttributeDefinition",
+	Satisfies: []string{"AttributeDefinition"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":        {Number: 1, NonNull: true},
+		"label":      {Number: 2, NonNull: true},
+		"type":       {Number: 3, NonNull: true},
+		"unit":       {Number: 4},
+		"filterable": {Number: 5, NonNull: true},
+		"searchable": {Number: 6, NonNull: true},
+		"sortable":   {Number: 7, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAttributeDefinition(ctx context.Context, fields *plan.Fields, obj *release.AttributeDefinition) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAttributeDefinition(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAttributeDefinition(ctx context.Context, f *plan.Field, obj *release.AttributeDefinition) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 3: // type
+		return x.writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, f, obj.Type)
+	case 4: // unit
+		return x.writeOString2ᚖstring(ctx, f, obj.Unit)
+	case 5: // filterable
+		return x.writeNBoolean2bool(ctx, f, obj.Filterable)
+	case 6: // searchable
+		return x.writeNBoolean2bool(ctx, f, obj.Searchable)
+	case 7: // sortable
+		return x.writeNBoolean2bool(ctx, f, obj.Sortable)
+	}
+	return x.String("AttributeDefinition")
+}
+
+var planAttributeFilterValues = &plan.Object{
+	Name:      "AttributeFilterValues",
+	Satisfies: []string{"AttributeFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"key": {Number: 1, NonNull: true},
+		"in":  {Number: 2},
+		"gte": {Number: 3},
+		"lte": {Number: 4},
+	},
+}
+
+func (x *planRun) writeAttributeFilterValues(ctx context.Context, fields *plan.Fields, obj *model.AttributeFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAttributeFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAttributeFilterValues(ctx context.Context, f *plan.Field, obj *model.AttributeFilter) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // in
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
+	case 3: // gte
+		return x.writeOString2ᚖstring(ctx, f, obj.Gte)
+	case 4: // lte
+		return x.writeOString2ᚖstring(ctx, f, obj.Lte)
+	}
+	return x.String("AttributeFilterValues")
+}
+
 var planAuthoredHierarchy = &plan.Object{
 	Name:      "AuthoredHierarchy",
 	Satisfies: []string{"AuthoredHierarchy", "Node"},
@@ -1602,15 +1687,54 @@ func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *pri
 	return x.String("DisplayPrice")
 }
 
+var planFacetGroup = &plan.Object{
+	Name:      "FacetGroup",
+	Satisfies: []string{"FacetGroup"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":    {Number: 1, NonNull: true},
+		"label":  {Number: 2, NonNull: true},
+		"kind":   {Number: 3, NonNull: true},
+		"values": {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writeFacetGroup(ctx context.Context, fields *plan.Fields, obj *model.FacetGroup) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldFacetGroup(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldFacetGroup(ctx context.Context, f *plan.Field, obj *model.FacetGroup) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 3: // kind
+		return x.writeNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind(ctx, f, obj.Kind)
+	case 4: // values
+		return x.writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, f, obj.Values)
+	}
+	return x.String("FacetGroup")
+}
+
 var planFacetValue = &plan.Object{
 	Name:      "FacetValue",
 	Satisfies: []string{"FacetValue"},
 	Fields: map[string]*plan.FieldInfo{
 		"value":    {Number: 1, NonNull: true},
-		"count":    {Number: 2, NonNull: true},
-		"selected": {Number: 3, NonNull: true},
-		"filter":   {Number: 4, NonNull: true},
-		"toggled":  {Number: 5, NonNull: true},
+		"label":    {Number: 2, NonNull: true},
+		"count":    {Number: 3, NonNull: true},
+		"selected": {Number: 4, NonNull: true},
+		"filter":   {Number: 5, NonNull: true},
+		"toggled":  {Number: 6, NonNull: true},
 	},
 }
 
@@ -1631,13 +1755,15 @@ func (x *planRun) fieldFacetValue(ctx context.Context, f *plan.Field, obj *model
 	switch f.Number {
 	case 1: // value
 		return x.writeNString2string(ctx, f, obj.Value)
-	case 2: // count
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 3: // count
 		return x.writeNInt2int(ctx, f, obj.Count)
-	case 3: // selected
+	case 4: // selected
 		return x.writeNBoolean2bool(ctx, f, obj.Selected)
-	case 4: // filter
+	case 5: // filter
 		return x.writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, f, obj.Filter)
-	case 5: // toggled
+	case 6: // toggled
 		return x.writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, f, obj.Toggled)
 	}
 	return x.String("FacetValue")
@@ -1995,6 +2121,35 @@ func (x *planRun) fieldHierarchyEdge(ctx context.Context, f *plan.Field, obj *mo
 	return x.String("HierarchyEdge")
 }
 
+var planIDFilterValues = &plan.Object{
+	Name:      "IDFilterValues",
+	Satisfies: []string{"IDFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"in": {Number: 1},
+	},
+}
+
+func (x *planRun) writeIDFilterValues(ctx context.Context, fields *plan.Fields, obj *model.IDFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldIDFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldIDFilterValues(ctx context.Context, f *plan.Field, obj *model.IDFilter) bool {
+	switch f.Number {
+	case 1: // in
+		return x.writeOID2ᚕstringᚄ(ctx, f, obj.In)
+	}
+	return x.String("IDFilterValues")
+}
+
 var planJob = &plan.Object{
 	Name:      "Job",
 	Satisfies: []string{"Job", "Node"},
@@ -2096,6 +2251,38 @@ func (x *planRun) fieldMoney(ctx context.Context, f *plan.Field, obj *store.Mone
 	return x.String("Money")
 }
 
+var planOptionFilterValues = &plan.Object{
+	Name:      "OptionFilterValues",
+	Satisfies: []string{"OptionFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"name": {Number: 1, NonNull: true},
+		"in":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeOptionFilterValues(ctx context.Context, fields *plan.Fields, obj *model.OptionFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldOptionFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldOptionFilterValues(ctx context.Context, f *plan.Field, obj *model.OptionFilter) bool {
+	switch f.Number {
+	case 1: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 2: // in
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.In)
+	}
+	return x.String("OptionFilterValues")
+}
+
 var planPageInfo = &plan.Object{
 	Name:      "PageInfo",
 	Satisfies: []string{"PageInfo"},
@@ -2167,6 +2354,70 @@ func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Pric
 		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
 	}
 	return x.String("Price")
+}
+
+var planPriceBoundsValues = &plan.Object{
+	Name:      "PriceBoundsValues",
+	Satisfies: []string{"PriceBoundsValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"gte": {Number: 1},
+		"lte": {Number: 2},
+	},
+}
+
+func (x *planRun) writePriceBoundsValues(ctx context.Context, fields *plan.Fields, obj *model.PriceBounds) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPriceBoundsValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPriceBoundsValues(ctx context.Context, f *plan.Field, obj *model.PriceBounds) bool {
+	switch f.Number {
+	case 1: // gte
+		return x.writeOString2ᚖstring(ctx, f, obj.Gte)
+	case 2: // lte
+		return x.writeOString2ᚖstring(ctx, f, obj.Lte)
+	}
+	return x.String("PriceBoundsValues")
+}
+
+var planPriceFacet = &plan.Object{
+	Name:      "PriceFacet",
+	Satisfies: []string{"PriceFacet"},
+	Fields: map[string]*plan.FieldInfo{
+		"min": {Number: 1, NonNull: true},
+		"max": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePriceFacet(ctx context.Context, fields *plan.Fields, obj *model.PriceFacet) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPriceFacet(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPriceFacet(ctx context.Context, f *plan.Field, obj *model.PriceFacet) bool {
+	switch f.Number {
+	case 1: // min
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Min)
+	case 2: // max
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Max)
+	}
+	return x.String("PriceFacet")
 }
 
 var planPriceModifier = &plan.Object{
@@ -2259,46 +2510,47 @@ var planProduct = &plan.Object{
 		"externalRef":                 {Number: 11, NonNull: true},
 		"tags":                        {Number: 12, NonNull: true},
 		"productTypes":                {Number: 13, NonNull: true},
-		"priceModifiers":              {Number: 14, NonNull: true},
-		"modifiers":                   {Number: 15, NonNull: true},
-		"baseProduct":                 {Number: 16, NonNull: true},
-		"baseProductId":               {Number: 17},
-		"createdAt":                   {Number: 18, NonNull: true},
-		"updatedAt":                   {Number: 19, NonNull: true},
-		"publishedAt":                 {Number: 20, NonNull: true},
-		"language":                    {Number: 21, NonNull: true},
-		"translations":                {Number: 22, NonNull: true, Resolver: true},
-		"catalogId":                   {Number: 23, NonNull: true},
-		"catalogSource":               {Number: 24, NonNull: true},
-		"pricebookId":                 {Number: 25},
-		"price":                       {Number: 26},
-		"displayPrice":                {Number: 27},
-		"originalPrice":               {Number: 28},
-		"originalDisplayPrice":        {Number: 29},
-		"saleId":                      {Number: 30},
-		"saleExpires":                 {Number: 31},
-		"tiers":                       {Number: 32, NonNull: true},
-		"components":                  {Number: 33, NonNull: true},
-		"bundleConfiguration":         {Number: 34, NonNull: true},
-		"customInputs":                {Number: 35, NonNull: true},
-		"extensions":                  {Number: 36, NonNull: true},
-		"shopperAttributes":           {Number: 37, NonNull: true},
-		"variations":                  {Number: 38, NonNull: true},
-		"childVariations":             {Number: 39, NonNull: true},
-		"variationMatrix":             {Number: 40, NonNull: true},
-		"childOptionIds":              {Number: 41, NonNull: true},
-		"childByOptions":              {Number: 42, Resolver: true},
-		"parent":                      {Number: 43, Resolver: true},
-		"children":                    {Number: 44, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 45, NonNull: true, Resolver: true},
-		"files":                       {Number: 46, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 47, Resolver: true},
-		"componentProducts":           {Number: 48, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 49, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 50, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 51, NonNull: true, Resolver: true},
-		"stock":                       {Number: 52, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 53, Dynamic: true, Resolver: true},
+		"attributes":                  {Number: 14, NonNull: true, Resolver: true},
+		"priceModifiers":              {Number: 15, NonNull: true},
+		"modifiers":                   {Number: 16, NonNull: true},
+		"baseProduct":                 {Number: 17, NonNull: true},
+		"baseProductId":               {Number: 18},
+		"createdAt":                   {Number: 19, NonNull: true},
+		"updatedAt":                   {Number: 20, NonNull: true},
+		"publishedAt":                 {Number: 21, NonNull: true},
+		"language":                    {Number: 22, NonNull: true},
+		"translations":                {Number: 23, NonNull: true, Resolver: true},
+		"catalogId":                   {Number: 24, NonNull: true},
+		"catalogSource":               {Number: 25, NonNull: true},
+		"pricebookId":                 {Number: 26},
+		"price":                       {Number: 27},
+		"displayPrice":                {Number: 28},
+		"originalPrice":               {Number: 29},
+		"originalDisplayPrice":        {Number: 30},
+		"saleId":                      {Number: 31},
+		"saleExpires":                 {Number: 32},
+		"tiers":                       {Number: 33, NonNull: true},
+		"components":                  {Number: 34, NonNull: true},
+		"bundleConfiguration":         {Number: 35, NonNull: true},
+		"customInputs":                {Number: 36, NonNull: true},
+		"extensions":                  {Number: 37, NonNull: true},
+		"shopperAttributes":           {Number: 38, NonNull: true},
+		"variations":                  {Number: 39, NonNull: true},
+		"childVariations":             {Number: 40, NonNull: true},
+		"variationMatrix":             {Number: 41, NonNull: true},
+		"childOptionIds":              {Number: 42, NonNull: true},
+		"childByOptions":              {Number: 43, Resolver: true},
+		"parent":                      {Number: 44, Resolver: true},
+		"children":                    {Number: 45, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 46, NonNull: true, Resolver: true},
+		"files":                       {Number: 47, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 48, Resolver: true},
+		"componentProducts":           {Number: 49, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 50, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 51, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 52, NonNull: true, Resolver: true},
+		"stock":                       {Number: 53, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 54, Dynamic: true, Resolver: true},
 	},
 }
 
@@ -2343,67 +2595,79 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags())
 	case 13: // productTypes
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.ProductTypes())
-	case 14: // priceModifiers
+	case 14: // attributes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_attributes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*release.ProductAttribute, error) {
+			return x.resolvers.Product().Attributes(ctx, obj, arguments["keys"].([]string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx, f, v)
+	case 15: // priceModifiers
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
-	case 15: // modifiers
+	case 16: // modifiers
 		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
-	case 16: // baseProduct
+	case 17: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
-	case 17: // baseProductId
+	case 18: // baseProductId
 		return x.writeOID2ᚖstring(ctx, f, obj.BaseProductID())
-	case 18: // createdAt
+	case 19: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt())
-	case 19: // updatedAt
+	case 20: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
-	case 20: // publishedAt
+	case 21: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 21: // language
+	case 22: // language
 		return x.writeNString2string(ctx, f, obj.Language())
-	case 22: // translations
+	case 23: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 23: // catalogId
+	case 24: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 24: // catalogSource
+	case 25: // catalogSource
 		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 25: // pricebookId
+	case 26: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 26: // price
+	case 27: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 27: // displayPrice
+	case 28: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 28: // originalPrice
+	case 29: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 29: // originalDisplayPrice
+	case 30: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 30: // saleId
+	case 31: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 31: // saleExpires
+	case 32: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 32: // tiers
+	case 33: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
-	case 33: // components
+	case 34: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 34: // bundleConfiguration
+	case 35: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 35: // customInputs
+	case 36: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
-	case 36: // extensions
+	case 37: // extensions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions())
-	case 37: // shopperAttributes
+	case 38: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
-	case 38: // variations
+	case 39: // variations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
-	case 39: // childVariations
+	case 40: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 40: // variationMatrix
+	case 41: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
-	case 41: // childOptionIds
+	case 42: // childOptionIds
 		return x.writeNID2ᚕᚕstringᚄ(ctx, f, obj.ChildOptionIDs())
-	case 42: // childByOptions
+	case 43: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -2415,19 +2679,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 43: // parent
+	case 44: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 44: // children
+	case 45: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 45: // childrenConnection
+	case 46: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -2439,25 +2703,25 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 46: // files
+	case 47: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 47: // mainImage
+	case 48: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 48: // componentProducts
+	case 49: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 49: // componentProductsConnection
+	case 50: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2469,19 +2733,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 50: // nodes
+	case 51: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 51: // breadcrumbs
+	case 52: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 52: // stock
+	case 53: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2490,7 +2754,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 53: // promotions
+	case 54: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2501,6 +2765,50 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
 	}
 	return x.String("Product")
+}
+
+var planProductAttribute = &plan.Object{
+	Name:      "ProductAttribute",
+	Satisfies: []string{"ProductAttribute"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":    {Number: 1, NonNull: true},
+		"label":  {Number: 2, NonNull: true},
+		"type":   {Number: 3, NonNull: true},
+		"value":  {Number: 4, NonNull: true},
+		"values": {Number: 5, NonNull: true},
+		"unit":   {Number: 6},
+	},
+}
+
+func (x *planRun) writeProductAttribute(ctx context.Context, fields *plan.Fields, obj *release.ProductAttribute) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldProductAttribute(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldProductAttribute(ctx context.Context, f *plan.Field, obj *release.ProductAttribute) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 3: // type
+		return x.writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, f, obj.Type)
+	case 4: // value
+		return x.writeNString2string(ctx, f, obj.Value())
+	case 5: // values
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Values)
+	case 6: // unit
+		return x.writeOString2ᚖstring(ctx, f, obj.Unit)
+	}
+	return x.String("ProductAttribute")
 }
 
 var planProductComponent = &plan.Object{
@@ -2640,6 +2948,8 @@ var planProductFacets = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"tags":         {Number: 1, NonNull: true, Resolver: true},
 		"productTypes": {Number: 2, NonNull: true, Resolver: true},
+		"price":        {Number: 3, Resolver: true},
+		"groups":       {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2678,6 +2988,24 @@ func (x *planRun) fieldProductFacets(ctx context.Context, f *plan.Field, obj *mo
 			return x.Fail(ctx, err)
 		}
 		return x.writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, f, v)
+	case 3: // price
+		v, err := plan.Call(ctx, func() (*model.PriceFacet, error) { return obj.Price(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx, f, v)
+	case 4: // groups
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_ProductFacets_groups_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*model.FacetGroup, error) {
+			return obj.Groups(ctx, arguments["keys"].([]string), arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx, f, v)
 	}
 	return x.String("ProductFacets")
 }
@@ -2727,8 +3055,12 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"bounds":              {Number: 10, Resolver: true},
-		"and":                 {Number: 11, Resolver: true},
+		"price":               {Number: 10},
+		"option":              {Number: 11},
+		"attribute":           {Number: 12},
+		"node":                {Number: 13},
+		"bounds":              {Number: 14, Resolver: true},
+		"and":                 {Number: 15, Resolver: true},
 	},
 }
 
@@ -2765,13 +3097,21 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ProductTypes)
 	case 9: // tags
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
-	case 10: // bounds
+	case 10: // price
+		return x.writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, f, obj.Price)
+	case 11: // option
+		return x.writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, f, obj.Option)
+	case 12: // attribute
+		return x.writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, f, obj.Attribute)
+	case 13: // node
+		return x.writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, f, obj.Node)
+	case 14: // bounds
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
-	case 11: // and
+	case 15: // and
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3518,38 +3858,39 @@ var planQuery = &plan.Object{
 		"currencies":          {Number: 12, Resolver: true},
 		"locales":             {Number: 13, Resolver: true},
 		"channels":            {Number: 14, Resolver: true},
-		"currency":            {Number: 15, Resolver: true},
-		"catalogResolution":   {Number: 16, Resolver: true},
-		"stock":               {Number: 17, Resolver: true},
-		"stocks":              {Number: 18, Resolver: true},
-		"stocksById":          {Number: 19, Resolver: true},
-		"stockLocations":      {Number: 20, Resolver: true},
-		"stockTransactions":   {Number: 21, Resolver: true},
-		"stockTransaction":    {Number: 22, Resolver: true},
-		"promotion":           {Number: 23, Resolver: true},
-		"promotions":          {Number: 24, Resolver: true},
-		"promotionCode":       {Number: 25, Resolver: true},
-		"promotionCodes":      {Number: 26, Resolver: true},
-		"promotionCodeCheck":  {Number: 27, Resolver: true},
-		"promotionCodeUsages": {Number: 28, Resolver: true},
-		"catalog":             {Number: 29, Resolver: true},
-		"catalogs":            {Number: 30, Resolver: true},
-		"catalogRule":         {Number: 31, Resolver: true},
-		"catalogRules":        {Number: 32, Resolver: true},
-		"authoredHierarchy":   {Number: 33, Resolver: true},
-		"authoredHierarchies": {Number: 34, Resolver: true},
-		"authoredNode":        {Number: 35, Resolver: true},
-		"authoredNodes":       {Number: 36, Resolver: true},
-		"catalogReleases":     {Number: 37, Resolver: true},
-		"job":                 {Number: 38, Resolver: true},
-		"jobs":                {Number: 39, Resolver: true},
-		"settings":            {Number: 40, Resolver: true},
-		"gateway":             {Number: 41, Resolver: true},
-		"gateways":            {Number: 42, Resolver: true},
-		"node":                {Number: 43, Resolver: true},
-		"nodes":               {Number: 44, Resolver: true},
-		"__type":              {Number: 45, Introspection: true},
-		"__schema":            {Number: 46, Introspection: true},
+		"attributes":          {Number: 15, Resolver: true},
+		"currency":            {Number: 16, Resolver: true},
+		"catalogResolution":   {Number: 17, Resolver: true},
+		"stock":               {Number: 18, Resolver: true},
+		"stocks":              {Number: 19, Resolver: true},
+		"stocksById":          {Number: 20, Resolver: true},
+		"stockLocations":      {Number: 21, Resolver: true},
+		"stockTransactions":   {Number: 22, Resolver: true},
+		"stockTransaction":    {Number: 23, Resolver: true},
+		"promotion":           {Number: 24, Resolver: true},
+		"promotions":          {Number: 25, Resolver: true},
+		"promotionCode":       {Number: 26, Resolver: true},
+		"promotionCodes":      {Number: 27, Resolver: true},
+		"promotionCodeCheck":  {Number: 28, Resolver: true},
+		"promotionCodeUsages": {Number: 29, Resolver: true},
+		"catalog":             {Number: 30, Resolver: true},
+		"catalogs":            {Number: 31, Resolver: true},
+		"catalogRule":         {Number: 32, Resolver: true},
+		"catalogRules":        {Number: 33, Resolver: true},
+		"authoredHierarchy":   {Number: 34, Resolver: true},
+		"authoredHierarchies": {Number: 35, Resolver: true},
+		"authoredNode":        {Number: 36, Resolver: true},
+		"authoredNodes":       {Number: 37, Resolver: true},
+		"catalogReleases":     {Number: 38, Resolver: true},
+		"job":                 {Number: 39, Resolver: true},
+		"jobs":                {Number: 40, Resolver: true},
+		"settings":            {Number: 41, Resolver: true},
+		"gateway":             {Number: 42, Resolver: true},
+		"gateways":            {Number: 43, Resolver: true},
+		"node":                {Number: 44, Resolver: true},
+		"nodes":               {Number: 45, Resolver: true},
+		"__type":              {Number: 46, Introspection: true},
+		"__schema":            {Number: 47, Introspection: true},
 	},
 }
 
@@ -3708,7 +4049,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 15: // currency
+	case 15: // attributes
+		v, err := plan.Call(ctx, func() ([]*release.AttributeDefinition, error) { return x.resolvers.Query().Attributes(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, f, v)
+	case 16: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -3720,7 +4067,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 16: // catalogResolution
+	case 17: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -3732,7 +4079,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 17: // stock
+	case 18: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -3742,7 +4089,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 18: // stocks
+	case 19: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -3754,7 +4101,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 19: // stocksById
+	case 20: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -3766,13 +4113,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 20: // stockLocations
+	case 21: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 21: // stockTransactions
+	case 22: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -3784,7 +4131,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 22: // stockTransaction
+	case 23: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -3796,7 +4143,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 23: // promotion
+	case 24: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -3806,7 +4153,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 24: // promotions
+	case 25: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -3818,7 +4165,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 25: // promotionCode
+	case 26: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -3830,7 +4177,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 26: // promotionCodes
+	case 27: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -3842,7 +4189,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 27: // promotionCodeCheck
+	case 28: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -3854,7 +4201,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 28: // promotionCodeUsages
+	case 29: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -3866,7 +4213,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 29: // catalog
+	case 30: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -3876,7 +4223,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 30: // catalogs
+	case 31: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -3888,7 +4235,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 31: // catalogRule
+	case 32: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -3900,7 +4247,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 32: // catalogRules
+	case 33: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -3912,7 +4259,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 33: // authoredHierarchy
+	case 34: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -3924,7 +4271,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 34: // authoredHierarchies
+	case 35: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -3936,7 +4283,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 35: // authoredNode
+	case 36: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -3948,7 +4295,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 36: // authoredNodes
+	case 37: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -3960,7 +4307,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 37: // catalogReleases
+	case 38: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -3972,7 +4319,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 38: // job
+	case 39: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -3982,7 +4329,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 39: // jobs
+	case 40: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -3992,13 +4339,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 40: // settings
+	case 41: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 41: // gateway
+	case 42: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -4010,13 +4357,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 42: // gateways
+	case 43: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 43: // node
+	case 44: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4026,7 +4373,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 44: // nodes
+	case 45: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4036,9 +4383,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 45: // __type
+	case 46: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 46: // __schema
+	case 47: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -4688,6 +5035,24 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 	panic("a Node of a type that is not in the schema")
 }
 
+func (x *planRun) writeNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttributeDefinition(ctx context.Context, f *plan.Field, v *release.AttributeDefinition) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAttributeDefinition(ctx, f.Of(planAttributeDefinition), v)
+}
+
+func (x *planRun) writeNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx context.Context, f *plan.Field, v *model.AttributeFilter) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAttributeFilterValues(ctx, f.Of(planAttributeFilterValues), v)
+}
+
+func (x *planRun) writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, f *plan.Field, v catalog.AttributeType) bool {
+	return x.String(marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType[v])
+}
+
 func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredHierarchy) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -5111,6 +5476,30 @@ func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisp
 	return x.writeDisplayPrice(ctx, f.Of(planDisplayPrice), v)
 }
 
+func (x *planRun) writeNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx context.Context, f *plan.Field, v []*model.FacetGroup) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNFacetGroup2ᚖporticoᚋgraphᚋmodelᚐFacetGroup(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNFacetGroup2ᚖporticoᚋgraphᚋmodelᚐFacetGroup(ctx context.Context, f *plan.Field, v *model.FacetGroup) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeFacetGroup(ctx, f.Of(planFacetGroup), v)
+}
+
+func (x *planRun) writeNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind(ctx context.Context, f *plan.Field, v model.FacetGroupKind) bool {
+	return x.String(marshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind[v])
+}
+
 func (x *planRun) writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, f *plan.Field, v []*model.FacetValue) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -5292,6 +5681,13 @@ func (x *planRun) writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx context.Context, f 
 	return x.writeMoney(ctx, f.Of(planMoney), v)
 }
 
+func (x *planRun) writeNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx context.Context, f *plan.Field, v *model.OptionFilter) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeOptionFilterValues(ctx, f.Of(planOptionFilterValues), v)
+}
+
 func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.Context, f *plan.Field, v model.PageInfo) bool {
 	return x.writePageInfo(ctx, f.Of(planPageInfo), &v)
 }
@@ -5372,6 +5768,26 @@ func (x *planRun) writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 		return x.Missing(ctx)
 	}
 	return x.writeProduct(ctx, f.Of(planProduct), v)
+}
+
+func (x *planRun) writeNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx context.Context, f *plan.Field, v []*release.ProductAttribute) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx context.Context, f *plan.Field, v *release.ProductAttribute) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeProductAttribute(ctx, f.Of(planProductAttribute), v)
 }
 
 func (x *planRun) writeNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx context.Context, f *plan.Field, v model.ProductComponent) bool {
@@ -5801,6 +6217,38 @@ func (x *planRun) writeNVariationOption2ᚕporticoᚋstoreᚋcatalogᚐVariation
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx context.Context, f *plan.Field, v []*release.AttributeDefinition) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttributeDefinition(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx context.Context, f *plan.Field, v []*model.AttributeFilter) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *catalog.AuthoredHierarchy) bool {
 	if v == nil {
 		return false
@@ -6065,6 +6513,13 @@ func (x *planRun) writeOID2ᚖstring(ctx context.Context, f *plan.Field, v *stri
 	return x.String(*v)
 }
 
+func (x *planRun) writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, f *plan.Field, v *model.IDFilter) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeIDFilterValues(ctx, f.Of(planIDFilterValues), v)
+}
+
 func (x *planRun) writeOInt2ᚖint(ctx context.Context, f *plan.Field, v *int) bool {
 	if v == nil {
 		return false
@@ -6131,11 +6586,41 @@ func (x *planRun) writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Conte
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, f *plan.Field, v []*model.OptionFilter) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, f *plan.Field, v *price.Price) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePrice(ctx, f.Of(planPrice), v)
+}
+
+func (x *planRun) writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx context.Context, f *plan.Field, v *model.PriceBounds) bool {
+	if v == nil {
+		return false
+	}
+	return x.writePriceBoundsValues(ctx, f.Of(planPriceBoundsValues), v)
+}
+
+func (x *planRun) writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx context.Context, f *plan.Field, v *model.PriceFacet) bool {
+	if v == nil {
+		return false
+	}
+	return x.writePriceFacet(ctx, f.Of(planPriceFacet), v)
 }
 
 func (x *planRun) writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, f *plan.Field, v *model.Product) bool {

@@ -34,6 +34,7 @@ var scopeTable = map[string]string{
 	"Query.settings":          AnyScope, // clients read them right after login
 	"Query.gateway":           "gateways:read",
 	"Query.gateways":          "gateways:read",
+	"Query.attributes":        "catalog:read",
 
 	"Query.productConfigured": "catalog:read",
 	"Query.cartPreview":       "catalog:read", // for the token's own shopper; codes are rate-limited

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,11 @@ import (
 
 // Import reads NDJSON into the database and publishes the catalogs.
 type Import struct {
-	Files     []string `arg:"" optional:"" name:"file" help:"NDJSON files, one resource per line; - is standard input. Files may refer to each other."`
+	Files     []string `arg:"" optional:"" name:"file" help:"NDJSON files, one resource per line, also compressed with gzip, or folders of *.ndjson and *.ndjson.gz; - is standard input. Files may refer to each other."`
 	Lenient   bool     `help:"Ignore resources of unknown types, and unknown members, instead of rejecting the file."`
+	DryRun    bool     `help:"Check everything, and print which resources would be created and which members would change. Nothing is written."`
+	Strict    bool     `help:"Treat warnings as errors: if there is any, nothing is written."`
+	Report    string   `placeholder:"FILE" help:"Write every error and warning to FILE: as CSV if its name ends in .csv, else as NDJSON."`
 	NoPublish bool     `help:"Do not publish the catalogs."`
 	Publish   bool     `help:"Publish all catalogs, including those that were rolled back."`
 	Stock     bool     `help:"Overwrite existing stock records, and add new lines to their ledgers. Existing lines of a ledger never change."`
@@ -33,12 +37,14 @@ const importActor store.Actor = "command:import"
 // Help is the long description.
 func (*Import) Help() string {
 	return "The command checks all lines first. If one is invalid, it prints the file, line and member of each error, and writes nothing. " +
+		"It warns of likely mistakes, such as a price for an unknown SKU, and imports the lines all the same, unless --strict is set. " +
 		"Importing a file again changes nothing. An import that was interrupted can be run again.\n\n" +
 		"Existing stock records and settings stay, because the service itself changes them, unless --stock or --settings is set. " +
 		"Shoppers see the old releases until the new ones are published. A catalog that was rolled back stays at its release, unless --publish is set.\n\n" +
 		"The format of the file: portico schema --import. " +
-		jsonHelp(importResult{Resources: map[string]int{"product": 25}, Changed: 25, Kept: map[string]int{"stock": 3}, Ignored: map[string]int{},
-			Published: publications{{"catalog-coffee", 1, 24, statePublished}}})
+		jsonHelp(importResult{Resources: map[string]int{"product": 25}, Changed: 25, Warnings: 1, Kept: map[string]int{"stock": 3}, Ignored: map[string]int{},
+			Published: publications{{"catalog-coffee", 1, 24, statePublished}}}) + "\n\nWith --json and --dry-run, before and after are null where a member is absent:\n\n    " + jsonExample(importPlan{Created: map[string]int{"file": 1}, Updated: map[string]int{"product": 1}, Unchanged: map[string]int{"product": 24}, Kept: map[string]int{},
+		Changes: []plannedChange{{"shop.ndjson", 3, "product", "prod-latte", false, []memberChange{{"attributes.name", json.RawMessage(`"Latte"`), json.RawMessage(`"Caffè Latte"`)}}}}})
 }
 
 // Validate checks the input.
@@ -63,6 +69,7 @@ func (c *Import) Validate() error {
 type importResult struct {
 	Resources map[string]int `json:"resources"` // read, by type
 	Changed   int            `json:"changed"`
+	Warnings  int            `json:"warnings"`
 	Kept      map[string]int `json:"kept"`    // existing ones that were not overwritten, by type
 	Ignored   map[string]int `json:"ignored"` // with --lenient, by type, or by type and member
 	Published publications   `json:"published"`
@@ -75,27 +82,34 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer in.close()
+	if c.DryRun {
+		return c.plan(ctx, streams, in)
+	}
 	s, err := c.Open(ctx, c.Log(streams))
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	bar := newProgressBar(streams.Err, "importing", in.size(), 2) // one pass to check, one to write
-	report, err := s.Import(ctx, importActor, in.open, exchange.ImportOptions{Lenient: c.Lenient, Stock: c.Stock, Settings: c.Settings, LineBytes: c.LineBytes, Progress: bar.add})
+	var report *exchange.ImportReport
+	err = c.reportFindings(in, func(w *findingWriter) (err error) {
+		report, err = s.Import(ctx, importActor, in.open, c.options(in, bar, w))
+		return err
+	})
 	bar.end()
 	if invalid := new(exchange.ImportErrors); errors.As(err, &invalid) {
-		return printImportErrors(streams.Err, invalid, in)
+		return printImportErrors(streams.Err, invalid, in, c.Report)
 	}
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
 	}
 	printIgnored(streams.Err, report, in)
+	printWarnings(streams.Err, report, in, c.Report)
 	c.printLine(streams, importSummary(report))
 	if kept := keptSummary(report); kept != "" {
 		c.printLine(streams, kept)
 	}
-	result := importResult{Resources: report.Resources, Changed: report.Changed, Kept: report.Skipped, Ignored: report.IgnoredCount, Published: publications{}}
-	maps.DeleteFunc(result.Kept, func(_ string, n int) bool { return n == 0 })
+	result := importResult{Resources: report.Resources, Changed: report.Changed, Warnings: report.WarningCount, Kept: withoutZeros(report.Skipped), Ignored: report.IgnoredCount, Published: publications{}}
 	if !c.NoPublish {
 		p := &publisher{Output: c.Output, store: s, actor: importActor, streams: streams, evenIfHeld: c.Publish}
 		if result.Published, err = p.publish(ctx, nil); err != nil {
@@ -103,6 +117,10 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 		}
 	}
 	return c.printJSON(streams, result)
+}
+
+func (c *Import) options(in input, bar *progressBar, w *findingWriter) exchange.ImportOptions {
+	return exchange.ImportOptions{Lenient: c.Lenient, Strict: c.Strict, Stock: c.Stock, Settings: c.Settings, LineBytes: c.LineBytes, Progress: bar.add, Found: w.found(in)}
 }
 
 func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {
@@ -114,28 +132,43 @@ func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {
 
 // printImportErrors prints each error as FILE:LINE: MESSAGE, and returns their
 // sum.
-func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input) error {
+func printImportErrors(w io.Writer, invalid *exchange.ImportErrors, in input, report string) error {
 	for _, fault := range invalid.Errors {
-		file, line := in.position(fault.Line)
-		kind := ""
-		if fault.Type != "" {
-			kind = fault.Type + ": "
-		}
-		fmt.Fprintf(w, "%s:%d: %s%s\n", file, line, kind, fault.Err)
+		fmt.Fprintln(w, newFinding(fault, "error", in))
 	}
-	if more := invalid.Count - len(invalid.Errors); more > 0 {
-		fmt.Fprintf(w, "and %d more\n", more)
+	printMore(w, invalid.Count-len(invalid.Errors), report)
+	found := count(invalid.Count, "error")
+	if invalid.Warnings > 0 {
+		found += " and " + count(invalid.Warnings, "warning")
 	}
-	return fmt.Errorf("%s. Nothing was imported", count(invalid.Count, "error"))
+	return fmt.Errorf("%s. Nothing was imported", found)
+}
+
+// printWarnings prints the first likely mistakes, and the number of all.
+func printWarnings(w io.Writer, report *exchange.ImportReport, in input, file string) {
+	for _, warning := range report.Warnings {
+		fmt.Fprintln(w, newFinding(warning, "warning", in))
+	}
+	printMore(w, report.WarningCount-len(report.Warnings), file)
+	if report.WarningCount > 0 {
+		fmt.Fprintf(w, "%s. With --strict nothing would have been imported\n", count(report.WarningCount, "warning"))
+	}
+}
+
+// printMore prints how many findings were not printed, and where they are.
+func printMore(w io.Writer, more int, report string) {
+	switch {
+	case more > 0 && report == "":
+		fmt.Fprintf(w, "and %d more: --report FILE writes all of them\n", more)
+	case more > 0:
+		fmt.Fprintf(w, "and %d more in %s\n", more, report)
+	}
 }
 
 // printIgnored prints what a lenient import ignored: a line for each of the
 // first, then the number of each kind.
 func printIgnored(w io.Writer, report *exchange.ImportReport, in input) {
-	total := 0
-	for _, n := range report.IgnoredCount {
-		total += n
-	}
+	total := sum(report.IgnoredCount)
 	if total == 0 {
 		return
 	}
@@ -151,10 +184,7 @@ func printIgnored(w io.Writer, report *exchange.ImportReport, in input) {
 
 // importSummary is "imported 3 resources, 1 change: 1 file, 2 product".
 func importSummary(report *exchange.ImportReport) string {
-	total := 0
-	for _, n := range report.Resources {
-		total += n
-	}
+	total := sum(report.Resources)
 	text := fmt.Sprintf("imported %s, %s", count(total, "resource"), count(report.Changed, "change"))
 	if total > 0 {
 		text += ": " + joinCounts(report.Resources)
@@ -176,6 +206,12 @@ func keptSummary(report *exchange.ImportReport) string {
 		return ""
 	}
 	return "kept existing: " + joinCounts(report.Skipped) + "; overwrite them with " + strings.Join(store.Unique(flags), " and ")
+}
+
+// withoutZeros deletes the counts that are 0.
+func withoutZeros(counts map[string]int) map[string]int {
+	maps.DeleteFunc(counts, func(_ string, n int) bool { return n == 0 })
+	return counts
 }
 
 // joinCounts is "1 file, 2 product".

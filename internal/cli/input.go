@@ -7,6 +7,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
 
 	"portico/internal/datagen"
 )
@@ -34,9 +38,9 @@ type fileInput struct {
 }
 
 type inputFile struct {
-	name  string // as given
-	bytes int64
-	lines int // in the current or last pass
+	name  string       // as given
+	bytes int64        // -1 if unknown
+	lines atomic.Int64 // in the current or last pass
 	open  func() (io.ReadCloser, error)
 }
 
@@ -45,36 +49,68 @@ type inputFile struct {
 func newFileInput(ctx context.Context, names []string, stdin io.Reader) (*fileInput, error) {
 	f := &fileInput{}
 	for _, name := range names {
-		file, err := f.find(ctx, name, stdin)
+		files, err := f.find(ctx, name, stdin)
+		if err == nil {
+			for _, file := range files {
+				if err = file.detect(); err != nil {
+					break
+				}
+			}
+		}
 		if err != nil {
 			f.close()
 			return nil, err
 		}
-		f.files = append(f.files, file)
+		f.files = append(f.files, files...)
 	}
 	return f, nil
 }
 
-func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) (*inputFile, error) {
+// find returns a file by its name, or the files of a folder.
+func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) ([]*inputFile, error) {
 	if name == "-" {
-		return f.spool(ctx, name, stdin)
+		return one(f.spool(ctx, name, stdin))
 	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, fmt.Errorf("%s is a directory. Name the files in it", name)
+		return f.findAll(ctx, name, stdin)
 	}
 	if info.Mode().IsRegular() {
-		return &inputFile{name: name, bytes: info.Size(), open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil
+		return one(&inputFile{name: name, bytes: info.Size(), open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil)
 	}
 	pipe, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer pipe.Close()
-	return f.spool(ctx, name, pipe)
+	return one(f.spool(ctx, name, pipe))
+}
+
+func one(file *inputFile, err error) ([]*inputFile, error) { return []*inputFile{file}, err }
+
+// findAll returns the import files of a folder by name, without those of its folders.
+func (f *fileInput) findAll(ctx context.Context, folder string, stdin io.Reader) (files []*inputFile, err error) {
+	for _, pattern := range []string{"*.ndjson", "*.ndjson.gz"} {
+		names, err := filepath.Glob(filepath.Join(folder, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			found, err := f.find(ctx, name, stdin)
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, found...)
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("the folder %s has no file *.ndjson or *.ndjson.gz", folder)
+	}
+	slices.SortFunc(files, func(a, b *inputFile) int { return strings.Compare(a.name, b.name) })
+	return files, nil
 }
 
 // spool copies from until its end, or until ctx ends, since the writer may never
@@ -116,13 +152,16 @@ func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*in
 
 func (f *fileInput) open() (io.ReadCloser, error) {
 	for _, file := range f.files {
-		file.lines = 0
+		file.lines.Store(0)
 	}
 	return &fileReader{pending: f.files}, nil
 }
 
 func (f *fileInput) size() (total int64) {
 	for _, file := range f.files {
+		if file.bytes < 0 {
+			return -1
+		}
 		total += file.bytes
 	}
 	return total
@@ -130,10 +169,11 @@ func (f *fileInput) size() (total int64) {
 
 func (f *fileInput) position(line int) (file string, fileLine int) {
 	for _, part := range f.files {
-		if line <= part.lines {
+		lines := int(part.lines.Load())
+		if line <= lines {
 			return part.name, line
 		}
-		line -= part.lines
+		line -= lines
 	}
 	return "", line
 }
@@ -161,7 +201,7 @@ func (r *fileReader) Read(buffer []byte) (int, error) {
 		}
 		n, err := r.buffered.Read(buffer)
 		if n > 0 {
-			r.pending[0].lines += bytes.Count(buffer[:n], []byte("\n"))
+			r.pending[0].lines.Add(int64(bytes.Count(buffer[:n], []byte("\n"))))
 			r.inLine = buffer[n-1] != '\n'
 			return n, nil
 		}
@@ -194,7 +234,7 @@ func (r *fileReader) finish(buffer []byte) int {
 	unended := r.inLine
 	if unended && len(buffer) > 0 {
 		buffer[0] = '\n'
-		r.pending[0].lines++
+		r.pending[0].lines.Add(1)
 	}
 	r.file.Close()
 	r.file, r.buffered, r.inLine, r.pending = nil, nil, false, r.pending[1:]

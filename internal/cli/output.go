@@ -52,12 +52,14 @@ func (o Output) printLine(streams Streams, text string) {
 }
 
 // jsonHelp is the part of a command's help that shows what --json prints.
-func jsonHelp(example any) string {
+func jsonHelp(example any) string { return "With --json:\n\n    " + jsonExample(example) }
+
+func jsonExample(example any) string {
 	text, err := json.MarshalIndent(example, "    ", "  ")
 	if err != nil {
 		panic(err) // an example that a test has seen
 	}
-	return "With --json:\n\n    " + string(text)
+	return string(text)
 }
 
 // table formats rows in columns. It quotes cells that a terminal would not show

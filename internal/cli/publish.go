@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"portico/store"
 	"portico/store/release/routing"
@@ -72,18 +71,9 @@ type publisher struct {
 // publish publishes catalogs, all if wanted is empty. If one is unknown, it
 // publishes none.
 func (p *publisher) publish(ctx context.Context, wanted []string) (publications, error) {
-	known, err := p.store.CatalogIDs(ctx)
+	wanted, err := chosenCatalogs(ctx, p.store, wanted)
 	if err != nil {
-		return nil, fmt.Errorf("list the catalogs: %w", err)
-	}
-	for i, id := range wanted {
-		wanted[i], _ = store.CanonicalID(id)
-		if !slices.Contains(known, wanted[i]) {
-			return nil, fmt.Errorf("catalog %q does not exist. Catalogs: %s", id, strings.Join(known, " "))
-		}
-	}
-	if len(wanted) == 0 {
-		wanted = known
+		return nil, err
 	}
 	list := publications{}
 	for _, id := range wanted {

@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"maps"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -44,6 +45,13 @@ func TestJSONOutput(t *testing.T) {
 	require.Equal(t, map[string]any{"catalog": "catalog-coffee", "release": 1.0, "products": 24.0, "state": "published"},
 		imported["published"].([]any)[0])
 	require.Equal(t, "unchanged", result(1, with("publish")...).([]any)[0].(map[string]any)["state"])
+	require.Equal(t, "served", result(2, with("release", "list")...).([]any)[0].(map[string]any)["state"])
+	changed := filepath.Join(folder, "changed.ndjson")
+	require.NoError(t, os.WriteFile(changed, []byte(`{"type":"hierarchy","id":"hierarchy-shop","attributes":{"name":"Store"}}`), 0o600))
+	mustRun(t, with("import", changed)...)
+	require.Equal(t, "held", result(2, with("release", "rollback", "catalog-coffee")...).(map[string]any)["state"])
+	result(2, with("release", "serve", "2")...)
+	require.Empty(t, result(1, with("doctor")...).(map[string]any)["findings"])
 	require.NotZero(t, result(1, with("export", filepath.Join(folder, "shop.ndjson"))...).(map[string]any)["count"])
 	require.EqualValues(t, 5, result(2, with("codes", "generate", "--promotion", "promo-early-bird", "--count",
 		"5")...).(map[string]any)["count"])

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/bojanz/currency"
 	"golang.org/x/text/language"
 
 	"portico/store"
@@ -44,9 +45,11 @@ const (
 	MaxDescription = 64 << 10
 )
 
-// Validator collects the errors of a source. Members are dotted paths, as in the file.
+// Validator collects the errors of a source, and its likely mistakes. Members are dotted
+// paths, as in the file.
 type Validator struct {
 	Errors     store.Errors
+	Warnings   store.Errors
 	References []Reference
 }
 
@@ -56,6 +59,11 @@ type Reference struct{ Kind, ID, Member string }
 // Add adds an INVALID error for a member.
 func (f *Validator) Add(member, format string, args ...any) {
 	f.Errors = append(f.Errors, store.Invalidf(strings.Split(member, "."), format, args...))
+}
+
+// Warn adds a likely mistake.
+func (f *Validator) Warn(member, format string, args ...any) {
+	f.Warnings = append(f.Warnings, store.Invalidf(strings.Split(member, "."), format, args...))
 }
 
 // ID requires an id and makes it canonical.
@@ -132,10 +140,18 @@ func (f *Validator) Time(member string, text *string) {
 		f.Add(member, "must be a time such as 2012-05-30T00:00:00.000Z, got %q", store.Abbreviate(*text))
 		return
 	}
+	if len(*text) > len("2012-05-30") && !hasZone(*text) {
+		f.Warn(member, "has no time zone, and counts as UTC; write %sZ", strings.Replace(*text, " ", "T", 1))
+	}
 	var canonical [len("2012-05-30T00:00:00.000Z")]byte
 	if store.AppendTime(canonical[:0], t); *text != string(canonical[:]) {
 		*text = string(canonical[:])
 	}
+}
+
+// hasZone reports whether a valid time ends in Z or an offset.
+func hasZone(text string) bool {
+	return strings.HasSuffix(text, "Z") || strings.LastIndexAny(text, "+-") > len("2012-05-30")
 }
 
 // Currency requires the form of an ISO 4217 code.
@@ -143,6 +159,8 @@ func (f *Validator) Currency(member, code string) {
 	letters := strings.Trim(code, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
 	if len(code) != 3 || !letters {
 		f.Add(member, "must be a three-letter currency code such as USD, got %q", store.Abbreviate(code))
+	} else if !currency.IsValid(code) {
+		f.Warn(member, "is not a currency of ISO 4217: %q", code)
 	}
 }
 
@@ -182,10 +200,18 @@ func (l *LinkSource) ID() string {
 	return l.Data.ID
 }
 
-// Link requires a valid id in a link, if present.
-func (f *Validator) Link(member string, link *LinkSource) {
+// Link requires a valid id in a link, if present. types are as in LinkType.
+func (f *Validator) Link(member string, link *LinkSource, types ...string) {
 	if link != nil && link.Data != nil {
+		f.LinkType(member+".data.type", link.Data.Type, types...)
 		f.ID(member+".data.id", &link.Data.ID)
+	}
+}
+
+// LinkType warns if the type of a link is none of types. It may be absent.
+func (f *Validator) LinkType(member, got string, types ...string) {
+	if got != "" && !slices.Contains(types, got) {
+		f.Warn(member, "should be %s, got %q; it counts as %[1]s", types[0], store.Abbreviate(got))
 	}
 }
 
@@ -194,13 +220,15 @@ type LinksSource struct {
 	Data []RefSource `json:"data"`
 }
 
-// Links requires a valid id in each link.
-func (f *Validator) Links(member string, links *LinksSource) {
+// Links requires a valid id in each link to a resource of a type.
+func (f *Validator) Links(member string, links *LinksSource, linked string) {
 	if links == nil {
 		return
 	}
 	for i := range links.Data {
-		f.ID(fmt.Sprintf("%s.data.%d.id", member, i), &links.Data[i].ID)
+		at := fmt.Sprintf("%s.data.%d", member, i)
+		f.LinkType(at+".type", links.Data[i].Type, linked)
+		f.ID(at+".id", &links.Data[i].ID)
 	}
 }
 

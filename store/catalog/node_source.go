@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"strconv"
+
 	"portico/store"
 	"portico/store/authoring"
 )
@@ -56,12 +58,29 @@ func (n *NodeSource) Check(f *authoring.Validator) {
 	if r.Hierarchy == nil || r.Hierarchy.Data == nil {
 		f.Rule("relationships.hierarchy", "is required")
 	} else {
+		f.LinkType("relationships.hierarchy.data.type", r.Hierarchy.Data.Type, "hierarchy")
 		f.Refers("relationships.hierarchy.data.id", "hierarchy", &r.Hierarchy.Data.ID)
 	}
 	if r.Parent != nil && r.Parent.Data != nil {
+		f.LinkType("relationships.parent.data.type", r.Parent.Data.Type, "node")
 		f.Refers("relationships.parent.data.id", "node", &r.Parent.Data.ID)
 	}
-	f.Links("relationships.products", r.Products)
+	f.Links("relationships.products", r.Products, "product")
+	attached := store.SetOf(n.productIDs())
+	for i, id := range n.Attributes.CuratedProducts {
+		if !attached[id] {
+			f.Warn("attributes.curated_products."+strconv.Itoa(i), "is not among relationships.products, so the node does not show it: %q", store.Abbreviate(id))
+		}
+	}
+}
+
+// Keys records the products of the node.
+func (n *NodeSource) Keys(k authoring.KeyRecorder) {
+	if n.Relationships.Products != nil {
+		for i, product := range n.Relationships.Products.Data {
+			k.Use(authoring.KeyProduct, product.ID, "relationships.products.data.*.id", i)
+		}
+	}
 }
 
 func (a *nodeAttributes) check(f *authoring.Validator) {

@@ -88,7 +88,13 @@ func (p *PriceSource) Check(f *authoring.Validator) {
 		f.Rule("relationships.pricebook", "is required")
 		return
 	}
+	f.LinkType("relationships.pricebook.data.type", p.Relationships.Pricebook.Data.Type, "pricebook")
 	f.Refers("relationships.pricebook.data.id", "pricebook", &p.Relationships.Pricebook.Data.ID)
+}
+
+// Keys records the product of the price.
+func (p *PriceSource) Keys(k authoring.KeyRecorder) {
+	k.Use(authoring.KeySKU, p.Attributes.SKU, "attributes.sku", 0)
 }
 
 // DecodePrice decodes a stored price.
@@ -136,6 +142,11 @@ func (m *ModifierSource) Check(f *authoring.Validator) {
 	f.Required("attributes.name", m.Attributes.Name, authoring.MaxName)
 	f.OneOf("attributes.modifier_type", string(m.Attributes.ModifierType), string(PriceIncrement), string(PriceDecrement), string(PriceEquals))
 	checkAmounts(f, "attributes.currencies", m.Attributes.Currencies)
+}
+
+// Keys records the modifier's name, by which products name it.
+func (m *ModifierSource) Keys(k authoring.KeyRecorder) {
+	k.Define(authoring.KeyModifier, m.Attributes.Name, "attributes.name")
 }
 
 func checkAmounts(f *authoring.Validator, member string, amounts map[string]AmountPrice) {

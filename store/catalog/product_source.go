@@ -46,6 +46,8 @@ type ProductAttributes struct {
 	Extensions          json.RawMessage       `json:"extensions,omitempty"`
 	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
 	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
+
+	CustomAttributes map[string]json.RawMessage `json:"custom_attributes,omitempty"` // by key of the declaration
 }
 
 // LocaleText is a product's text in one language.
@@ -118,16 +120,18 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	a := &p.Attributes
 	f.Required("attributes.name", a.Name, authoring.MaxName)
 	f.Required("attributes.sku", a.SKU, authoring.MaxName)
-	f.Required("attributes.slug", a.Slug, authoring.MaxName)
+	if a.Slug == "" {
+		a.Slug = slugOf(a.Name, a.SKU)
+	}
+	if f.Text("attributes.slug", a.Slug, authoring.MaxName); a.Slug == "" && a.Name+a.SKU != "" {
+		f.Rule("attributes.slug", "is required, since neither name nor sku has a letter or a digit")
+	}
 	f.OneOf("attributes.status", a.Status, "live", "draft")
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
 	f.Text("attributes.manufacturer_part_num", a.ManufacturerPartNum, authoring.MaxName)
 	f.Text("attributes.upc_ean", a.UPCEAN, authoring.MaxName)
 	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
-	if a.CreatedAt == "" {
-		f.Rule("attributes.created_at", "is required")
-	}
-	f.Time("attributes.created_at", &a.CreatedAt)
+	f.Time("attributes.created_at", &a.CreatedAt) // SetProductTimes sets what is absent
 	f.Time("attributes.updated_at", &a.UpdatedAt)
 	if a.UpdatedAt == "" {
 		a.UpdatedAt = a.CreatedAt
@@ -146,18 +150,64 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.Object("attributes.custom_inputs", &a.CustomInputs)
 	f.Object("attributes.extensions", &a.Extensions)
 	f.Object("attributes.shopper_attributes", &a.ShopperAttributes)
+	checkCustomAttributes(f, "attributes.custom_attributes", a.CustomAttributes)
 	r := &p.Relationships
-	f.Link("relationships.parent", r.Parent)
-	f.Link("relationships.main_image", r.MainImage)
-	f.Links("relationships.component_products", r.ComponentProducts)
+	f.Link("relationships.parent", r.Parent, "product")
+	f.Link("relationships.main_image", r.MainImage, "file", "main_image")
+	f.Links("relationships.component_products", r.ComponentProducts, "product")
 	if r.Files != nil {
 		for i := range r.Files.Data {
-			f.ID("relationships.files.data."+strconv.Itoa(i)+".id", &r.Files.Data[i].ID)
-			f.Time("relationships.files.data."+strconv.Itoa(i)+".created_at", &r.Files.Data[i].CreatedAt)
+			at := "relationships.files.data." + strconv.Itoa(i)
+			f.LinkType(at+".type", r.Files.Data[i].Type, "file")
+			f.ID(at+".id", &r.Files.Data[i].ID)
+			f.Time(at+".created_at", &r.Files.Data[i].CreatedAt)
 		}
 	}
 	if p.ID != "" && p.parentID() == p.ID {
 		f.Add("relationships.parent.data.id", "must be another product")
+	}
+}
+
+// Keys records the product, what it shows, and its family.
+func (p *ProductSource) Keys(k authoring.KeyRecorder) {
+	a, r := &p.Attributes, &p.Relationships
+	k.Define(authoring.KeySKU, a.SKU, "attributes.sku")
+	k.Define(authoring.KeySlug, a.Slug, "attributes.slug")
+	if image := r.MainImage.ID(); image != "" {
+		k.Use(authoring.KeyFile, image, "relationships.main_image.data.id", 0)
+	}
+	if r.Files != nil {
+		for i, file := range r.Files.Data {
+			k.Use(authoring.KeyFile, file.ID, "relationships.files.data.*.id", i)
+		}
+	}
+	if r.ComponentProducts != nil {
+		for i, component := range r.ComponentProducts.Data {
+			k.Use(authoring.KeyProduct, component.ID, "relationships.component_products.data.*.id", i)
+		}
+	}
+	for key, component := range a.Components {
+		for i, option := range component.Options {
+			k.Use(authoring.KeyProduct, option.ID, "attributes.components."+key+".options.*.id", i)
+		}
+	}
+	for i, modifier := range a.PriceModifiers {
+		k.Use(authoring.KeyModifier, modifier, "attributes.price_modifiers.*", i)
+	}
+	for _, v := range a.Variations {
+		for _, option := range v.Options {
+			k.Define(authoring.KeyOption, authoring.OptionKey(p.ID, option.ID), "attributes.variations")
+		}
+	}
+	if a.BaseProduct {
+		k.Use(authoring.KeyChild, p.ID, "attributes.base_product", 0)
+	}
+	if parent := p.parentID(); parent != "" {
+		k.Use(authoring.KeyProduct, parent, "relationships.parent.data.id", 0)
+		k.Define(authoring.KeyChild, parent, "relationships.parent.data.id")
+		for i, option := range a.Options {
+			k.Use(authoring.KeyOption, authoring.OptionKey(parent, option), "attributes.options.*", i)
+		}
 	}
 }
 

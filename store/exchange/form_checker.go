@@ -82,7 +82,13 @@ func (f *formChecker) check(path []string, raw []byte, shape reflect.Type) {
 		}
 	default:
 		if json.Unmarshal(raw, reflect.New(shape).Interface()) != nil {
-			f.mistype(path, goKind(shape), raw)
+			want := goKind(shape)
+			if digits := bytes.TrimLeft(raw, "-"); shape.Kind() == reflect.Int || shape.Kind() == reflect.Int64 {
+				if len(bytes.Trim(digits, "0123456789")) == 0 {
+					want = "a whole number of at most 9223372036854775807"
+				}
+			}
+			f.mistype(path, want, raw)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"portico/store"
 	"portico/store/authoring"
+	"portico/store/catalog"
 	"portico/store/db"
 )
 
@@ -22,7 +23,7 @@ import (
 func (r *ImportReport) recordIgnored(d decodedLine) {
 	for _, passed := range d.ignored {
 		if len(r.Ignored) < MaxIgnored {
-			r.Ignored = append(r.Ignored, ImportError{d.line, d.kind, passed})
+			r.Ignored = append(r.Ignored, ImportError{Line: d.line, Type: d.kind, Err: passed})
 		}
 		name := store.Abbreviate(d.kind)
 		if d.source != nil {
@@ -41,14 +42,32 @@ func (r *ImportReport) recordIgnored(d decodedLine) {
 	}
 }
 
+// warn records a warning, or an error if the import is strict.
+func (r *ImportReport) warn(warning ImportError, options ImportOptions, add func(ImportError)) {
+	if options.Strict {
+		add(warning)
+		return
+	}
+	if r.WarningCount++; len(r.Warnings) < MaxWarnings {
+		r.Warnings = append(r.Warnings, warning)
+	}
+	if options.Found != nil {
+		options.Found(warning, true)
+	}
+}
+
 // Import reads NDJSON, one resource a line in any order, and writes it by id. Unchanged
 // resources are skipped, so repeating an import changes nothing; an import that was killed
 // can be run again.
 //
-// It calls open for each of its two or three passes over the file. The first pass checks
+// It calls open for each of its two to four passes over the file. The first pass checks
 // every line; on errors nothing is written, and the error is *ImportErrors. It also finds
-// unchanged lines, which later passes skip. Memory does not grow with the file.
+// unchanged lines, which later passes skip, and likely mistakes, which it warns of. Memory grows by
+// about 100 bytes a product of the file, for the hashes of its keys.
 func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
+	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
+		return nil, err
+	}
 	decoder := newLineDecoder(options.Lenient)
 	decoder.maxBytes = cmp.Or(options.LineBytes, defaultLineBytes)
 	same := newUnchangedLines()
@@ -117,31 +136,50 @@ func (s *ExchangeService) linesAtOnce(ctx context.Context, options ImportOptions
 func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder, same *unchangedLines, kept *overwritePolicy, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
 	report := &ImportReport{Resources: map[string]int{}, Skipped: map[string]int{}, IgnoredCount: map[string]int{}}
 	faults := &ImportErrors{}
-	add := func(line int, kind string, err *store.Error) {
+	add := func(fault ImportError) {
 		if faults.Count++; len(faults.Errors) < MaxImportErrors {
-			faults.Errors = append(faults.Errors, ImportError{line, kind, err})
+			faults.Errors = append(faults.Errors, fault)
+		}
+		if options.Found != nil {
+			options.Found(fault, false)
 		}
 	}
-	graph := newReferenceChecker()
-	err := eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
+	graph, attributes := newReferenceChecker(), newAttributeChecker()
+	known, err := newKeyStore(ctx, s.db.Reader)
+	if err != nil {
+		return nil, err
+	}
+	keys := newKeyChecker(known)
+	err = eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
 		for _, d := range batch {
 			for _, fault := range d.errs {
-				add(d.line, d.kind, fault)
+				add(ImportError{Line: d.line, Type: d.kind, Err: fault})
 			}
 			report.recordIgnored(d)
 			if d.source != nil {
 				report.Resources[d.kind]++
 				graph.add(d)
+				attributes.add(d)
 			}
 		}
 		faulty, err := kept.ledger.check(ctx, batch)
 		for _, fault := range faulty {
-			add(fault.Line, fault.Type, fault.Err)
+			add(fault)
 		}
-		if err != nil || faults.Count > 0 {
+		if err != nil {
 			return err
 		}
-		return s.db.Snapshot(ctx, func(in db.Session) error { return same.compare(ctx, in, batch) })
+		return s.db.Snapshot(ctx, func(in db.Session) error {
+			if faults.Count == 0 {
+				if err := catalog.SetProductTimes(ctx, in, s.db.Now(), sourcesOf(batch)); err != nil {
+					return err
+				}
+				if err := same.compare(ctx, in, batch); err != nil {
+					return err
+				}
+			}
+			return keys.add(ctx, in, batch, same.lines.has)
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -150,15 +188,37 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder,
 	if err != nil {
 		return nil, err
 	}
-	for _, fault := range missing {
-		add(fault.Line, fault.Type, fault.Err)
+	wrong, err := attributes.wrong(ctx, s.db.Reader)
+	if err != nil {
+		return nil, err
+	}
+	for _, fault := range append(missing, wrong...) {
+		add(fault)
+	}
+	if keys.finish() {
+		options.Progress = nil
+		batches := func(do func([]decodedLine) error) error { return eachBatch(ctx, open, options, decoder, do) }
+		if err := keys.warn(ctx, batches, s.db.Reader, func(warning ImportError) { report.warn(warning, options, add) }); err != nil {
+			return nil, err
+		}
 	}
 	report.Skipped["stock_transaction"] = kept.ledger.skipped
 	if faults.Count > 0 {
 		slices.SortStableFunc(faults.Errors, func(a, b ImportError) int { return a.Line - b.Line })
+		faults.Warnings = report.WarningCount
 		return nil, faults
 	}
 	return report, nil
+}
+
+// sourcesOf returns the sources of lines that have one.
+func sourcesOf(batch []decodedLine) (sources []authoring.Source) {
+	for _, d := range batch {
+		if d.source != nil {
+			sources = append(sources, d.source)
+		}
+	}
+	return sources
 }
 
 // eachBatch decodes a file on all processors and calls do with the batches in order.

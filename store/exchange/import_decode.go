@@ -3,12 +3,14 @@ package exchange
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -33,12 +35,13 @@ func newLineDecoder(lenient bool) *lineDecoder {
 
 // decodedLine is a decoded line.
 type decodedLine struct {
-	line    int // from 1
-	kind    string
-	source  authoring.Source // nil for a skipped type
-	errs    store.Errors
-	ignored store.Errors // what a lenient import skips: the type, or members
-	refs    []authoring.Reference
+	line     int // from 1
+	kind     string
+	source   authoring.Source // nil for a skipped type
+	errs     store.Errors
+	warnings store.Errors
+	ignored  store.Errors // what a lenient import skips: the type, or members
+	refs     []authoring.Reference
 }
 
 // decode decodes a resource and reports every wrong member. The source is set even then, as
@@ -75,6 +78,7 @@ func (d *lineDecoder) decodeStrictly(line []byte) decodedLine {
 		return result
 	}
 	result.source = create()
+	result.warnings = repeatedMembers(line)
 	err := readStrictly(line, result.source)
 	if err != nil { // 2.0 is a whole number too
 		if plain := store.NormalizeIntegers(line, reflect.TypeOf(result.source)); plain != nil {
@@ -116,6 +120,17 @@ func (d *lineDecoder) decodeFast(line []byte) (result decodedLine) {
 	return decodedLine{kind: string(name), source: read}
 }
 
+// repeatedMembers warns of the first member that an object has twice; the last one counts.
+func repeatedMembers(line []byte) store.Errors {
+	var value jsontext.Value
+	err := jsonv2.Unmarshal(line, &value)
+	var found *jsontext.SyntacticError
+	if !errors.As(err, &found) || !errors.Is(err, jsontext.ErrDuplicateName) {
+		return nil
+	}
+	return store.Errors{store.Invalidf(slices.Collect(found.JSONPointer.Tokens()), "is in the object twice; the last one counts")}
+}
+
 // exactLine rejects unknown members. Names are compared exactly, and a member must not be repeated.
 var exactLine = jsonv2.RejectUnknownMembers(true)
 
@@ -127,6 +142,7 @@ func (d *decodedLine) check() {
 		fault.Code = store.Invalid
 	}
 	d.errs, d.refs = append(d.errs, f.Errors...), f.References
+	d.warnings = append(d.warnings, f.Warnings...)
 }
 
 // readStrictly decodes a line and fails at the first unknown member.

@@ -20,6 +20,13 @@ type ImportOptions struct {
 	// first publication. Larger batches are faster but block other writers longer.
 	Batch int
 
+	// Strict turns warnings into errors.
+	Strict bool
+
+	// Found, if set, is called with every error and every warning, also with those that are
+	// not listed: errors first, then warnings, each in the order of the file.
+	Found func(finding ImportError, warning bool)
+
 	// LineBytes is the longest line; 0 means 64 MiB.
 	LineBytes int
 
@@ -34,12 +41,21 @@ type ImportReport struct {
 	Changed   int            // new or changed resources
 	Skipped   map[string]int // resources that differ from existing ones and were skipped, by type
 
+	// Likely mistakes by line, the first MaxWarnings of WarningCount: references to what is
+	// neither in the file nor in the store, keys that two resources have, and more. The
+	// lines were written all the same.
+	Warnings     []ImportError
+	WarningCount int
+
 	// What a lenient import skipped: resources of unknown types, and unknown members.
 	// Ignored lists the first MaxIgnored; IgnoredCount counts all by type, or by type and
 	// member, with * for list indexes.
 	Ignored      []ImportError
 	IgnoredCount map[string]int
 }
+
+// MaxWarnings bounds ImportReport.Warnings.
+const MaxWarnings = 20
 
 // MaxIgnored bounds ImportReport.Passed, and maxIgnoredNames the names in IgnoredCount; others
 // are counted together.
@@ -50,9 +66,10 @@ const (
 
 // ImportError is an error in a line.
 type ImportError struct {
-	Line int          // from 1
-	Type string       // of the resource, if known
-	Err  *store.Error // Path is the member as in the file
+	Line  int          // from 1
+	Type  string       // of the resource, if known
+	Err   *store.Error // Path is the member as in the file
+	Other int          // an earlier line that the error is about; 0 for none
 }
 
 func (f ImportError) Error() string {
@@ -65,8 +82,9 @@ func (f ImportError) Error() string {
 // ImportErrors are the errors of a file by line, at most MaxImportErrors. Nothing was
 // written.
 type ImportErrors struct {
-	Errors []ImportError
-	Count  int // of all errors
+	Errors   []ImportError
+	Count    int // of all errors
+	Warnings int // that were found too; ImportOptions.Found gets them
 }
 
 // MaxImportErrors bounds the listed errors.

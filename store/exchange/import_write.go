@@ -8,6 +8,7 @@ import (
 
 	"portico/store"
 	"portico/store/authoring"
+	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/stock"
 )
@@ -28,6 +29,9 @@ func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, ba
 func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, oneByOne bool) (changed int, left map[string]int, err error) {
 	later, err := s.writeTx(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
+		if err := catalog.SetProductTimes(ctx, w.Session, w.Now, sourcesOf(batch)); err != nil {
+			return err
+		}
 		for name, sources := range sourcesByKind(batch) {
 			kind := kindByName(name)
 			all := len(sources)
@@ -92,7 +96,7 @@ func rowImportError(batch []decodedLine, err error) error {
 	}
 	for _, d := range slices.Backward(batch) {
 		if d.source == found.Source {
-			return &ImportErrors{Errors: []ImportError{{d.line, d.kind, fault}}, Count: 1}
+			return &ImportErrors{Errors: []ImportError{{Line: d.line, Type: d.kind, Err: fault}}, Count: 1}
 		}
 	}
 	return nil

@@ -95,7 +95,7 @@ func (c *ledgerChecker) check(ctx context.Context, batch []decodedLine) (list []
 		fresh[line.ID] = true
 		line.Apply(b)
 		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
-			list = append(list, ImportError{d.line, d.kind, store.Unprocessablef([]string{"quantity"},
+			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Unprocessablef([]string{"quantity"},
 				"must leave the product %q between 0 and %d units, got %d available and %d allocated; list each transaction once, in order",
 				line.ProductID, store.MaxStock, b.Available, b.Allocated)})
 			b.Available, b.Allocated = max(0, min(b.Available, store.MaxStock)), max(0, min(b.Allocated, store.MaxStock)) // report once

@@ -46,7 +46,7 @@ func (r *referenceChecker) add(d decodedLine) {
 		if len(r.wanted[target]) < MaxImportErrors {
 			f := &authoring.Validator{}
 			f.Add(ref.Member, "refers to the %s %q, which is neither in the file nor in the store", ref.Kind, ref.ID)
-			r.wanted[target] = append(r.wanted[target], ImportError{d.line, d.kind, f.Errors[0]})
+			r.wanted[target] = append(r.wanted[target], ImportError{Line: d.line, Type: d.kind, Err: f.Errors[0]})
 		}
 	}
 	if node, ok := d.source.(*catalog.NodeSource); ok {
@@ -118,7 +118,7 @@ func (r *referenceChecker) misplacedIn(places map[string]nodePosition) (list []I
 			}
 		}
 		for _, fault := range f.Errors {
-			list = append(list, ImportError{node.line, "node", fault})
+			list = append(list, ImportError{Line: node.line, Type: "node", Err: fault})
 		}
 	}
 	return list

@@ -160,7 +160,7 @@ func TestImportSchemaStatesRules(t *testing.T) {
 		all[schema.Title] = schema
 	}
 	require.Equal(t, []string{"type", "id", "attributes"}, all["product"].Required)
-	require.Equal(t, []string{"name", "sku", "slug", "status", "created_at"}, all["product"].Properties["attributes"].Required)
+	require.Equal(t, []string{"name", "sku", "status"}, all["product"].Properties["attributes"].Required)
 	require.Equal(t, []any{"live", "draft"}, all["product"].Properties["attributes"].Properties["status"].Enum)
 	require.EqualValues(t, store.MaxPageLength, *all["settings"].Properties["page_length"].Maximum)
 	require.Equal(t, []string{"type", "id"}, all["stock"].Required)

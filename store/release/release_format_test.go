@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "86ddc6927b5842eb90607296424c82996b2144f99d9d6f697ffd305c2ed4dc42"
+	formatSum   = "114fb6f1d36b3c4fc9e7dda74fb2dac214bcc35de97db70d3c3c7d68b728bda9"
 )
 
 func TestFormatOfReleases(t *testing.T) {

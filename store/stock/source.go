@@ -31,6 +31,9 @@ func (s *StockSource) Check(f *authoring.Validator) {
 	f.Time("updated_at", &s.UpdatedAt)
 }
 
+// Keys records the product.
+func (s *StockSource) Keys(k authoring.KeyRecorder) { k.Use(authoring.KeyProduct, s.ID, "id", 0) }
+
 // StockTransactionSource is a ledger entry in an import file. Entries of a product must be
 // in the order in which they were made.
 type StockTransactionSource struct {
@@ -67,4 +70,9 @@ func (s *StockTransactionSource) Check(f *authoring.Validator) {
 		f.Rule("created_at", "is required")
 	}
 	f.Time("created_at", &s.CreatedAt)
+}
+
+// Keys records the product.
+func (s *StockTransactionSource) Keys(k authoring.KeyRecorder) {
+	k.Use(authoring.KeyProduct, s.ProductID, "product_id", 0)
 }

@@ -205,7 +205,7 @@ func (r *Reader) readWordChunks(ctx context.Context, numbers []int) (map[int]wor
 // vocabularies reads the vocabularies of batches of the own layer.
 func (r *Reader) vocabularies(ctx context.Context, batches []wordBatch) (list []index.WordSource, err error) {
 	var missing []int
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedVocab}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedVocabulary}
 	found := map[int]*index.Vocabulary{}
 	for _, batch := range batches {
 		key.Number = batch.vocabulary

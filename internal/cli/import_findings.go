@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"portico/store/exchange"
+)
+
+// finding is an error or a warning of an import, or a change that --dry-run found, as
+// --report writes it.
+type finding struct {
+	Severity string `json:"severity"` // error, warning, create or update
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Type     string `json:"type"`   // of the resource; empty if unknown
+	Member   string `json:"member"` // with dots; empty for the whole line
+	Message  string `json:"message"`
+}
+
+// newFinding names the file and line of an error or a warning, which a pass over in
+// has read.
+func newFinding(e exchange.ImportError, severity string, in input) finding {
+	f := finding{Severity: severity, Type: e.Type, Member: strings.Join(e.Err.Path, "."), Message: e.Err.Detail}
+	f.File, f.Line = in.position(e.Line)
+	if e.Other > 0 {
+		file, line := in.position(e.Other)
+		f.Message += fmt.Sprintf("; see %s:%d", file, line)
+	}
+	return f
+}
+
+// String is FILE:LINE: TYPE: MEMBER MESSAGE.
+func (f finding) String() string {
+	text := fmt.Sprintf("%s:%d: ", f.File, f.Line)
+	if f.Severity == "warning" {
+		text += "warning: "
+	}
+	if f.Type != "" {
+		text += f.Type + ": "
+	}
+	if f.Member != "" {
+		text += f.Member + " "
+	}
+	if text += f.Message; !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}
+
+// findingWriter writes a report: CSV if its name ends in .csv, else NDJSON.
+type findingWriter struct {
+	buffer *bufio.Writer
+	json   *json.Encoder
+	csv    *csv.Writer // nil for NDJSON
+	err    error
+}
+
+func newFindingWriter(to io.Writer, name string) *findingWriter {
+	w := &findingWriter{buffer: bufio.NewWriter(to)}
+	if strings.HasSuffix(name, ".csv") {
+		w.csv = csv.NewWriter(w.buffer)
+		w.err = w.csv.Write([]string{"severity", "file", "line", "type", "member", "message"})
+		return w
+	}
+	w.json = json.NewEncoder(w.buffer)
+	w.json.SetEscapeHTML(false)
+	return w
+}
+
+func (w *findingWriter) write(f finding) {
+	switch {
+	case w.err != nil:
+	case w.csv != nil:
+		w.err = w.csv.Write([]string{f.Severity, f.File, strconv.Itoa(f.Line), f.Type, f.Member, f.Message})
+	default:
+		w.err = w.json.Encode(f)
+	}
+}
+
+func (w *findingWriter) flush() error {
+	if w.csv != nil {
+		w.csv.Flush()
+	}
+	return errors.Join(w.err, w.buffer.Flush())
+}
+
+// found returns the function that an import calls with each error and warning; nil without
+// a report.
+func (w *findingWriter) found(in input) func(exchange.ImportError, bool) {
+	if w == nil {
+		return nil
+	}
+	return func(e exchange.ImportError, warning bool) {
+		severity := "error"
+		if warning {
+			severity = "warning"
+		}
+		w.write(newFinding(e, severity, in))
+	}
+}
+
+// reportFindings runs an import and writes what it finds to the file --report, also if
+// the import fails. Without the flag the writer is nil.
+func (c *Import) reportFindings(in input, run func(*findingWriter) error) (err error) {
+	if c.Report == "" {
+		return run(nil)
+	}
+	reported := atomicWrite(c.Report, os.Rename, func(temporary string) error {
+		file, createErr := os.Create(temporary)
+		if createErr != nil {
+			return createErr
+		}
+		defer file.Close()
+		w := newFindingWriter(file, c.Report)
+		err = run(w)
+		return errors.Join(w.flush(), file.Sync(), file.Close())
+	})
+	if reported != nil {
+		reported = fmt.Errorf("write the report: %w", reported)
+	}
+	return errors.Join(err, reported)
+}

@@ -1,0 +1,168 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"portico/store/exchange"
+)
+
+// importPlan is the result of import --dry-run.
+type importPlan struct {
+	Created   map[string]int  `json:"created"`
+	Updated   map[string]int  `json:"updated"`
+	Unchanged map[string]int  `json:"unchanged"`
+	Kept      map[string]int  `json:"kept"`
+	Warnings  int             `json:"warnings"`
+	Changes   []plannedChange `json:"changes"` // the first maxShownChanges
+}
+
+// plannedChange is a resource that would be created or updated.
+type plannedChange struct {
+	File    string         `json:"file"`
+	Line    int            `json:"line"`
+	Type    string         `json:"type"`
+	ID      string         `json:"id"`
+	Created bool           `json:"created"`
+	Members []memberChange `json:"members"`
+}
+
+// memberChange is a member before and after; null if absent.
+type memberChange struct {
+	Member string          `json:"member"`
+	Before json.RawMessage `json:"before"`
+	After  json.RawMessage `json:"after"`
+}
+
+// The most changes that are printed, and the most with --json.
+const (
+	maxPrintedChanges = 20
+	maxShownChanges   = 1000
+)
+
+// plan prints what the import would do.
+func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
+	s, err := c.OpenExisting(ctx, c.Log(streams))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	bar := newProgressBar(streams.Err, "checking", in.size(), 1)
+	result := importPlan{Changes: []plannedChange{}}
+	var made *exchange.ImportPlan
+	err = c.reportFindings(in, func(w *findingWriter) (err error) {
+		made, err = s.PlanImport(ctx, importActor, in.open, c.options(in, bar, w), func(change exchange.PlannedChange) {
+			planned := newPlannedChange(change, in)
+			if len(result.Changes) < maxShownChanges {
+				result.Changes = append(result.Changes, planned)
+			}
+			w.writePlanned(planned)
+		})
+		return err
+	})
+	bar.end()
+	if invalid := new(exchange.ImportErrors); errors.As(err, &invalid) {
+		return printImportErrors(streams.Err, invalid, in, c.Report)
+	}
+	if err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	printIgnored(streams.Err, made.ImportReport, in)
+	printWarnings(streams.Err, made.ImportReport, in, c.Report)
+	result.Created, result.Updated, result.Unchanged, result.Kept, result.Warnings = made.Created, made.Updated, made.Unchanged, withoutZeros(made.Skipped), made.WarningCount
+	if !c.JSON {
+		result.print(streams.Out, c.Report)
+	}
+	return c.printJSON(streams, result)
+}
+
+func newPlannedChange(change exchange.PlannedChange, in input) plannedChange {
+	planned := plannedChange{Type: change.Type, ID: change.ID, Created: change.Created, Members: make([]memberChange, len(change.Members))}
+	planned.File, planned.Line = in.position(change.Line)
+	for i, m := range change.Members {
+		planned.Members[i] = memberChange(m)
+	}
+	return planned
+}
+
+func (p importPlan) print(w io.Writer, report string) {
+	for _, change := range p.Changes[:min(len(p.Changes), maxPrintedChanges)] {
+		fmt.Fprintln(w, change)
+	}
+	printMore(w, sum(p.Created)+sum(p.Updated)-min(len(p.Changes), maxPrintedChanges), report)
+	for _, part := range []struct {
+		verb   string
+		counts map[string]int
+	}{{"would create", p.Created}, {"would update", p.Updated}, {"unchanged", p.Unchanged}, {"would keep existing", p.Kept}} {
+		if sum(part.counts) > 0 {
+			fmt.Fprintf(w, "%s: %s\n", part.verb, joinCounts(part.counts))
+		}
+	}
+	fmt.Fprintln(w, "nothing was imported")
+}
+
+// String is "shop.ndjson:3: update product mug: attributes.name "A" to "B"".
+func (p plannedChange) String() string {
+	if p.Created {
+		return fmt.Sprintf("%s:%d: create %s %s", p.File, p.Line, p.Type, p.ID)
+	}
+	text := fmt.Sprintf("%s:%d: update %s %s", p.File, p.Line, p.Type, p.ID)
+	for i, m := range p.Members {
+		separator := ", "
+		if i == 0 {
+			separator = ": "
+		}
+		text += separator + m.String()
+	}
+	return text
+}
+
+func (m memberChange) String() string {
+	switch {
+	case m.Before == nil:
+		return m.Member + " is added: " + shortJSON(m.After)
+	case m.After == nil:
+		return m.Member + " is removed: " + shortJSON(m.Before)
+	}
+	return m.Member + " " + shortJSON(m.Before) + " to " + shortJSON(m.After)
+}
+
+// shortJSON cuts a value to 40 characters.
+func shortJSON(raw json.RawMessage) string {
+	text := string(raw)
+	if utf8.RuneCountInString(text) > 40 {
+		text = string([]rune(text)[:39]) + "…"
+	}
+	return text
+}
+
+// writePlanned writes a change as one finding for each member. A nil writer writes nothing.
+func (w *findingWriter) writePlanned(p plannedChange) {
+	if w == nil {
+		return
+	}
+	f := finding{Severity: "update", File: p.File, Line: p.Line, Type: p.Type, Message: p.ID}
+	if p.Created {
+		f.Severity = "create"
+	}
+	if len(p.Members) == 0 {
+		w.write(f)
+	}
+	for _, m := range p.Members {
+		f.Member, f.Message = m.Member, p.ID+": "+strings.TrimPrefix(m.String(), m.Member+" ")
+		w.write(f)
+	}
+}
+
+// sum adds counts.
+func sum(counts map[string]int) (total int) {
+	for _, n := range counts {
+		total += n
+	}
+	return total
+}

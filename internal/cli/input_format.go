@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// detect looks at the first bytes of a file. It decompresses gzip, whatever the file's
+// name, and returns an error that says what a file is which cannot be NDJSON.
+func (f *inputFile) detect() error {
+	head, err := f.head()
+	if err != nil {
+		return err
+	}
+	if bytes.HasPrefix(head, []byte("\x1f\x8b")) {
+		compressed := f.open
+		f.bytes, f.open = -1, func() (io.ReadCloser, error) { return openGzip(compressed) }
+		if head, err = f.head(); err != nil {
+			return fmt.Errorf("read %s: %w", f.name, err)
+		}
+	}
+	if is := otherFormat(head); is != "" {
+		return fmt.Errorf("%s is %s", f.name, is)
+	}
+	return nil
+}
+
+// head returns the first bytes of the file.
+func (f *inputFile) head() ([]byte, error) {
+	file, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	head, err := bufio.NewReader(file).Peek(4096)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return bytes.Clone(head), err
+}
+
+// otherFormat says what a file is and what to do, if it is surely not NDJSON; else "".
+func otherFormat(head []byte) string {
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	line = bytes.TrimSpace(line)
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		return "a ZIP archive or a spreadsheet. Unpack it, or export it as NDJSON: one JSON object on each line"
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+		return "UTF-16 text. Save it as UTF-8"
+	case bytes.HasPrefix(text, []byte("[")):
+		return "a JSON array. Write one object on each line, for example with: jq -c '.[]'"
+	case bytes.Equal(line, []byte("{")):
+		return "JSON with objects over several lines. Write one object on each line, for example with: jq -c ."
+	case bytes.HasPrefix(text, []byte("<")):
+		return "XML or HTML. An import file is NDJSON: one JSON object on each line"
+	case len(line) > 0 && !bytes.ContainsAny(line, "{}[]") && bytes.ContainsAny(line, ",;\t") && bytes.Contains(text, []byte("\n")):
+		return "not NDJSON, it looks like CSV. Write one JSON object on each line: portico schema --import prints the format"
+	}
+	return ""
+}
+
+// gzipFile is a compressed file that is read.
+type gzipFile struct {
+	*gzip.Reader
+	file io.Closer
+}
+
+func openGzip(open func() (io.ReadCloser, error)) (io.ReadCloser, error) {
+	file, err := open()
+	if err != nil {
+		return nil, err
+	}
+	reader, err := gzip.NewReader(file)
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &gzipFile{reader, file}, nil
+}
+
+func (f *gzipFile) Close() error { return errors.Join(f.Reader.Close(), f.file.Close()) }

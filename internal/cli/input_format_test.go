@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestInputFormats checks that a file that cannot be NDJSON gets one sentence, and that texts
+// which may be NDJSON get to the import.
+func TestInputFormats(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, words string }{
+		"NDJSON":              {"{\"type\":\"file\"}\n", ""},
+		"an empty file":       {"", ""},
+		"blank lines before":  {"\n\n{\"type\":\"file\"}\n", ""},
+		"one word":            {"word\n", ""},
+		"a spreadsheet":       {"PK\x03\x04rest", "is a ZIP archive or a spreadsheet"},
+		"UTF-16":              {"\xff\xfe{\x00", "is UTF-16 text"},
+		"an array":            {" [{\"type\":\"file\"}]", "jq -c '.[]'"},
+		"objects over lines":  {"{\r\n  \"type\": \"file\"\r\n}", "is JSON with objects over several lines"},
+		"HTML":                {"<!doctype html>", "is XML or HTML"},
+		"CSV":                 {"sku,name\nMUG,Mug\n", "it looks like CSV"},
+		"CSV with semicolons": {"\ufeffsku;name\nMUG;Mug\n", "it looks like CSV"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, compressed := range []bool{false, true} {
+				text := []byte(c.text)
+				if compressed {
+					text = compress(t, c.text)
+				}
+				file := filepath.Join(t.TempDir(), "shop.ndjson")
+				require.NoError(t, os.WriteFile(file, text, 0o644))
+				in, err := newFileInput(t.Context(), []string{file}, nil)
+				if c.words != "" {
+					require.ErrorContains(t, err, c.words)
+					require.ErrorContains(t, err, file)
+					continue
+				}
+				require.NoError(t, err)
+				read := readAll(t, in)
+				require.Equal(t, strings.TrimSuffix(c.text, "\n"), strings.TrimSuffix(read, "\n"))
+				in.close()
+			}
+		})
+	}
+}
+
+// TestFolderInput checks that a folder stands for its import files, by name.
+func TestFolderInput(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	for name, text := range map[string][]byte{"b.ndjson": []byte("2\n"), "a.ndjson.gz": compress(t, "1\n"), "notes.txt": []byte("no\n")} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o644))
+	}
+	in, err := newFileInput(t.Context(), []string{folder}, nil)
+	require.NoError(t, err)
+	defer in.close()
+	require.Equal(t, "1\n2\n", readAll(t, in))
+	require.EqualValues(t, -1, in.size(), "the length of a compressed file is unknown")
+	file, line := in.position(2)
+	require.Equal(t, filepath.Join(folder, "b.ndjson"), file)
+	require.Equal(t, 1, line)
+
+	_, err = newFileInput(t.Context(), []string{t.TempDir()}, nil)
+	require.ErrorContains(t, err, "has no file *.ndjson or *.ndjson.gz")
+}
+
+// TestDamagedGzip checks that an incomplete file is an error of the import, with its name.
+func TestDamagedGzip(t *testing.T) {
+	t.Parallel()
+	whole := compress(t, strings.Repeat("{}\n", 10_000))
+	file := filepath.Join(t.TempDir(), "shop.ndjson.gz")
+	require.NoError(t, os.WriteFile(file, whole[:len(whole)-10], 0o644))
+	in, err := newFileInput(t.Context(), []string{file}, nil)
+	require.NoError(t, err)
+	defer in.close()
+	pass, err := in.open()
+	require.NoError(t, err)
+	defer pass.Close()
+	_, err = io.ReadAll(pass)
+	require.ErrorContains(t, err, "read "+file)
+}
+
+func compress(t *testing.T, text string) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func readAll(t *testing.T, in input) string {
+	t.Helper()
+	pass, err := in.open()
+	require.NoError(t, err)
+	defer pass.Close()
+	read, err := io.ReadAll(pass)
+	require.NoError(t, err)
+	return string(read)
+}

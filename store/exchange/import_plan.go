@@ -1,0 +1,230 @@
+package exchange
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"hash/maphash"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/stock"
+)
+
+// ImportPlan is what an import would do. Counts are by type, of resources.
+type ImportPlan struct {
+	*ImportReport
+	Created, Updated, Unchanged map[string]int
+}
+
+// PlannedChange is what an import would do to a resource.
+type PlannedChange struct {
+	Line    int // from 1
+	Type    string
+	ID      string
+	Created bool           // it does not exist yet
+	Members []MemberChange // of an existing one, by member; nil beyond maxDetailed changes
+}
+
+// MemberChange is a member that would change. A list is one member.
+type MemberChange struct {
+	Member        string          // with dots
+	Before, After json.RawMessage // nil if absent
+}
+
+// maxDetailed is the most changed resources whose stored lines a plan keeps in memory.
+const maxDetailed = 10_000
+
+// importPlanner compares the lines of an import with an export of the store. It keeps 40 bytes for
+// each resource of the file.
+type importPlanner struct {
+	*ImportPlan
+	seed   maphash.Seed
+	kept   *overwritePolicy
+	latest map[uint64]plannedLine // by type and id
+	stored map[uint64][]byte      // lines of the store that differ
+}
+
+// plannedLine is the last line of a resource in the file.
+type plannedLine struct {
+	line  int
+	body  uint64 // hash
+	state planState
+}
+
+type planState byte
+
+const (
+	planCreated planState = iota
+	planUpdated
+	planUnchanged
+)
+
+// PlanImport checks an import and returns what it would do, without writing any resource. changed is
+// called with each resource that would be created or updated, in the order of the file. A product
+// without times counts as unchanged if nothing else changes.
+func (s *ExchangeService) PlanImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions, changed func(PlannedChange)) (*ImportPlan, error) {
+	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
+		return nil, err
+	}
+	decoder := newLineDecoder(options.Lenient)
+	decoder.maxBytes = cmp.Or(options.LineBytes, defaultLineBytes)
+	kept, err := newOverwritePolicy(ctx, s, options)
+	if err != nil {
+		return nil, err
+	}
+	report, err := s.checkImport(ctx, decoder, newUnchangedLines(), kept, open, options)
+	if err != nil {
+		return nil, err
+	}
+	options.Progress = nil
+	p := &importPlanner{ImportPlan: &ImportPlan{report, map[string]int{}, map[string]int{}, map[string]int{}}, seed: maphash.MakeSeed(), kept: kept,
+		latest: map[uint64]plannedLine{}, stored: map[uint64][]byte{}}
+	each := func(do func(hash uint64, d decodedLine)) error {
+		return eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
+			return s.db.Snapshot(ctx, func(in db.Session) error {
+				if err := catalog.SetProductTimes(ctx, in, s.db.Now(), sourcesOf(batch)); err != nil {
+					return err
+				}
+				for _, d := range batch {
+					if d.source != nil {
+						do(p.hash(d), d)
+					}
+				}
+				return nil
+			})
+		})
+	}
+	if err := each(p.add); err != nil {
+		return nil, err
+	}
+	lines := &lineSplitter{do: func(line []byte) { p.compare(decoder.decode(line), line) }}
+	if _, err := s.Export(ctx, lines, ExportOptions{WithClients: true}); err != nil {
+		return nil, err
+	}
+	return p.ImportPlan, each(func(hash uint64, d decodedLine) {
+		if found := p.latest[hash]; found.line == d.line {
+			p.plan(found, hash, d, changed)
+		}
+	})
+}
+
+func (p *importPlanner) hash(d decodedLine) uint64 {
+	return maphash.Comparable(p.seed, [2]string{d.kind, d.source.Key()})
+}
+
+func (p *importPlanner) add(hash uint64, d decodedLine) {
+	p.latest[hash] = plannedLine{d.line, maphash.Bytes(p.seed, store.Encode(d.source)), planCreated}
+}
+
+// compare compares a line of the store with that of the file.
+func (p *importPlanner) compare(d decodedLine, line []byte) {
+	if d.source == nil {
+		return
+	}
+	hash := p.hash(d)
+	found, planned := p.latest[hash]
+	if !planned {
+		return
+	}
+	found.state = planUpdated
+	if maphash.Bytes(p.seed, store.Encode(d.source)) == found.body {
+		found.state = planUnchanged
+	} else if len(p.stored) < maxDetailed {
+		p.stored[hash] = bytes.Clone(line)
+	}
+	p.latest[hash] = found
+}
+
+// plan counts the last line of a resource, and reports it if it would be written.
+func (p *importPlanner) plan(found plannedLine, hash uint64, d decodedLine, changed func(PlannedChange)) {
+	change := PlannedChange{Line: d.line, Type: d.kind, ID: d.source.Key(), Created: found.state == planCreated}
+	if stored := p.stored[hash]; stored != nil {
+		change.Members = changedMembers(stored, store.Encode(d.source))
+		if len(change.Members) == 0 {
+			found.state = planUnchanged
+		}
+	}
+	switch {
+	case found.state == planUnchanged:
+		p.Unchanged[d.kind]++
+		return
+	case p.keeps(d, found.state):
+		p.Skipped[d.kind]++
+		return
+	case found.state == planCreated:
+		p.Created[d.kind]++
+	default:
+		p.Updated[d.kind]++
+	}
+	changed(change)
+}
+
+// keeps reports whether the import leaves what the service itself has written.
+func (p *importPlanner) keeps(d decodedLine, state planState) bool {
+	switch source := d.source.(type) {
+	case *stock.StockSource:
+		return state == planUpdated && !p.kept.options.Stock
+	case *stock.StockTransactionSource:
+		return state == planUpdated || !p.kept.options.Stock && p.kept.ledger.of(source.ProductID).skipping
+	}
+	return d.kind == "settings" && p.kept.settings && !p.kept.options.Settings
+}
+
+// changedMembers returns the members in which two lines differ. Times that the new line leaves out
+// stay as they are.
+func changedMembers(before, after []byte) []MemberChange {
+	var c memberComparer
+	c.compare("", before, after)
+	return c.changes
+}
+
+type memberComparer struct{ changes []MemberChange }
+
+func (c *memberComparer) compare(member string, before, after json.RawMessage) {
+	var from, to map[string]json.RawMessage
+	if json.Unmarshal(before, &from) != nil || json.Unmarshal(after, &to) != nil || from == nil || to == nil {
+		leaf := member[strings.LastIndexByte(member, '.')+1:]
+		if !bytes.Equal(before, after) && !(after == nil && (leaf == "created_at" || leaf == "updated_at")) {
+			c.changes = append(c.changes, MemberChange{member, before, after})
+		}
+		return
+	}
+	names := store.Unique(slices.Concat(slices.Collect(maps.Keys(from)), slices.Collect(maps.Keys(to))))
+	slices.Sort(names)
+	for _, name := range names {
+		path := name
+		if member != "" {
+			path = member + "." + name
+		}
+		c.compare(path, from[name], to[name])
+	}
+}
+
+// lineSplitter is a writer that calls do with each line, without its end.
+type lineSplitter struct {
+	do      func([]byte)
+	partial []byte
+}
+
+func (s *lineSplitter) Write(text []byte) (int, error) {
+	n := len(text)
+	for {
+		line, rest, whole := bytes.Cut(text, []byte("\n"))
+		if !whole {
+			s.partial = append(s.partial, line...)
+			return n, nil
+		}
+		if len(s.partial) > 0 {
+			line = append(s.partial, line...)
+		}
+		s.do(line)
+		s.partial, text = s.partial[:0], rest
+	}
+}

@@ -1,0 +1,308 @@
+package exchange
+
+import (
+	"context"
+	"hash/maphash"
+	"slices"
+	"strconv"
+	"strings"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// keyChecker finds likely mistakes between lines: a key that a line uses but that neither the files
+// nor the store define, and a key that two resources define. It keeps a hash of eight bytes for each
+// key, about 60 bytes a product. The texts of warnings are made by a further pass over the files, if
+// there is anything to warn of.
+type keyChecker struct {
+	seed     maphash.Seed
+	store    *keyStore
+	defined  map[uint64]struct{} // in the files
+	repeated map[uint64]struct{} // defined by several lines
+	missing  map[uint64]struct{} // used, not in the store, and not in the files so far
+	owners   map[uint64]string   // SKUs and slugs of products of the store: the product's id
+	warnings int                 // of single lines
+}
+
+func newKeyChecker(s *keyStore) *keyChecker {
+	return &keyChecker{seed: maphash.MakeSeed(), store: s, defined: map[uint64]struct{}{}, repeated: map[uint64]struct{}{},
+		missing: map[uint64]struct{}{}, owners: map[uint64]string{}}
+}
+
+func (c *keyChecker) hash(kind authoring.KeyKind, value string) uint64 {
+	return maphash.Comparable(c.seed, recordedKey{kind, value})
+}
+
+// foldedSKU is the kind of SKUs without their case.
+const foldedSKU authoring.KeyKind = "folded sku"
+
+// recordedKey is a key of a line.
+type recordedKey struct {
+	kind  authoring.KeyKind
+	value string
+}
+
+// keysOfLine records the keys of a line.
+type keysOfLine struct {
+	defined, used []recordedMember
+}
+
+type recordedMember struct {
+	recordedKey
+	member string
+	index  int
+}
+
+func (k *keysOfLine) Define(kind authoring.KeyKind, value, member string) {
+	k.defined = append(k.defined, recordedMember{recordedKey{kind, value}, member, 0})
+}
+
+func (k *keysOfLine) Use(kind authoring.KeyKind, value, member string, index int) {
+	k.used = append(k.used, recordedMember{recordedKey{kind, value}, member, index})
+}
+
+// path returns the member with its index.
+func (m recordedMember) path() []string {
+	return strings.Split(strings.Replace(m.member, "*", strconv.Itoa(m.index), 1), ".")
+}
+
+// record replaces the keys by those of a line.
+func (k *keysOfLine) record(d decodedLine) {
+	k.defined, k.used = k.defined[:0], k.used[:0]
+	k.Define(authoring.KeyKind(d.kind), d.source.Key(), "id")
+	if source, keyed := d.source.(authoring.KeyedSource); keyed {
+		source.Keys(k)
+	}
+}
+
+// add records the keys of a batch, and looks in the store for those that it uses and that the files
+// do not define so far.
+func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine, unchanged func(line int) bool) error {
+	var line keysOfLine
+	wanted := map[authoring.KeyKind][]string{}
+	for _, d := range batch {
+		if c.warnings += len(d.warnings); d.source == nil {
+			continue
+		}
+		line.record(d)
+		for _, key := range line.defined {
+			hash := c.hash(key.kind, key.value)
+			if _, twice := c.defined[hash]; twice && unique(key.kind) {
+				c.repeated[hash] = struct{}{}
+			}
+			c.defined[hash] = struct{}{}
+			if key.kind == authoring.KeySKU {
+				c.defined[c.hash(foldedSKU, strings.ToLower(key.value))] = struct{}{}
+			}
+			if owned(key.kind) && !unchanged(d.line) {
+				wanted[key.kind] = append(wanted[key.kind], key.value)
+			}
+		}
+	}
+	if err := c.addOwners(ctx, in, wanted); err != nil {
+		return err
+	}
+	return c.addMissing(ctx, in, batch)
+}
+
+// unique reports whether two lines must not define the same key.
+func unique(kind authoring.KeyKind) bool {
+	return kind != authoring.KeyChild && kind != authoring.KeyOption && kind != authoring.KeyModifier && kind != "stock_transaction"
+}
+
+// owned reports whether no other product of the store should define the key.
+func owned(kind authoring.KeyKind) bool {
+	return kind == authoring.KeySKU || kind == authoring.KeySlug
+}
+
+func (c *keyChecker) addOwners(ctx context.Context, in db.Session, wanted map[authoring.KeyKind][]string) error {
+	for kind, values := range wanted {
+		owners, err := c.store.owners(ctx, in, kind, values)
+		if err != nil {
+			return err
+		}
+		for _, owner := range owners {
+			c.owners[c.hash(kind, owner.Key)] = owner.Value
+		}
+	}
+	return nil
+}
+
+func (c *keyChecker) addMissing(ctx context.Context, in db.Session, batch []decodedLine) error {
+	var line keysOfLine
+	wanted := map[authoring.KeyKind][]string{}
+	for _, d := range batch {
+		if d.source == nil {
+			continue
+		}
+		line.record(d)
+		for _, key := range line.used {
+			hash := c.hash(key.kind, key.value)
+			_, known := c.defined[hash]
+			if _, noted := c.missing[hash]; !known && !noted {
+				c.missing[hash] = struct{}{}
+				wanted[key.kind] = append(wanted[key.kind], key.value)
+			}
+		}
+	}
+	for kind, values := range wanted {
+		found, err := c.store.find(ctx, in, kind, values)
+		if err != nil {
+			return err
+		}
+		for _, value := range found {
+			delete(c.missing, c.hash(kind, value))
+			c.defined[c.hash(kind, value)] = struct{}{} // need not be looked up again
+		}
+	}
+	return nil
+}
+
+// finish drops what later lines define. It returns whether there is anything to warn of.
+func (c *keyChecker) finish() bool {
+	for hash := range c.missing {
+		if _, known := c.defined[hash]; known {
+			delete(c.missing, hash)
+		}
+	}
+	for hash, owner := range c.owners {
+		if _, inFiles := c.defined[c.hash(authoring.KeyProduct, owner)]; inFiles {
+			delete(c.owners, hash)
+		}
+	}
+	return c.warnings+len(c.missing)+len(c.repeated)+len(c.owners) > 0
+}
+
+// keyWarner makes the warnings of lines, in the order of the files.
+type keyWarner struct {
+	*keyChecker
+	first   map[uint64]definedAt // of repeated keys
+	folded  map[string]bool      // SKUs that were looked for in any case
+	keys    keysOfLine
+	session db.Session
+}
+
+// definedAt is where a repeated key was defined before.
+type definedAt struct {
+	line int
+	id   string
+}
+
+// warnings returns the warnings of a line.
+func (w *keyWarner) warnings(ctx context.Context, d decodedLine) (list []ImportError, err error) {
+	for _, warning := range d.warnings {
+		list = append(list, ImportError{Line: d.line, Type: d.kind, Err: warning})
+	}
+	if d.source == nil {
+		return list, nil
+	}
+	w.keys.record(d)
+	for _, key := range w.keys.defined {
+		if warning := w.duplicate(d, key); warning != nil {
+			list = append(list, *warning)
+		}
+	}
+	for _, key := range w.keys.used {
+		if _, missing := w.missing[w.hash(key.kind, key.value)]; !missing {
+			continue
+		}
+		text, err := w.unknown(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if text != "" {
+			list = append(list, ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), "%s", text)})
+		}
+	}
+	return list, nil
+}
+
+// duplicate warns of a key that an earlier line, or a product of the store, defines.
+func (w *keyWarner) duplicate(d decodedLine, key recordedMember) *ImportError {
+	hash := w.hash(key.kind, key.value)
+	warn := func(other int, format string, args ...any) *ImportError {
+		return &ImportError{Line: d.line, Type: d.kind, Err: store.Invalidf(key.path(), format, args...), Other: other}
+	}
+	if owner := w.owners[hash]; owner != "" && owner != d.source.Key() {
+		return warn(0, "is also the %s of the product %q in the store", key.kind, owner)
+	}
+	if _, repeated := w.repeated[hash]; !repeated {
+		return nil
+	}
+	before, seen := w.first[hash]
+	w.first[hash] = definedAt{d.line, d.source.Key()}
+	switch {
+	case !seen:
+		return nil
+	case key.member == "id":
+		return warn(before.line, "is repeated: an earlier line has the %s %q too, and this one replaces it", d.kind, store.Abbreviate(key.value))
+	case before.id == d.source.Key():
+		return nil
+	}
+	return warn(before.line, "is also the %s of the product %q", key.kind, before.id)
+}
+
+// unknown describes a key that nobody defines; "" if it follows from another warning.
+func (w *keyWarner) unknown(ctx context.Context, key recordedMember) (string, error) {
+	shown := store.Abbreviate(key.value)
+	switch key.kind {
+	case authoring.KeySKU:
+		similar, err := w.similarSKU(ctx, key.value)
+		if similar != "" {
+			return "is the SKU of no product; " + similar, err
+		}
+		return "is the SKU of no product in the files or the store: " + strconv.Quote(shown), err
+	case authoring.KeyModifier:
+		return "is the name of no price modifier in the files or the store: " + strconv.Quote(shown), nil
+	case authoring.KeyChild:
+		return "is true, but no product in the files or the store has this parent", nil
+	case authoring.KeyOption:
+		parent, option, _ := strings.Cut(key.value, " ")
+		if _, missing := w.missing[w.hash(authoring.KeyProduct, parent)]; missing {
+			return "", nil
+		}
+		return "is not an option of the parent " + strconv.Quote(parent) + ": " + strconv.Quote(option), nil
+	}
+	return "refers to a " + string(key.kind) + " that is neither in the files nor in the store: " + strconv.Quote(shown), nil
+}
+
+// similarSKU describes a SKU that differs only in case; "" if there is none. The store is searched
+// for a bounded number of SKUs, since each takes a scan.
+func (w *keyWarner) similarSKU(ctx context.Context, sku string) (string, error) {
+	folded := strings.ToLower(sku)
+	if _, inFiles := w.defined[w.hash(foldedSKU, folded)]; inFiles {
+		return "a product of the files has " + strconv.Quote(store.Abbreviate(sku)) + " in another case", nil
+	}
+	if w.folded[folded] || len(w.folded) >= maxSimilarSKUs {
+		return "", nil
+	}
+	w.folded[folded] = true
+	found, err := w.store.inAnyCase(ctx, w.session, folded)
+	if found != "" {
+		return "a product of the store has " + strconv.Quote(found), err
+	}
+	return "", err
+}
+
+// maxSimilarSKUs is the most SKUs to look for in any case in the store.
+const maxSimilarSKUs = 50
+
+// warn runs a pass over the files and calls found with each warning.
+func (c *keyChecker) warn(ctx context.Context, batches func(func([]decodedLine) error) error, in db.Session, found func(ImportError)) error {
+	w := &keyWarner{keyChecker: c, first: map[uint64]definedAt{}, folded: map[string]bool{}, session: in}
+	return batches(func(batch []decodedLine) error {
+		for _, d := range batch {
+			list, err := w.warnings(ctx, d)
+			if err != nil {
+				return err
+			}
+			slices.SortStableFunc(list, func(a, b ImportError) int { return slices.Compare(a.Err.Path, b.Err.Path) })
+			for _, warning := range list {
+				found(warning)
+			}
+		}
+		return nil
+	})
+}

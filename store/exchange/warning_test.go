@@ -1,0 +1,172 @@
+package exchange_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/exchange"
+	"portico/store/storetest"
+)
+
+// TestImportWarnings checks what an import warns of: with what is in the file only, and with the
+// same lines already in the store.
+func TestImportWarnings(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s, db := backend.Open(t), backend.SQL(t)
+		for _, c := range warningCases() {
+			t.Run(c.name, func(t *testing.T) {
+				storetest.DeleteAllRows(t, db)
+				report := storetest.ImportWithOptions(t, s, storetest.JoinLines(slices.Concat(c.before, c.lines)...))
+				checkWarnings(t, c, len(c.before), report)
+
+				storetest.DeleteAllRows(t, db)
+				storetest.Import(t, s, storetest.JoinLines(c.before...))
+				report = storetest.ImportWithOptions(t, s, storetest.JoinLines(c.lines...))
+				checkWarnings(t, c, 0, report)
+
+				storetest.DeleteAllRows(t, db)
+				storetest.Import(t, s, storetest.JoinLines(c.before...))
+				before := storetest.Export(t, s)
+				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{Strict: true})
+				if len(c.warnings) == 0 {
+					require.NoError(t, err)
+					return
+				}
+				require.Len(t, storetest.ImportErrors(t, err), len(c.warnings))
+				require.Equal(t, before, storetest.Export(t, s), "a strict import writes nothing")
+			})
+		}
+	})
+}
+
+// checkWarnings compares warnings with those of a case, whose lines begin after skipped ones.
+func checkWarnings(t *testing.T, c warningCase, skipped int, report *exchange.ImportReport) {
+	t.Helper()
+	var got []string
+	for _, w := range report.Warnings {
+		got = append(got, fmt.Sprintf("%d %s %s: %s", w.Line-skipped, w.Type, strings.Join(w.Err.Path, "."), w.Err.Detail))
+	}
+	require.Equal(t, len(c.warnings), report.WarningCount, "%v", got)
+	for i, want := range c.warnings {
+		require.Contains(t, got[i], want)
+	}
+}
+
+type warningCase struct {
+	name     string
+	before   []string // lines of the same file before, or already in the store
+	lines    []string
+	warnings []string // line, type, member and part of the text, in order
+}
+
+func product(id, attributes, relationships string) string {
+	return fmt.Sprintf(`{"type":"product","id":%q,"attributes":{"name":"A","sku":"SKU-%s","slug":"%s","status":"live","created_at":"2026-01-01T00:00:00Z"%s},"relationships":{%s}}`,
+		id, strings.ToUpper(id), id, attributes, relationships)
+}
+
+func priceOf(sku, currency string) string {
+	return fmt.Sprintf(`{"type":"product-price","id":"p-%s","attributes":{"sku":%q,"currencies":{%q:{"amount":100,"includes_tax":false}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"book"}}}}`, sku, sku, currency)
+}
+
+func nodeOf(attributes, products string) string {
+	return fmt.Sprintf(`{"type":"node","id":"n","attributes":{"name":"N"%s},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[%s]}}}`, attributes, products)
+}
+
+func warningCases() []warningCase {
+	const book = `{"type":"pricebook","id":"book","attributes":{"name":"Book"}}`
+	const tree = `{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`
+	mug := product("mug", ``, ``)
+	const variations = `,"base_product":true,"variations":[{"id":"v","name":"size","sort_order":0,"options":[{"id":"s","name":"S","description":"","sort_order":0}]}]`
+	child := func(option string) string {
+		return product("child", fmt.Sprintf(`,"base_product_id":"parent","options":[%q]`, option), `"parent":{"data":{"type":"product","id":"parent"}}`)
+	}
+	return []warningCase{
+		{"nothing", []string{book, tree, mug}, []string{priceOf("SKU-MUG", "USD"), nodeOf(`,"curated_products":["mug"]`, `{"type":"product","id":"mug"}`)}, nil},
+		{"a price for an unknown SKU", []string{book, mug}, []string{priceOf("SKU-CUP", "USD")}, []string{`1 product-price attributes.sku: is the SKU of no product in the files or the store: "SKU-CUP"`}},
+		{"a price for a SKU in another case", []string{book, mug}, []string{priceOf("sku-mug", "USD")}, []string{`1 product-price attributes.sku: is the SKU of no product; a product of the`}},
+		{"an unknown currency", []string{book, mug}, []string{priceOf("SKU-MUG", "XAB")}, []string{`1 product-price attributes.currencies.XAB: is not a currency of ISO 4217: "XAB"`}},
+		{"two products with one SKU", []string{mug}, []string{product("cup", ``, ``), strings.Replace(product("jar", ``, ``), "SKU-JAR", "SKU-MUG", 1)},
+			[]string{`2 product attributes.sku: is also the sku of the product "mug"`}},
+		{"two products with one slug", []string{mug}, []string{strings.Replace(product("jar", ``, ``), `"slug":"jar"`, `"slug":"mug"`, 1)},
+			[]string{`1 product attributes.slug: is also the slug of the product "mug"`}},
+		{"the same id twice", nil, []string{mug, product("mug", `,"description":"x"`, ``)}, []string{`2 product id: is repeated: an earlier line has the product "mug" too, and this one replaces it`}},
+		{"a member twice", nil, []string{strings.Replace(mug, `"name":"A"`, `"name":"A","name":"B"`, 1)}, []string{`1 product attributes.name: is in the object twice; the last one counts`}},
+		{"an unknown product in a node", []string{tree, mug}, []string{nodeOf(``, `{"type":"product","id":"mug"},{"type":"product","id":"cup"}`)},
+			[]string{`1 node relationships.products.data.1.id: refers to a product that is neither in the files nor in the store: "cup"`}},
+		{"curated, but not attached", []string{tree, mug}, []string{nodeOf(`,"curated_products":["mug"]`, ``)}, []string{`1 node attributes.curated_products.0: is not among relationships.products`}},
+		{"a link of another type", []string{tree, mug}, []string{nodeOf(``, `{"type":"file","id":"mug"}`)}, []string{`1 node relationships.products.data.0.type: should be product, got "file"`}},
+		{"an unknown image and file", nil, []string{product("mug", ``, `"main_image":{"data":{"type":"file","id":"f"}},"files":{"data":[{"type":"file","id":"g"}]}`)},
+			[]string{`1 product relationships.files.data.0.id: refers to a file`, `1 product relationships.main_image.data.id: refers to a file`}},
+		{"an unknown parent", nil, []string{child("s")}, []string{`1 product relationships.parent.data.id: refers to a product that is neither`}},
+		{"an option of the parent", []string{product("parent", variations, ``)}, []string{child("s")}, nil},
+		{"an option that is not the parent's", []string{product("parent", variations, ``)}, []string{child("xl")}, []string{`1 product attributes.options.0: is not an option of the parent "parent": "xl"`}},
+		{"a parent without children", nil, []string{product("parent", variations, ``)}, []string{`1 product attributes.base_product: is true, but no product in the files or the store has this parent`}},
+		{"an unknown part of a bundle", nil, []string{product("set", `,"components":{"a":{"name":"A","min":1,"max":1,"sort_order":0,"options":[{"id":"cup","type":"product","quantity":1}]}}`, ``)},
+			[]string{`1 product attributes.components.a.options.0.id: refers to a product`}},
+		{"an unknown price modifier", nil, []string{product("mug", `,"price_modifiers":["half"]`, ``)}, []string{`1 product attributes.price_modifiers.0: is the name of no price modifier`}},
+		{"stock of an unknown product", nil, []string{`{"type":"stock","id":"cup","available":1,"allocated":0,"total":1}`}, []string{`1 stock id: refers to a product`}},
+		{"a time without a zone", nil, []string{strings.Replace(mug, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00", 1)},
+			[]string{`1 product attributes.created_at: has no time zone, and counts as UTC; write 2026-01-01T00:00:00Z`}},
+	}
+}
+
+// TestImportSetsTimesAndSlugs checks what a product line may leave out: a repeated import changes
+// nothing, and a changed one keeps the time of creation.
+func TestImportSetsTimesAndSlugs(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		line := func(name string) string {
+			return `{"type":"product","id":"mug","attributes":{"name":"` + name + `","sku":"MUG","status":"live"},"relationships":{}}`
+		}
+		storetest.Import(t, s, line("Café Müsli Men’s"))
+		before := storetest.Export(t, s)
+		require.Contains(t, before, `"slug":"cafe-musli-mens"`)
+		require.Regexp(t, `"created_at":"20\d\d-[^"]+Z","updated_at":"20\d\d-[^"]+Z"`, before)
+		require.Zero(t, storetest.Import(t, s, line("Café Müsli Men’s")).Changed)
+		require.Equal(t, before, storetest.Export(t, s))
+
+		created := before[strings.Index(before, `"created_at"`):strings.Index(before, `"updated_at"`)]
+		require.Equal(t, 1, storetest.Import(t, s, line("ถ้วย กาแฟ")).Changed)
+		require.Contains(t, storetest.Export(t, s), created, "the time of creation stays")
+		require.Contains(t, storetest.Export(t, s), `"slug":"ถ้วย-กาแฟ"`)
+	})
+}
+
+// TestImportFindings checks that ImportOptions.Found gets every error and warning, also those that
+// are not listed.
+func TestImportFindings(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, importFindings)
+}
+
+func importFindings(t *testing.T, backend storetest.Backend) {
+	s := backend.Open(t)
+	var lines []string
+	for i := range 3 * exchange.MaxImportErrors {
+		lines = append(lines, product(fmt.Sprintf("p%d", i), ``, `"main_image":{"data":{"type":"file","id":"f"}}`))
+	}
+	found := map[bool]int{}
+	count := exchange.ImportOptions{Found: func(_ exchange.ImportError, warning bool) { found[warning]++ }}
+	report, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
+	require.NoError(t, err)
+	require.Len(t, report.Warnings, exchange.MaxWarnings)
+	require.Equal(t, len(lines), report.WarningCount)
+	require.Equal(t, map[bool]int{true: len(lines)}, found)
+
+	clear(found)
+	for i := range lines {
+		lines[i] = strings.Replace(lines[i], `"status":"live"`, `"status":"alive"`, 1)
+	}
+	_, err = s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(lines...)), count)
+	var invalid *exchange.ImportErrors
+	require.ErrorAs(t, err, &invalid)
+	require.Equal(t, len(lines), invalid.Count)
+	require.Equal(t, len(lines), invalid.Warnings)
+	require.Equal(t, map[bool]int{true: len(lines), false: len(lines)}, found)
+}
