@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "114fb6f1d36b3c4fc9e7dda74fb2dac214bcc35de97db70d3c3c7d68b728bda9"
+	formatSum   = "83ed8681b15ccac413956a73540062d3bce6bb3c0cb9745505bd2356d7be9b5f"
 )
 
 func TestFormatOfReleases(t *testing.T) {
