@@ -75,8 +75,12 @@ func (q productQuery) query(ctx context.Context, nodeID string) (release.Product
 	if err == nil && filter.InStock != nil {
 		err = auth.Require(ctx, "ProductFilter.inStock")
 	}
+	sort := q.order.Sort()
+	if q.order == nil && len(filter.Searches) > 0 {
+		sort.By = store.SortRelevance
+	}
 	return release.ProductQuery{NodeID: nodeID, Descendants: q.descendants, Unlisted: q.unlisted != nil && *q.unlisted, Variants: q.variants,
-		Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+		Filter: filter, Sort: sort, Page: q.page}, err
 }
 
 // facetsOf returns the source of the facets of the lists of a query.

@@ -64,6 +64,8 @@ type (
 	ruleResolver              struct{ *Resolver }
 	optionResolver            struct{ *Resolver }
 
+	productConnectionResolver struct{ *Resolver }
+
 	codeResolver               struct{}
 	moneyInputResolver         struct{}
 	promotionCodeInputResolver struct{}
@@ -84,6 +86,11 @@ func (r *Resolver) Product() generated.ProductResolver { return productResolver{
 // ConfiguredProduct implements generated.ResolverRoot.
 func (r *Resolver) ConfiguredProduct() generated.ConfiguredProductResolver {
 	return configuredResolver{r}
+}
+
+// ProductConnection implements generated.ResolverRoot.
+func (r *Resolver) ProductConnection() generated.ProductConnectionResolver {
+	return productConnectionResolver{r}
 }
 
 // CatalogNode implements generated.ResolverRoot.

@@ -18,7 +18,6 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
-	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -44,7 +43,6 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	AuthoredNode() AuthoredNodeResolver
-	AuthoredProduct() AuthoredProductResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
 	CatalogRule() CatalogRuleResolver
@@ -54,6 +52,7 @@ type ResolverRoot interface {
 	Job() JobResolver
 	Mutation() MutationResolver
 	Product() ProductResolver
+	ProductConnection() ProductConnectionResolver
 	Promotion() PromotionResolver
 	PromotionCode() PromotionCodeResolver
 	PromotionCodeCheck() PromotionCodeCheckResolver
@@ -132,30 +131,6 @@ type ComplexityRoot struct {
 	}
 
 	AuthoredNodeEdge struct {
-		Cursor func(childComplexity int) int
-		Node   func(childComplexity int) int
-	}
-
-	AuthoredProduct struct {
-		CreatedAt func(childComplexity int) int
-		GlobalID  func(childComplexity int) int
-		ID        func(childComplexity int) int
-		Name      func(childComplexity int) int
-		Product   func(childComplexity int) int
-		SKU       func(childComplexity int) int
-		Slug      func(childComplexity int) int
-		Status    func(childComplexity int) int
-		UpdatedAt func(childComplexity int) int
-	}
-
-	AuthoredProductConnection struct {
-		Edges      func(childComplexity int) int
-		Nodes      func(childComplexity int) int
-		PageInfo   func(childComplexity int) int
-		TotalCount func(childComplexity int) int
-	}
-
-	AuthoredProductEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
 	}
@@ -289,7 +264,6 @@ type ComplexityRoot struct {
 		Parent          func(childComplexity int) int
 		Products        func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PublishedAt     func(childComplexity int) int
-		Seo             func(childComplexity int) int
 		Slug            func(childComplexity int) int
 		UpdatedAt       func(childComplexity int) int
 	}
@@ -302,26 +276,6 @@ type ComplexityRoot struct {
 	}
 
 	CatalogNodeEdge struct {
-		Cursor func(childComplexity int) int
-		Node   func(childComplexity int) int
-	}
-
-	CatalogPendingChange struct {
-		Effect  func(childComplexity int) int
-		ID      func(childComplexity int) int
-		Kind    func(childComplexity int) int
-		Product func(childComplexity int) int
-	}
-
-	CatalogPendingChangeConnection struct {
-		Complete   func(childComplexity int) int
-		Edges      func(childComplexity int) int
-		Nodes      func(childComplexity int) int
-		PageInfo   func(childComplexity int) int
-		TotalCount func(childComplexity int) int
-	}
-
-	CatalogPendingChangeEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
 	}
@@ -729,7 +683,6 @@ type ComplexityRoot struct {
 		ID                          func(childComplexity int) int
 		Language                    func(childComplexity int) int
 		MainImage                   func(childComplexity int) int
-		MainImageAlt                func(childComplexity int) int
 		ManufacturerPartNum         func(childComplexity int) int
 		Modifiers                   func(childComplexity int) int
 		Name                        func(childComplexity int) int
@@ -743,11 +696,9 @@ type ComplexityRoot struct {
 		ProductTypes                func(childComplexity int) int
 		Promotions                  func(childComplexity int) int
 		PublishedAt                 func(childComplexity int) int
-		Related                     func(childComplexity int, kind *string, first int) int
 		SKU                         func(childComplexity int) int
 		SaleExpires                 func(childComplexity int) int
 		SaleID                      func(childComplexity int) int
-		Seo                         func(childComplexity int) int
 		ShopperAttributes           func(childComplexity int) int
 		Slug                        func(childComplexity int) int
 		Status                      func(childComplexity int) int
@@ -780,11 +731,12 @@ type ComplexityRoot struct {
 	}
 
 	ProductConnection struct {
-		Edges      func(childComplexity int) int
-		Facets     func(childComplexity int) int
-		Nodes      func(childComplexity int) int
-		PageInfo   func(childComplexity int) int
-		TotalCount func(childComplexity int) int
+		CorrectedTo func(childComplexity int) int
+		Edges       func(childComplexity int) int
+		Facets      func(childComplexity int) int
+		Nodes       func(childComplexity int) int
+		PageInfo    func(childComplexity int) int
+		TotalCount  func(childComplexity int) int
 	}
 
 	ProductEdge struct {
@@ -801,7 +753,6 @@ type ComplexityRoot struct {
 	}
 
 	ProductFile struct {
-		Alt        func(childComplexity int) int
 		AttachedAt func(childComplexity int) int
 		File       func(childComplexity int) int
 	}
@@ -883,7 +834,6 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		MaxUses     func(childComplexity int) int
 		Promotion   func(childComplexity int) int
-		State       func(childComplexity int) int
 		Used        func(childComplexity int) int
 		Users       func(childComplexity int) int
 		Uses        func(childComplexity int) int
@@ -1030,64 +980,58 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		Attributes            func(childComplexity int) int
-		AuthoredHierarchies   func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		AuthoredHierarchy     func(childComplexity int, id string) int
-		AuthoredNode          func(childComplexity int, id string) int
-		AuthoredNodes         func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
-		AuthoredProduct       func(childComplexity int, id string) int
-		AuthoredProducts      func(childComplexity int, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		CartPreview           func(childComplexity int, lines []*cart.LineInput, codes []string) int
-		Catalog               func(childComplexity int, id string) int
-		CatalogNode           func(childComplexity int, id *string, slug *string, path *string) int
-		CatalogNodes          func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		CatalogPendingChanges func(childComplexity int, catalogID string, first *int, after *string, last *int, before *string, offset *int) int
-		CatalogReleases       func(childComplexity int, catalogID string) int
-		CatalogResolution     func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
-		CatalogRule           func(childComplexity int, id string) int
-		CatalogRules          func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		Catalogs              func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		Channels              func(childComplexity int) int
-		Currencies            func(childComplexity int) int
-		Currency              func(childComplexity int, code string) int
-		File                  func(childComplexity int, id string) int
-		Files                 func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
-		Gateway               func(childComplexity int, slug gateway.GatewaySlug) int
-		Gateways              func(childComplexity int) int
-		Hierarchies           func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Hierarchy             func(childComplexity int, id string) int
-		Job                   func(childComplexity int, id string) int
-		Jobs                  func(childComplexity int, first int) int
-		Locales               func(childComplexity int) int
-		Node                  func(childComplexity int, id string) int
-		Nodes                 func(childComplexity int, ids []string) int
-		Product               func(childComplexity int, id *string, sku *string, slug *string, path *string) int
-		ProductConfigured     func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
-		Products              func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Promotion             func(childComplexity int, id string) int
-		PromotionCode         func(childComplexity int, code string) int
-		PromotionCodeCheck    func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
-		PromotionCodeUsages   func(childComplexity int, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		PromotionCodes        func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Promotions            func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Settings              func(childComplexity int) int
-		Sitemap               func(childComplexity int, first int, after *string) int
-		Stock                 func(childComplexity int, productID string) int
-		StockLocations        func(childComplexity int) int
-		StockTransaction      func(childComplexity int, productID string, id string) int
-		StockTransactions     func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Stocks                func(childComplexity int, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		StocksByID            func(childComplexity int, productIds []string) int
+		Attributes          func(childComplexity int) int
+		AuthoredHierarchies func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredHierarchy   func(childComplexity int, id string) int
+		AuthoredNode        func(childComplexity int, id string) int
+		AuthoredNodes       func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
+		CartPreview         func(childComplexity int, lines []*cart.LineInput, codes []string) int
+		Catalog             func(childComplexity int, id string) int
+		CatalogNode         func(childComplexity int, id *string, slug *string, path *string) int
+		CatalogNodes        func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogReleases     func(childComplexity int, catalogID string) int
+		CatalogResolution   func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
+		CatalogRule         func(childComplexity int, id string) int
+		CatalogRules        func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Catalogs            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Channels            func(childComplexity int) int
+		Currencies          func(childComplexity int) int
+		Currency            func(childComplexity int, code string) int
+		File                func(childComplexity int, id string) int
+		Files               func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
+		Gateway             func(childComplexity int, slug gateway.GatewaySlug) int
+		Gateways            func(childComplexity int) int
+		Hierarchies         func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Hierarchy           func(childComplexity int, id string) int
+		Job                 func(childComplexity int, id string) int
+		Jobs                func(childComplexity int, first int) int
+		Locales             func(childComplexity int) int
+		Node                func(childComplexity int, id string) int
+		Nodes               func(childComplexity int, ids []string) int
+		Product             func(childComplexity int, id *string, sku *string, slug *string, path *string) int
+		ProductConfigured   func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
+		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Promotion           func(childComplexity int, id string) int
+		PromotionCode       func(childComplexity int, code string) int
+		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
+		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		SearchSuggestions   func(childComplexity int, text string, first int) int
+		Settings            func(childComplexity int) int
+		Stock               func(childComplexity int, productID string) int
+		StockLocations      func(childComplexity int) int
+		StockTransaction    func(childComplexity int, productID string, id string) int
+		StockTransactions   func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Stocks              func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		StocksByID          func(childComplexity int, productIds []string) int
 	}
 
-	RelatedProducts struct {
-		Nodes func(childComplexity int) int
-	}
-
-	Seo struct {
-		CanonicalPath func(childComplexity int) int
-		Description   func(childComplexity int) int
-		Title         func(childComplexity int) int
+	SearchSuggestions struct {
+		Completions func(childComplexity int) int
+		DidYouMean  func(childComplexity int) int
+		Nodes       func(childComplexity int) int
+		Products    func(childComplexity int) int
 	}
 
 	Settings struct {
@@ -1108,18 +1052,6 @@ type ComplexityRoot struct {
 		Scopes     func(childComplexity int) int
 		Token      func(childComplexity int) int
 		UserErrors func(childComplexity int) int
-	}
-
-	Sitemap struct {
-		EndCursor func(childComplexity int) int
-		Entries   func(childComplexity int) int
-	}
-
-	SitemapEntry struct {
-		ID        func(childComplexity int) int
-		Kind      func(childComplexity int) int
-		Path      func(childComplexity int) int
-		UpdatedAt func(childComplexity int) int
 	}
 
 	Stock struct {
@@ -1249,12 +1181,7 @@ type AuthoredNodeResolver interface {
 	ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error)
 	ProductIds(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
 }
-type AuthoredProductResolver interface {
-	Product(ctx context.Context, obj *model.AuthoredProduct) (*model.Product, error)
-}
 type CatalogNodeResolver interface {
-	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
-
 	Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error)
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
@@ -1329,15 +1256,15 @@ type ProductResolver interface {
 	ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error)
 	MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error)
-
 	ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
 	Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error)
-	Seo(ctx context.Context, obj *model.Product) (*model.Seo, error)
-	Related(ctx context.Context, obj *model.Product, kind *string, first int) (*model.RelatedProducts, error)
+}
+type ProductConnectionResolver interface {
+	CorrectedTo(ctx context.Context, obj *model.ProductConnection) (*string, error)
 }
 type PromotionResolver interface {
 	MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error)
@@ -1371,9 +1298,9 @@ type QueryResolver interface {
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
 	CatalogNode(ctx context.Context, id *string, slug *string, path *string) (*model.CatalogNode, error)
 	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Sitemap(ctx context.Context, first int, after *string) (*release.SitemapPage, error)
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
+	SearchSuggestions(ctx context.Context, text string, first int) (*model.SearchSuggestions, error)
 	Currencies(ctx context.Context) ([]*release.Currency, error)
 	Locales(ctx context.Context) ([]string, error)
 	Channels(ctx context.Context) ([]string, error)
@@ -1381,7 +1308,7 @@ type QueryResolver interface {
 	Currency(ctx context.Context, code string) (*release.Currency, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
-	Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
+	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
 	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
@@ -1391,7 +1318,7 @@ type QueryResolver interface {
 	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
 	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
 	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error)
-	PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
+	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
 	CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error)
@@ -1400,9 +1327,6 @@ type QueryResolver interface {
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
 	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
-	AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error)
-	AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
-	CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
@@ -1704,99 +1628,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNodeEdge.Node(childComplexity), true
-
-	case "AuthoredProduct.createdAt":
-		if e.ComplexityRoot.AuthoredProduct.CreatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProduct.CreatedAt(childComplexity), true
-	case "AuthoredProduct.id":
-		if e.ComplexityRoot.AuthoredProduct.GlobalID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProduct.GlobalID(childComplexity), true
-	case "AuthoredProduct.uuid":
-		if e.ComplexityRoot.AuthoredProduct.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProduct.ID(childComplexity), true
-	case "AuthoredProduct.name":
-		if e.ComplexityRoot.AuthoredProduct.Name == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProduct.Name(childComplexity), true
-	case "AuthoredProduct.product":
-		if e.ComplexityRoot.AuthoredProduct.Product == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProduct.Product(childComplexity), true
-	case "AuthoredProduct.sku":
-		if e.ComplexityRoot.AuthoredProduct.SKU == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProduct.SKU(childComplexity), true
-	case "AuthoredProduct.slug":
-		if e.ComplexityRoot.AuthoredProduct.Slug == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProduct.Slug(childComplexity), true
-	case "AuthoredProduct.status":
-		if e.ComplexityRoot.AuthoredProduct.Status == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProduct.Status(childComplexity), true
-	case "AuthoredProduct.updatedAt":
-		if e.ComplexityRoot.AuthoredProduct.UpdatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProduct.UpdatedAt(childComplexity), true
-
-	case "AuthoredProductConnection.edges":
-		if e.ComplexityRoot.AuthoredProductConnection.Edges == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProductConnection.Edges(childComplexity), true
-	case "AuthoredProductConnection.nodes":
-		if e.ComplexityRoot.AuthoredProductConnection.Nodes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProductConnection.Nodes(childComplexity), true
-	case "AuthoredProductConnection.pageInfo":
-		if e.ComplexityRoot.AuthoredProductConnection.PageInfo == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProductConnection.PageInfo(childComplexity), true
-	case "AuthoredProductConnection.totalCount":
-		if e.ComplexityRoot.AuthoredProductConnection.TotalCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProductConnection.TotalCount(childComplexity), true
-
-	case "AuthoredProductEdge.cursor":
-		if e.ComplexityRoot.AuthoredProductEdge.Cursor == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProductEdge.Cursor(childComplexity), true
-	case "AuthoredProductEdge.node":
-		if e.ComplexityRoot.AuthoredProductEdge.Node == nil {
-			break
-		}
-
-		return e.ComplexityRoot.AuthoredProductEdge.Node(childComplexity), true
 
 	case "Breadcrumb.name":
 		if e.ComplexityRoot.Breadcrumb.Name == nil {
@@ -2304,12 +2135,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogNode.PublishedAt(childComplexity), true
-	case "CatalogNode.seo":
-		if e.ComplexityRoot.CatalogNode.Seo == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogNode.Seo(childComplexity), true
 	case "CatalogNode.slug":
 		if e.ComplexityRoot.CatalogNode.Slug == nil {
 			break
@@ -2360,75 +2185,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogNodeEdge.Node(childComplexity), true
-
-	case "CatalogPendingChange.effect":
-		if e.ComplexityRoot.CatalogPendingChange.Effect == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChange.Effect(childComplexity), true
-	case "CatalogPendingChange.uuid":
-		if e.ComplexityRoot.CatalogPendingChange.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChange.ID(childComplexity), true
-	case "CatalogPendingChange.kind":
-		if e.ComplexityRoot.CatalogPendingChange.Kind == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChange.Kind(childComplexity), true
-	case "CatalogPendingChange.product":
-		if e.ComplexityRoot.CatalogPendingChange.Product == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChange.Product(childComplexity), true
-
-	case "CatalogPendingChangeConnection.complete":
-		if e.ComplexityRoot.CatalogPendingChangeConnection.Complete == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChangeConnection.Complete(childComplexity), true
-	case "CatalogPendingChangeConnection.edges":
-		if e.ComplexityRoot.CatalogPendingChangeConnection.Edges == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChangeConnection.Edges(childComplexity), true
-	case "CatalogPendingChangeConnection.nodes":
-		if e.ComplexityRoot.CatalogPendingChangeConnection.Nodes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChangeConnection.Nodes(childComplexity), true
-	case "CatalogPendingChangeConnection.pageInfo":
-		if e.ComplexityRoot.CatalogPendingChangeConnection.PageInfo == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChangeConnection.PageInfo(childComplexity), true
-	case "CatalogPendingChangeConnection.totalCount":
-		if e.ComplexityRoot.CatalogPendingChangeConnection.TotalCount == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChangeConnection.TotalCount(childComplexity), true
-
-	case "CatalogPendingChangeEdge.cursor":
-		if e.ComplexityRoot.CatalogPendingChangeEdge.Cursor == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChangeEdge.Cursor(childComplexity), true
-	case "CatalogPendingChangeEdge.node":
-		if e.ComplexityRoot.CatalogPendingChangeEdge.Node == nil {
-			break
-		}
-
-		return e.ComplexityRoot.CatalogPendingChangeEdge.Node(childComplexity), true
 
 	case "CatalogPricebook.uuid":
 		if e.ComplexityRoot.CatalogPricebook.ID == nil {
@@ -4209,12 +3965,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.MainImage(childComplexity), true
-	case "Product.mainImageAlt":
-		if e.ComplexityRoot.Product.MainImageAlt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Product.MainImageAlt(childComplexity), true
 	case "Product.manufacturerPartNum":
 		if e.ComplexityRoot.Product.ManufacturerPartNum == nil {
 			break
@@ -4293,17 +4043,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.PublishedAt(childComplexity), true
-	case "Product.related":
-		if e.ComplexityRoot.Product.Related == nil {
-			break
-		}
-
-		args, err := ec.field_Product_related_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Product.Related(childComplexity, args["kind"].(*string), args["first"].(int)), true
 	case "Product.sku":
 		if e.ComplexityRoot.Product.SKU == nil {
 			break
@@ -4322,12 +4061,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.SaleID(childComplexity), true
-	case "Product.seo":
-		if e.ComplexityRoot.Product.Seo == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Product.Seo(childComplexity), true
 	case "Product.shopperAttributes":
 		if e.ComplexityRoot.Product.ShopperAttributes == nil {
 			break
@@ -4469,6 +4202,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductComponent.SortOrder(childComplexity), true
 
+	case "ProductConnection.correctedTo":
+		if e.ComplexityRoot.ProductConnection.CorrectedTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductConnection.CorrectedTo(childComplexity), true
 	case "ProductConnection.edges":
 		if e.ComplexityRoot.ProductConnection.Edges == nil {
 			break
@@ -4559,12 +4298,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductFacets.Tags(childComplexity, args["first"].(int)), true
 
-	case "ProductFile.alt":
-		if e.ComplexityRoot.ProductFile.Alt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.ProductFile.Alt(childComplexity), true
 	case "ProductFile.attachedAt":
 		if e.ComplexityRoot.ProductFile.AttachedAt == nil {
 			break
@@ -4959,12 +4692,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionCode.Promotion(childComplexity), true
-	case "PromotionCode.state":
-		if e.ComplexityRoot.PromotionCode.State == nil {
-			break
-		}
-
-		return e.ComplexityRoot.PromotionCode.State(childComplexity), true
 	case "PromotionCode.used":
 		if e.ComplexityRoot.PromotionCode.Used == nil {
 			break
@@ -5551,28 +5278,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AuthoredNodes(childComplexity, args["hierarchyId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
-	case "Query.authoredProduct":
-		if e.ComplexityRoot.Query.AuthoredProduct == nil {
-			break
-		}
-
-		args, err := ec.field_Query_authoredProduct_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.AuthoredProduct(childComplexity, args["id"].(string)), true
-	case "Query.authoredProducts":
-		if e.ComplexityRoot.Query.AuthoredProducts == nil {
-			break
-		}
-
-		args, err := ec.field_Query_authoredProducts_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.AuthoredProducts(childComplexity, args["status"].(*catalog.ProductStatus), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.cartPreview":
 		if e.ComplexityRoot.Query.CartPreview == nil {
 			break
@@ -5617,17 +5322,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.CatalogNodes(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
-	case "Query.catalogPendingChanges":
-		if e.ComplexityRoot.Query.CatalogPendingChanges == nil {
-			break
-		}
-
-		args, err := ec.field_Query_catalogPendingChanges_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.CatalogPendingChanges(childComplexity, args["catalogId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.catalogReleases":
 		if e.ComplexityRoot.Query.CatalogReleases == nil {
 			break
@@ -5894,7 +5588,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PromotionCodeUsages(childComplexity, args["promotionId"].(*string), args["code"].(*string), args["reference"].(*string), args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.PromotionCodeUsages(childComplexity, args["promotionId"].(string), args["code"].(*string), args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotionCodes":
 		if e.ComplexityRoot.Query.PromotionCodes == nil {
 			break
@@ -5917,23 +5611,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Promotions(childComplexity, args["filter"].(*model.PromotionFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.searchSuggestions":
+		if e.ComplexityRoot.Query.SearchSuggestions == nil {
+			break
+		}
+
+		args, err := ec.field_Query_searchSuggestions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SearchSuggestions(childComplexity, args["text"].(string), args["first"].(int)), true
 	case "Query.settings":
 		if e.ComplexityRoot.Query.Settings == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Query.Settings(childComplexity), true
-	case "Query.sitemap":
-		if e.ComplexityRoot.Query.Sitemap == nil {
-			break
-		}
-
-		args, err := ec.field_Query_sitemap_args(ctx, rawArgs)
-		if err != nil {
-			return 0, false
-		}
-
-		return e.ComplexityRoot.Query.Sitemap(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Query.stock":
 		if e.ComplexityRoot.Query.Stock == nil {
 			break
@@ -5983,7 +5677,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Stocks(childComplexity, args["filter"].(*model.ListBounds), args["available"].(*model.IntBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Stocks(childComplexity, args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.stocksById":
 		if e.ComplexityRoot.Query.StocksByID == nil {
 			break
@@ -5996,31 +5690,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.StocksByID(childComplexity, args["productIds"].([]string)), true
 
-	case "RelatedProducts.nodes":
-		if e.ComplexityRoot.RelatedProducts.Nodes == nil {
+	case "SearchSuggestions.completions":
+		if e.ComplexityRoot.SearchSuggestions.Completions == nil {
 			break
 		}
 
-		return e.ComplexityRoot.RelatedProducts.Nodes(childComplexity), true
-
-	case "Seo.canonicalPath":
-		if e.ComplexityRoot.Seo.CanonicalPath == nil {
+		return e.ComplexityRoot.SearchSuggestions.Completions(childComplexity), true
+	case "SearchSuggestions.didYouMean":
+		if e.ComplexityRoot.SearchSuggestions.DidYouMean == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Seo.CanonicalPath(childComplexity), true
-	case "Seo.description":
-		if e.ComplexityRoot.Seo.Description == nil {
+		return e.ComplexityRoot.SearchSuggestions.DidYouMean(childComplexity), true
+	case "SearchSuggestions.nodes":
+		if e.ComplexityRoot.SearchSuggestions.Nodes == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Seo.Description(childComplexity), true
-	case "Seo.title":
-		if e.ComplexityRoot.Seo.Title == nil {
+		return e.ComplexityRoot.SearchSuggestions.Nodes(childComplexity), true
+	case "SearchSuggestions.products":
+		if e.ComplexityRoot.SearchSuggestions.Products == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Seo.Title(childComplexity), true
+		return e.ComplexityRoot.SearchSuggestions.Products(childComplexity), true
 
 	case "Settings.currency":
 		if e.ComplexityRoot.Settings.Currency == nil {
@@ -6090,44 +5783,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ShopperTokenCreatePayload.UserErrors(childComplexity), true
-
-	case "Sitemap.endCursor":
-		if e.ComplexityRoot.Sitemap.EndCursor == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Sitemap.EndCursor(childComplexity), true
-	case "Sitemap.nodes":
-		if e.ComplexityRoot.Sitemap.Entries == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Sitemap.Entries(childComplexity), true
-
-	case "SitemapEntry.uuid":
-		if e.ComplexityRoot.SitemapEntry.ID == nil {
-			break
-		}
-
-		return e.ComplexityRoot.SitemapEntry.ID(childComplexity), true
-	case "SitemapEntry.kind":
-		if e.ComplexityRoot.SitemapEntry.Kind == nil {
-			break
-		}
-
-		return e.ComplexityRoot.SitemapEntry.Kind(childComplexity), true
-	case "SitemapEntry.path":
-		if e.ComplexityRoot.SitemapEntry.Path == nil {
-			break
-		}
-
-		return e.ComplexityRoot.SitemapEntry.Path(childComplexity), true
-	case "SitemapEntry.updatedAt":
-		if e.ComplexityRoot.SitemapEntry.UpdatedAt == nil {
-			break
-		}
-
-		return e.ComplexityRoot.SitemapEntry.UpdatedAt(childComplexity), true
 
 	case "Stock.allocated":
 		if e.ComplexityRoot.Stock.Allocated == nil {
@@ -6572,7 +6227,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAttributeFilter,
-		ec.unmarshalInputAuthoredProductOrder,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCartLineInput,
@@ -6596,7 +6250,6 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputHierarchyUpdateInput,
 		ec.unmarshalInputIDBounds,
 		ec.unmarshalInputIDFilter,
-		ec.unmarshalInputIntBounds,
 		ec.unmarshalInputJobCancelInput,
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
@@ -6903,18 +6556,6 @@ type Query {
     offset: Int
   ): CatalogNodeConnection
 
-  """
-  The paths of all nodes, then of all products that a node lists, for a sitemap. Rows without a path are left out.
-  Read it part by part: send ` + "`" + `endCursor` + "`" + ` as ` + "`" + `after` + "`" + ` until it is null.
-  Example: ` + "`" + `sitemap { nodes { path updatedAt } endCursor }` + "`" + `.
-  """
-  sitemap(
-    "Number of rows to read, 1 to 1000."
-    first: Int! = 1000
-    "The ` + "`" + `endCursor` + "`" + ` of the part before."
-    after: String
-  ): Sitemap
-
   # Files
   """
   A file that a product of the catalog shows, by id. Null if there is none. With the scope
@@ -6940,6 +6581,17 @@ type Query {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): FileConnection
+
+  """
+  Suggestions for a text while a shopper types it, in the shopper's language. Example:
+  ` + "`" + `searchSuggestions(text: "choc co", first: 5) { completions products { name } nodes { name } didYouMean }` + "`" + `.
+  """
+  searchSuggestions(
+    "What the shopper has typed so far, at most 200 characters and 20 words."
+    text: String!
+    "Most suggestions of each kind, 1 to 20."
+    first: Int! = 5
+  ): SearchSuggestions
 
   # Currencies and shopper context
   "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `."
@@ -6982,11 +6634,6 @@ type Query {
   stocks(
     "Bounds on a sort key, for paging by key without a cursor."
     filter: ListBounds
-    """
-    Bounds on the units for sale: ` + "`" + `{le: 5}` + "`" + ` lists low stock. The list is then ordered by available units, least
-    first, then by product id, and takes no ` + "`" + `orderBy` + "`" + `.
-    """
-    available: IntBounds
     "Default: by product id."
     orderBy: ListOrder
     "Page size from the start, 1 to 100."
@@ -7101,17 +6748,12 @@ type Query {
     lines: [CartLineInput!]
   ): PromotionCodeCheck
 
-  """
-  The redemptions of codes, also of deleted promotions until they expire.
-  Example: ` + "`" + `promotionCodeUsages(reference: "order-1001") { nodes { code unitsApplied promotion { name } } }` + "`" + `.
-  """
+  "The redemptions of a promotion's codes, also of a deleted promotion until they expire."
   promotionCodeUsages(
-    "The promotion's global id or ` + "`" + `uuid` + "`" + `. Null lists the usages of all promotions. NOT_FOUND if there is none."
-    promotionId: ID
-    "Only usages of this code of the promotion. Case-sensitive. It needs ` + "`" + `promotionId` + "`" + `."
+    "The promotion's global id or ` + "`" + `uuid` + "`" + `."
+    promotionId: ID!
+    "Only usages of this code. Case-sensitive."
     code: String
-    "Only usages with this reference, for example an order number. Exact and case-sensitive."
-    reference: String
     "Bounds on id or time of creation. Usages have no ` + "`" + `updatedAt` + "`" + `."
     filter: ListBounds
     "ID or CREATED_AT, which both mean time of use. Default: oldest first."
@@ -7199,51 +6841,7 @@ type Query {
     offset: Int
   ): AuthoredNodeConnection
 
-  "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `."
-  authoredProduct("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredProduct
-
-  """
-  Products as authored, drafts too.
-  Example: ` + "`" + `authoredProducts(status: DRAFT, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { name sku } }` + "`" + `.
-  """
-  authoredProducts(
-    "Only products of this status."
-    status: AuthoredProductStatus
-    "Default: by id."
-    orderBy: AuthoredProductOrder
-    "Page size from the start, 1 to 100."
-    first: Int
-    "Cursor: return rows after it."
-    after: String
-    "Page size from the end, 1 to 100."
-    last: Int
-    "Cursor: return rows before it."
-    before: String
-    "Rows to skip, 0 to 10000."
-    offset: Int
-  ): AuthoredProductConnection
-
   # Releases and jobs
-  """
-  What was written since the served release of a catalog was made, and may change with its next publication:
-  products, prices, files, nodes and others, by kind, then id, each once.
-  Example: ` + "`" + `catalogPendingChanges(catalogId: "main") { complete nodes { kind uuid effect product { name } } }` + "`" + `.
-  """
-  catalogPendingChanges(
-    "The catalog's global id or ` + "`" + `uuid` + "`" + `. NOT_FOUND if there is none."
-    catalogId: ID!
-    "Page size from the start, 1 to 100."
-    first: Int
-    "Cursor: return rows after it."
-    after: String
-    "Page size from the end, 1 to 100."
-    last: Int
-    "Cursor: return rows before it."
-    before: String
-    "Rows to skip, 0 to 10000."
-    offset: Int
-  ): CatalogPendingChangeConnection
-
   """
   The stored releases of a catalog, newest first: the one served, the newest three, and those served
   within the last hour, at most 20. Needs the scope ` + "`" + `catalog:write` + "`" + `.
@@ -7533,18 +7131,6 @@ input DateTimeBounds {
   le: DateTime
 }
 
-"Bounds on a number."
-input IntBounds {
-  "More than this."
-  gt: Int
-  "This or more."
-  ge: Int
-  "Less than this."
-  lt: Int
-  "This or less."
-  le: Int
-}
-
 "Condition on a text: exactly one of ` + "`" + `eq` + "`" + ` and ` + "`" + `in` + "`" + `. Texts are compared exactly, in the catalog's base language."
 input TextFilter {
   "Equal to this value."
@@ -7764,11 +7350,6 @@ type Product implements Node {
   files: [ProductFile!]!
   "Main image. Null if it has none."
   mainImage: File
-  """
-  Text to read in place of ` + "`" + `mainImage` + "`" + `: the one that the product gives the file, else the product's name. Null if it
-  has no main image.
-  """
-  mainImageAlt: String
   "All products that this bundle is made of."
   componentProducts: [Product!]!
   "The products that this bundle is made of, by page."
@@ -7799,38 +7380,6 @@ type Product implements Node {
   whole cart are in ` + "`" + `cartPreview` + "`" + `. Null only with an error.
   """
   promotions: [ProductPromotion!]
-  "What search engines show of it, and its canonical path."
-  seo: Seo!
-  """
-  Related products that are live: those that the merchant named. Without a ` + "`" + `kind` + "`" + ` these are all, and for a product
-  that names none, other products of its first node, those with the most tags in common first.
-  Example: ` + "`" + `related(kind: "accessory", first: 4) { nodes { name } }` + "`" + `.
-  """
-  related(
-    "Only those named for this kind, in the merchant's order."
-    kind: String
-    "Number of products, 1 to 50."
-    first: Int! = 10
-  ): RelatedProducts!
-}
-
-"Products related to a product."
-type RelatedProducts {
-  "The products, the most related first. Empty if there are none."
-  nodes: [Product!]!
-}
-
-"What search engines show of a page."
-type Seo {
-  "Title: the merchant's, else the name."
-  title: String!
-  "Description: the merchant's, else the first 160 characters of the description, to the end of a word. Empty if there is none."
-  description: String!
-  """
-  Path of the page, for ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + `: slugs from the hierarchy down, joined by slashes. A product has
-  that of its first node. Null if no node lists it, or if it or a node above has no slug.
-  """
-  canonicalPath: String
 }
 
 "Publication status of a product."
@@ -7853,38 +7402,8 @@ type ProductTranslation {
 type ProductFile {
   "Time at which it was attached. Null if unknown."
   attachedAt: DateTime
-  "Text to read in place of an image: the one that the product gives the file, else the product's name."
-  alt: String!
   "The file."
   file: File!
-}
-
-"A part of the sitemap."
-type Sitemap {
-  "The paths."
-  nodes: [SitemapEntry!]!
-  "Cursor of the next part. Null for the last one."
-  endCursor: String
-}
-
-"A path that a storefront shows."
-type SitemapEntry {
-  "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `: ` + "`" + `bikes/road-bikes` + "`" + `."
-  path: String!
-  "What it leads to."
-  kind: SitemapKind!
-  "Own id of the product or node."
-  uuid: ID!
-  "Time at which the catalog first showed this version."
-  updatedAt: DateTime!
-}
-
-"What a path leads to."
-enum SitemapKind {
-  "A node."
-  NODE
-  "A product."
-  PRODUCT
 }
 
 # Prices
@@ -8123,6 +7642,23 @@ type ProductConnection {
   totalCount: Int!
   "Values to narrow the list by, with counts. The same on every page. Computed only if selected."
   facets: ProductFacets!
+  """
+  The filter's ` + "`" + `search` + "`" + ` with mistyped words replaced by those that the products were found by: ` + "`" + `messenger
+  bag` + "`" + ` for ` + "`" + `mesenger bag` + "`" + `. Null if no word was replaced.
+  """
+  correctedTo: String
+}
+
+"What a shopper may look for who has typed a part of a search."
+type SearchSuggestions {
+  "The text with its last word completed by words of product names, the most frequent first: ` + "`" + `choc cookies` + "`" + `. Empty if none begins with it."
+  completions: [String!]!
+  "The products that the text finds, the best first."
+  products: [Product!]!
+  "The nodes and hierarchies whose names have all words, or words that begin with them, the shortest name first."
+  nodes: [CatalogNode!]!
+  "The text with mistyped words replaced. Null if no word was."
+  didYouMean: String
 }
 
 "A product in a list."
@@ -8139,11 +7675,13 @@ type ProductEdge {
 input ProductFilter {
   """
   Search words, as a shopper types them: ` + "`" + `oak cha` + "`" + `. Every word must be in the SKU, or in the name or
-  description in the base language or one of the shopper's. Case and accents do not count. The last
-  word also matches the beginning of a word. Thai, Chinese and other scripts without spaces need
-  none, and their parts may match in different places. At most 200 characters and 20 words, without
-  any query syntax. A text without a letter or digit matches everything. Sort by RELEVANCE for the
-  best matches first.
+  description in the base language or one of the shopper's. Case and accents do not count. Words also
+  match in other forms (` + "`" + `chairs` + "`" + `), mistyped (` + "`" + `chiar` + "`" + `), and joined or split (` + "`" + `arm chair` + "`" + `). The last word,
+  and every word of at most four, also matches the beginning of a word. If fewer than three products
+  have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
+  and their parts may match in different places. At most 200 characters and 20 words, without any query
+  syntax. A text without a letter or digit matches everything. The best matches are first, unless the
+  list has an ` + "`" + `orderBy` + "`" + `.
   """
   search: String
   "By id. The products are sorted last updated first, and curation is ignored."
@@ -8239,8 +7777,8 @@ enum ProductOrderField {
   """
   PRICE
   """
-  Number of ` + "`" + `search` + "`" + ` words in the name or SKU: with ASC the best match is first, then the list's own
-  order. Without ` + "`" + `search` + "`" + `: the list's own order.
+  How well products match ` + "`" + `search` + "`" + `: with ASC the best match is first, then the list's own order. The
+  default of lists with ` + "`" + `search` + "`" + `. Without ` + "`" + `search` + "`" + `: the list's own order.
   """
   RELEVANCE
 }
@@ -8494,8 +8032,6 @@ type CatalogNode implements Node {
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
   language: String!
-  "What search engines show of it, and its canonical path."
-  seo: Seo!
   "Whether there are nodes below it."
   hasChildren: Boolean!
   "The hierarchy that it belongs to."
@@ -9413,8 +8949,6 @@ type PromotionCode implements Node {
   reasons.
   """
   valid: Boolean!
-  "State from its uses and the end of its promotion."
-  state: PromotionCodeState!
   "Remaining uses. Null if unlimited."
   uses: Int
   "Uses in total. Null if unlimited."
@@ -9463,25 +8997,6 @@ type PromotionCodeEdge {
 input PromotionCodeFilter {
   "By code."
   code: TextFilter
-  "Codes that begin with this text, case-sensitive: ` + "`" + `SPRING-` + "`" + `. The order is by code."
-  startsWith: String
-  "In one of these states."
-  state: [PromotionCodeState!]
-  """
-  Bounds on the time of creation. The order is by creation, unless ` + "`" + `startsWith` + "`" + ` is set too. Codes that were
-  imported without a time were created in 1970.
-  """
-  createdAt: DateTimeBounds
-}
-
-"State of a promotion code, from its uses and the end of its promotion."
-enum PromotionCodeState {
-  "Uses remain, and the promotion has not ended. It may be disabled or not have started: see ` + "`" + `valid` + "`" + `."
-  AVAILABLE
-  "No uses remain."
-  USED_UP
-  "Uses remain, but the promotion has ended."
-  EXPIRED
 }
 
 "Sort order of promotion codes. Codes with the same key are sorted by code, in the same direction."
@@ -10274,143 +9789,6 @@ type HierarchyDeletePayload {
 
 # Nodes
 
-"A product as authored. Products are written by import."
-type AuthoredProduct implements Node {
-  "Global id of the authored product. The published one has another."
-  id: ID!
-  "The service's own id."
-  uuid: ID!
-  "Display name, in the base language."
-  name: String!
-  "Stock keeping unit: ` + "`" + `BK-R64Y-38` + "`" + `."
-  sku: String!
-  "URL slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
-  slug: String!
-  "Whether it is for sale once it is published."
-  status: AuthoredProductStatus!
-  "Time of creation."
-  createdAt: DateTime!
-  "Time of the last change."
-  updatedAt: DateTime!
-  "The product as the catalog shows it now. Null if it does not."
-  product: Product
-}
-
-"Status of an authored product."
-enum AuthoredProductStatus {
-  "For sale once it is published."
-  LIVE
-  "Not published."
-  DRAFT
-}
-
-"Sort order of authored products. Products with the same key are sorted by id, in the same direction."
-input AuthoredProductOrder {
-  "Sort key."
-  field: AuthoredProductOrderField!
-  "Sort direction."
-  direction: OrderDirection! = ASC
-}
-
-"Sort keys of authored products."
-enum AuthoredProductOrderField {
-  "Id, in byte order."
-  ID
-  "Time of the last change."
-  UPDATED_AT
-}
-
-"A page of authored products."
-type AuthoredProductConnection {
-  "Rows, each with its cursor."
-  edges: [AuthoredProductEdge!]!
-  "Rows without cursors."
-  nodes: [AuthoredProduct!]!
-  "Position of this page in the list."
-  pageInfo: PageInfo!
-  "Rows in the whole list, after filters."
-  totalCount: Int!
-}
-
-"An authored product in a list."
-type AuthoredProductEdge {
-  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
-  cursor: String!
-  "The authored product."
-  node: AuthoredProduct!
-}
-
-"A resource that was written since the served release of a catalog was made."
-type CatalogPendingChange {
-  "What it is."
-  kind: CatalogResource!
-  "Own id of the resource, or the SKU of a price."
-  uuid: ID!
-  "What the next publication does to the product. Null for other kinds."
-  effect: CatalogPendingEffect
-  "The product as authored. Null for other kinds."
-  product: AuthoredProduct
-}
-
-"A kind of resource that a catalog is made of."
-enum CatalogResource {
-  "A product, or the nodes that list it."
-  PRODUCT
-  "The prices of a SKU."
-  PRICE
-  "A price modifier."
-  PRICE_MODIFIER
-  "A price book."
-  PRICEBOOK
-  "A file."
-  FILE
-  "A node, of this catalog or of another one."
-  NODE
-  "A hierarchy, of this catalog or of another one."
-  HIERARCHY
-  "The catalog itself."
-  CATALOG
-  "The declaration of an attribute."
-  ATTRIBUTE
-}
-
-"What the next publication of a catalog does to a product."
-enum CatalogPendingEffect {
-  "Shows it: it is live, and the served release does not have it."
-  ADD
-  "Shows it anew: the served release has an older version."
-  CHANGE
-  "Removes it: it is a draft now, and the served release shows it."
-  REMOVE
-  "Nothing: it is a draft that is not shown."
-  NONE
-}
-
-"A page of pending changes."
-type CatalogPendingChangeConnection {
-  "Rows, each with its cursor."
-  edges: [CatalogPendingChangeEdge!]!
-  "Rows without cursors."
-  nodes: [CatalogPendingChange!]!
-  "Position of this page in the list."
-  pageInfo: PageInfo!
-  "Rows in the whole list, after filters."
-  totalCount: Int!
-  """
-  Whether these are all changes. False if nothing is published yet, or if more than 50000 resources changed
-  since: then any product may be pending.
-  """
-  complete: Boolean!
-}
-
-"A pending change in a list."
-type CatalogPendingChangeEdge {
-  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
-  cursor: String!
-  "The pending change."
-  node: CatalogPendingChange!
-}
-
 "A node of a hierarchy as authored."
 type AuthoredNode implements Node {
   "Global id of the authored node. The published one has another."
@@ -10995,54 +10373,6 @@ func (ec *executionContext) childFields_AuthoredNodeEdge(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeEdge", field.Name)
 }
 
-func (ec *executionContext) childFields_AuthoredProduct(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "id":
-		return ec.fieldContext_AuthoredProduct_id(ctx, field)
-	case "uuid":
-		return ec.fieldContext_AuthoredProduct_uuid(ctx, field)
-	case "name":
-		return ec.fieldContext_AuthoredProduct_name(ctx, field)
-	case "sku":
-		return ec.fieldContext_AuthoredProduct_sku(ctx, field)
-	case "slug":
-		return ec.fieldContext_AuthoredProduct_slug(ctx, field)
-	case "status":
-		return ec.fieldContext_AuthoredProduct_status(ctx, field)
-	case "createdAt":
-		return ec.fieldContext_AuthoredProduct_createdAt(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_AuthoredProduct_updatedAt(ctx, field)
-	case "product":
-		return ec.fieldContext_AuthoredProduct_product(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredProduct", field.Name)
-}
-
-func (ec *executionContext) childFields_AuthoredProductConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_AuthoredProductConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_AuthoredProductConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_AuthoredProductConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_AuthoredProductConnection_totalCount(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_AuthoredProductEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_AuthoredProductEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductEdge", field.Name)
-}
-
 func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -11291,8 +10621,6 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_publishedAt(ctx, field)
 	case "language":
 		return ec.fieldContext_CatalogNode_language(ctx, field)
-	case "seo":
-		return ec.fieldContext_CatalogNode_seo(ctx, field)
 	case "hasChildren":
 		return ec.fieldContext_CatalogNode_hasChildren(ctx, field)
 	case "hierarchy":
@@ -11333,46 +10661,6 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 		return ec.fieldContext_CatalogNodeEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeEdge", field.Name)
-}
-
-func (ec *executionContext) childFields_CatalogPendingChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "kind":
-		return ec.fieldContext_CatalogPendingChange_kind(ctx, field)
-	case "uuid":
-		return ec.fieldContext_CatalogPendingChange_uuid(ctx, field)
-	case "effect":
-		return ec.fieldContext_CatalogPendingChange_effect(ctx, field)
-	case "product":
-		return ec.fieldContext_CatalogPendingChange_product(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogPendingChange", field.Name)
-}
-
-func (ec *executionContext) childFields_CatalogPendingChangeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "edges":
-		return ec.fieldContext_CatalogPendingChangeConnection_edges(ctx, field)
-	case "nodes":
-		return ec.fieldContext_CatalogPendingChangeConnection_nodes(ctx, field)
-	case "pageInfo":
-		return ec.fieldContext_CatalogPendingChangeConnection_pageInfo(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_CatalogPendingChangeConnection_totalCount(ctx, field)
-	case "complete":
-		return ec.fieldContext_CatalogPendingChangeConnection_complete(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogPendingChangeConnection", field.Name)
-}
-
-func (ec *executionContext) childFields_CatalogPendingChangeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "cursor":
-		return ec.fieldContext_CatalogPendingChangeEdge_cursor(ctx, field)
-	case "node":
-		return ec.fieldContext_CatalogPendingChangeEdge_node(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type CatalogPendingChangeEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogPricebook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12151,8 +11439,6 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_files(ctx, field)
 	case "mainImage":
 		return ec.fieldContext_Product_mainImage(ctx, field)
-	case "mainImageAlt":
-		return ec.fieldContext_Product_mainImageAlt(ctx, field)
 	case "componentProducts":
 		return ec.fieldContext_Product_componentProducts(ctx, field)
 	case "componentProductsConnection":
@@ -12165,10 +11451,6 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_stock(ctx, field)
 	case "promotions":
 		return ec.fieldContext_Product_promotions(ctx, field)
-	case "seo":
-		return ec.fieldContext_Product_seo(ctx, field)
-	case "related":
-		return ec.fieldContext_Product_related(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Product", field.Name)
 }
@@ -12221,6 +11503,8 @@ func (ec *executionContext) childFields_ProductConnection(ctx context.Context, f
 		return ec.fieldContext_ProductConnection_totalCount(ctx, field)
 	case "facets":
 		return ec.fieldContext_ProductConnection_facets(ctx, field)
+	case "correctedTo":
+		return ec.fieldContext_ProductConnection_correctedTo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductConnection", field.Name)
 }
@@ -12255,8 +11539,6 @@ func (ec *executionContext) childFields_ProductFile(ctx context.Context, field g
 	switch field.Name {
 	case "attachedAt":
 		return ec.fieldContext_ProductFile_attachedAt(ctx, field)
-	case "alt":
-		return ec.fieldContext_ProductFile_alt(ctx, field)
 	case "file":
 		return ec.fieldContext_ProductFile_file(ctx, field)
 	}
@@ -12411,8 +11693,6 @@ func (ec *executionContext) childFields_PromotionCode(ctx context.Context, field
 		return ec.fieldContext_PromotionCode_code(ctx, field)
 	case "valid":
 		return ec.fieldContext_PromotionCode_valid(ctx, field)
-	case "state":
-		return ec.fieldContext_PromotionCode_state(ctx, field)
 	case "uses":
 		return ec.fieldContext_PromotionCode_uses(ctx, field)
 	case "maxUses":
@@ -12709,24 +11989,18 @@ func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type PromotionUpdatePayload", field.Name)
 }
 
-func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "completions":
+		return ec.fieldContext_SearchSuggestions_completions(ctx, field)
+	case "products":
+		return ec.fieldContext_SearchSuggestions_products(ctx, field)
 	case "nodes":
-		return ec.fieldContext_RelatedProducts_nodes(ctx, field)
+		return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
+	case "didYouMean":
+		return ec.fieldContext_SearchSuggestions_didYouMean(ctx, field)
 	}
-	return nil, fmt.Errorf("no field named %q was found under type RelatedProducts", field.Name)
-}
-
-func (ec *executionContext) childFields_Seo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "title":
-		return ec.fieldContext_Seo_title(ctx, field)
-	case "description":
-		return ec.fieldContext_Seo_description(ctx, field)
-	case "canonicalPath":
-		return ec.fieldContext_Seo_canonicalPath(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Seo", field.Name)
+	return nil, fmt.Errorf("no field named %q was found under type SearchSuggestions", field.Name)
 }
 
 func (ec *executionContext) childFields_Settings(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12767,30 +12041,6 @@ func (ec *executionContext) childFields_ShopperTokenCreatePayload(ctx context.Co
 		return ec.fieldContext_ShopperTokenCreatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ShopperTokenCreatePayload", field.Name)
-}
-
-func (ec *executionContext) childFields_Sitemap(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "nodes":
-		return ec.fieldContext_Sitemap_nodes(ctx, field)
-	case "endCursor":
-		return ec.fieldContext_Sitemap_endCursor(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type Sitemap", field.Name)
-}
-
-func (ec *executionContext) childFields_SitemapEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "path":
-		return ec.fieldContext_SitemapEntry_path(ctx, field)
-	case "kind":
-		return ec.fieldContext_SitemapEntry_kind(ctx, field)
-	case "uuid":
-		return ec.fieldContext_SitemapEntry_uuid(ctx, field)
-	case "updatedAt":
-		return ec.fieldContext_SitemapEntry_updatedAt(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type SitemapEntry", field.Name)
 }
 
 func (ec *executionContext) childFields_Stock(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -14129,28 +13379,6 @@ func (ec *executionContext) field_Product_componentProductsConnection_args(ctx c
 	return args, nil
 }
 
-func (ec *executionContext) field_Product_related_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "kind",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["kind"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (int, error) {
-			return ec.unmarshalNInt2int(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg1
-	return args, nil
-}
-
 func (ec *executionContext) field_Promotion_codes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -14425,82 +13653,6 @@ func (ec *executionContext) field_Query_authoredNodes_args(ctx context.Context, 
 	return args, nil
 }
 
-func (ec *executionContext) field_Query_authoredProduct_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["id"] = arg0
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_authoredProducts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "status",
-		func(ctx context.Context, v any) (*catalog.ProductStatus, error) {
-			return ec.unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["status"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
-		func(ctx context.Context, v any) (*model.ListOrder, error) {
-			return ec.unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["offset"] = arg6
-	return args, nil
-}
-
 func (ec *executionContext) field_Query_cartPreview_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -14612,60 +13764,6 @@ func (ec *executionContext) field_Query_catalogNodes_args(ctx context.Context, r
 		return nil, err
 	}
 	args["offset"] = arg6
-	return args, nil
-}
-
-func (ec *executionContext) field_Query_catalogPendingChanges_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
-	var err error
-	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "catalogId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["catalogId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["before"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
-		func(ctx context.Context, v any) (*int, error) {
-			return ec.unmarshalOInt2ᚖint(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["offset"] = arg5
 	return args, nil
 }
 
@@ -15233,8 +14331,8 @@ func (ec *executionContext) field_Query_promotionCodeUsages_args(ctx context.Con
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "promotionId",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOID2ᚖstring(ctx, v)
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -15248,70 +14346,62 @@ func (ec *executionContext) field_Query_promotionCodeUsages_args(ctx context.Con
 		return nil, err
 	}
 	args["code"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reference",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["reference"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*model.ListBounds, error) {
 			return ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["filter"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["filter"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg8
-	arg9, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg9
+	args["offset"] = arg8
 	return args, nil
 }
 
@@ -15475,25 +14565,25 @@ func (ec *executionContext) field_Query_promotions_args(ctx context.Context, raw
 	return args, nil
 }
 
-func (ec *executionContext) field_Query_sitemap_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+func (ec *executionContext) field_Query_searchSuggestions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "text",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["text"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (int, error) {
 			return ec.unmarshalNInt2int(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["after"] = arg1
+	args["first"] = arg1
 	return args, nil
 }
 
@@ -15628,62 +14718,54 @@ func (ec *executionContext) field_Query_stocks_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "available",
-		func(ctx context.Context, v any) (*model.IntBounds, error) {
-			return ec.unmarshalOIntBounds2ᚖporticoᚋgraphᚋmodelᚐIntBounds(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["available"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg7
+	args["offset"] = arg6
 	return args, nil
 }
 
@@ -16797,396 +15879,6 @@ func (ec *executionContext) fieldContext_AuthoredNodeEdge_node(_ context.Context
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AuthoredNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredProduct_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProduct_id(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.GlobalID(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProduct_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProduct_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProduct_uuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProduct_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProduct_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProduct_name(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProduct_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProduct_sku(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProduct_sku(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.SKU, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProduct_sku(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProduct_slug(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProduct_slug(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Slug, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProduct_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProduct_status(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProduct_status(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Status, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v catalog.ProductStatus) graphql.Marshaler {
-			return ec.marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProduct_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type AuthoredProductStatus does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProduct_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProduct_createdAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProduct_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProduct_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProduct_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProduct_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProduct_product(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProduct_product(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.AuthoredProduct().Product(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
-			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProduct_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredProduct",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Product(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredProductConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProductConnection_edges(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Edges(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
-			return ec.marshalNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProductConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredProductConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredProductEdge(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredProductConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProductConnection_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredProduct) graphql.Marshaler {
-			return ec.marshalNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProductConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredProductConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredProduct(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredProductConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProductConnection_pageInfo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProductConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredProductConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AuthoredProductConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProductConnection_totalCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TotalCount(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProductConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProductConnection", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredProduct]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProductEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProductEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProductEdge", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _AuthoredProductEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredProduct]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
-			return ec.marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_AuthoredProductEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AuthoredProductEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredProduct(ctx, field)
 		},
 	}
 	return fc, nil
@@ -19169,38 +17861,6 @@ func (ec *executionContext) fieldContext_CatalogNode_language(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CatalogNode_seo(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogNode_seo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.CatalogNode().Seo(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Seo) graphql.Marshaler {
-			return ec.marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogNode_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogNode",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Seo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _CatalogNode_hasChildren(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -19609,304 +18269,6 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogNode(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogPendingChange_kind(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChange_kind(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Kind, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
-			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChange_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogPendingChange", field, false, false, errors.New("field of type CatalogResource does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogPendingChange_uuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChange_uuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChange_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogPendingChange", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogPendingChange_effect(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChange_effect(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Effect, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *publish.PendingEffect) graphql.Marshaler {
-			return ec.marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChange_effect(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogPendingChange", field, false, false, errors.New("field of type CatalogPendingEffect does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogPendingChange_product(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChange_product(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Product, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
-			return ec.marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChange_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogPendingChange",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredProduct(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogPendingChangeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChangeConnection_edges(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Edges(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
-			return ec.marshalNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogPendingChangeConnection",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogPendingChangeEdge(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogPendingChangeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChangeConnection_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogPendingChange) graphql.Marshaler {
-			return ec.marshalNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogPendingChangeConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogPendingChange(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogPendingChangeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChangeConnection_pageInfo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
-			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogPendingChangeConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_PageInfo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CatalogPendingChangeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChangeConnection_totalCount(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.TotalCount(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
-			return ec.marshalNInt2int(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogPendingChangeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogPendingChangeConnection_complete(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChangeConnection_complete(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Complete, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
-			return ec.marshalNBoolean2bool(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_complete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogPendingChangeConnection", field, false, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogPendingChangeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogPendingChange]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChangeEdge_cursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChangeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CatalogPendingChangeEdge", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _CatalogPendingChangeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogPendingChange]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogPendingChangeEdge_node(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogPendingChange) graphql.Marshaler {
-			return ec.marshalNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_CatalogPendingChangeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CatalogPendingChangeEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogPendingChange(ctx, field)
 		},
 	}
 	return fc, nil
@@ -27826,29 +26188,6 @@ func (ec *executionContext) fieldContext_Product_mainImage(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _Product_mainImageAlt(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_mainImageAlt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.MainImageAlt(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Product_mainImageAlt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _Product_componentProducts(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28049,82 +26388,6 @@ func (ec *executionContext) fieldContext_Product_promotions(_ context.Context, f
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_ProductPromotion(ctx, field)
 		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Product_seo(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_seo(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Product().Seo(ctx, obj)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Seo) graphql.Marshaler {
-			return ec.marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Product_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Product",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Seo(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Product_related(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Product_related(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Product().Related(ctx, obj, fc.Args["kind"].(*string), fc.Args["first"].(int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.RelatedProducts) graphql.Marshaler {
-			return ec.marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Product_related(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Product",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_RelatedProducts(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Product_related_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
 	}
 	return fc, nil
 }
@@ -28565,6 +26828,29 @@ func (ec *executionContext) fieldContext_ProductConnection_facets(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _ProductConnection_correctedTo(ctx context.Context, field graphql.CollectedField, obj *model.ProductConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductConnection_correctedTo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ProductConnection().CorrectedTo(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductConnection_correctedTo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductConnection", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28828,29 +27114,6 @@ func (ec *executionContext) _ProductFile_attachedAt(ctx context.Context, field g
 }
 func (ec *executionContext) fieldContext_ProductFile_attachedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductFile", field, false, false, errors.New("field of type DateTime does not have child fields"))
-}
-
-func (ec *executionContext) _ProductFile_alt(ctx context.Context, field graphql.CollectedField, obj *model.ProductFile) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_ProductFile_alt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Alt(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_ProductFile_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("ProductFile", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ProductFile_file(ctx context.Context, field graphql.CollectedField, obj *model.ProductFile) (ret graphql.Marshaler) {
@@ -30421,29 +28684,6 @@ func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_PromotionCode_valid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Boolean does not have child fields"))
-}
-
-func (ec *executionContext) _PromotionCode_state(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_PromotionCode_state(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.State(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v code.CodeState) graphql.Marshaler {
-			return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_PromotionCode_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type PromotionCodeState does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
@@ -33160,50 +31400,6 @@ func (ec *executionContext) fieldContext_Query_catalogNodes(ctx context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_sitemap(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_sitemap(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Sitemap(ctx, fc.Args["first"].(int), fc.Args["after"].(*string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *release.SitemapPage) graphql.Marshaler {
-			return ec.marshalOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_sitemap(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Sitemap(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_sitemap_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Query_file(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -33286,6 +31482,50 @@ func (ec *executionContext) fieldContext_Query_files(ctx context.Context, field 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_files_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_searchSuggestions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_searchSuggestions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().SearchSuggestions(ctx, fc.Args["text"].(string), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
+			return ec.marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_searchSuggestions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SearchSuggestions(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_searchSuggestions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -33544,7 +31784,7 @@ func (ec *executionContext) _Query_stocks(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Stocks(ctx, fc.Args["filter"].(*model.ListBounds), fc.Args["available"].(*model.IntBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Stocks(ctx, fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
@@ -33972,7 +32212,7 @@ func (ec *executionContext) _Query_promotionCodeUsages(ctx context.Context, fiel
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeUsages(ctx, fc.Args["promotionId"].(*string), fc.Args["code"].(*string), fc.Args["reference"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().PromotionCodeUsages(ctx, fc.Args["promotionId"].(string), fc.Args["code"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
@@ -34352,138 +32592,6 @@ func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_authoredNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_authoredProduct(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_authoredProduct(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredProduct(ctx, fc.Args["id"].(string))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
-			return ec.marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_authoredProduct(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredProduct(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_authoredProduct_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_authoredProducts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_authoredProducts(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuthoredProducts(ctx, fc.Args["status"].(*catalog.ProductStatus), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
-			return ec.marshalOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_authoredProducts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_AuthoredProductConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_authoredProducts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_catalogPendingChanges(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_catalogPendingChanges(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogPendingChanges(ctx, fc.Args["catalogId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
-			return ec.marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Query_catalogPendingChanges(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_CatalogPendingChangeConnection(ctx, field)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
-		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_catalogPendingChanges_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -34894,16 +33002,39 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _RelatedProducts_nodes(ctx context.Context, field graphql.CollectedField, obj *model.RelatedProducts) (ret graphql.Marshaler) {
+func (ec *executionContext) _SearchSuggestions_completions(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_RelatedProducts_nodes(ctx, field)
+			return ec.fieldContext_SearchSuggestions_completions(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
+			return obj.Completions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchSuggestions_completions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchSuggestions", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SearchSuggestions_products(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchSuggestions_products(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Products, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*model.Product) graphql.Marshaler {
@@ -34913,9 +33044,9 @@ func (ec *executionContext) _RelatedProducts_nodes(ctx context.Context, field gr
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_RelatedProducts_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_SearchSuggestions_products(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
-		Object:     "RelatedProducts",
+		Object:     "SearchSuggestions",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -34926,62 +33057,48 @@ func (ec *executionContext) fieldContext_RelatedProducts_nodes(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _Seo_title(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
+func (ec *executionContext) _SearchSuggestions_nodes(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Seo_title(ctx, field)
+			return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Title, nil
+			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
+			return ec.marshalNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, selections, v)
 		},
 		true,
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Seo_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Seo", field, false, false, errors.New("field of type String does not have child fields"))
+func (ec *executionContext) fieldContext_SearchSuggestions_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchSuggestions",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
-func (ec *executionContext) _Seo_description(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
+func (ec *executionContext) _SearchSuggestions_didYouMean(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Seo_description(ctx, field)
+			return ec.fieldContext_SearchSuggestions_didYouMean(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Seo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Seo", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _Seo_canonicalPath(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Seo_canonicalPath(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.CanonicalPath, nil
+			return obj.DidYouMean, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -34991,8 +33108,8 @@ func (ec *executionContext) _Seo_canonicalPath(ctx context.Context, field graphq
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Seo_canonicalPath(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Seo", field, false, false, errors.New("field of type String does not have child fields"))
+func (ec *executionContext) fieldContext_SearchSuggestions_didYouMean(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchSuggestions", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Settings_pageLength(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
@@ -35273,153 +33390,6 @@ func (ec *executionContext) fieldContext_ShopperTokenCreatePayload_userErrors(_ 
 		},
 	}
 	return fc, nil
-}
-
-func (ec *executionContext) _Sitemap_nodes(ctx context.Context, field graphql.CollectedField, obj *release.SitemapPage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Sitemap_nodes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Entries, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*release.SitemapEntry) graphql.Marshaler {
-			return ec.marshalNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Sitemap_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Sitemap",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_SitemapEntry(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Sitemap_endCursor(ctx context.Context, field graphql.CollectedField, obj *release.SitemapPage) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Sitemap_endCursor(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.EndCursor(), nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
-			return ec.marshalOString2ᚖstring(ctx, selections, v)
-		},
-		true,
-		false,
-	)
-}
-func (ec *executionContext) fieldContext_Sitemap_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Sitemap", field, true, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _SitemapEntry_path(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SitemapEntry_path(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Path, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SitemapEntry_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _SitemapEntry_kind(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SitemapEntry_kind(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Kind, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v release.SitemapKind) graphql.Marshaler {
-			return ec.marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SitemapEntry_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type SitemapKind does not have child fields"))
-}
-
-func (ec *executionContext) _SitemapEntry_uuid(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SitemapEntry_uuid(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNID2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SitemapEntry_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type ID does not have child fields"))
-}
-
-func (ec *executionContext) _SitemapEntry_updatedAt(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_SitemapEntry_updatedAt(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.UpdatedAt, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
-			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_SitemapEntry_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _Stock_id(ctx context.Context, field graphql.CollectedField, obj *model.Stock) (ret graphql.Marshaler) {
@@ -38325,47 +36295,6 @@ func (ec *executionContext) unmarshalInputAttributeFilter(ctx context.Context, o
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputAuthoredProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
-	var it model.ListOrder
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	if _, present := asMap["direction"]; !present {
-		asMap["direction"] = "ASC"
-	}
-
-	fieldsInOrder := [...]string{"field", "direction"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "field":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
-			data, err := ec.unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Field = data
-		case "direction":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Direction = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (release.BundleChoice, error) {
 	var it release.BundleChoice
 	if obj == nil {
@@ -39544,57 +37473,6 @@ func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any)
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputIntBounds(ctx context.Context, obj any) (model.IntBounds, error) {
-	var it model.IntBounds
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"gt", "ge", "lt", "le"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "gt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Gt = data
-		case "ge":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ge"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Ge = data
-		case "lt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Lt = data
-		case "le":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("le"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Le = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputJobCancelInput(ctx context.Context, obj any) (JobCancelInput, error) {
 	var it JobCancelInput
 	if obj == nil {
@@ -40353,7 +38231,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"code", "startsWith", "state", "createdAt"}
+	fieldsInOrder := [...]string{"code"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -40367,27 +38245,6 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 				return it, err
 			}
 			it.Code = data
-		case "startsWith":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startsWith"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StartsWith = data
-		case "state":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
-			data, err := ec.unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.State = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
 		}
 	}
 	return it, nil
@@ -41703,13 +39560,6 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Catalog(ctx, sel, obj)
-	case model.AuthoredProduct:
-		return ec._AuthoredProduct(ctx, sel, &obj)
-	case *model.AuthoredProduct:
-		if obj == nil {
-			return graphql.Null
-		}
-		return ec._AuthoredProduct(ctx, sel, obj)
 	case model.AuthoredNode:
 		return ec._AuthoredNode(ctx, sel, &obj)
 	case *model.AuthoredNode:
@@ -42307,246 +40157,6 @@ func (ec *executionContext) _AuthoredNodeEdge(ctx context.Context, sel ast.Selec
 			}
 		case "node":
 			out.Values[i] = ec._AuthoredNodeEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var authoredProductImplementors = []string{"AuthoredProduct", "Node"}
-
-func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredProduct) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredProduct")
-		case "id":
-			out.Values[i] = ec._AuthoredProduct_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "uuid":
-			out.Values[i] = ec._AuthoredProduct_uuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "name":
-			out.Values[i] = ec._AuthoredProduct_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "sku":
-			out.Values[i] = ec._AuthoredProduct_sku(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "slug":
-			out.Values[i] = ec._AuthoredProduct_slug(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "status":
-			out.Values[i] = ec._AuthoredProduct_status(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "createdAt":
-			out.Values[i] = ec._AuthoredProduct_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "updatedAt":
-			out.Values[i] = ec._AuthoredProduct_updatedAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "product":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredProduct_product(ctx, field, obj)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var authoredProductConnectionImplementors = []string{"AuthoredProductConnection"}
-
-func (ec *executionContext) _AuthoredProductConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredProductConnection")
-		case "edges":
-			out.Values[i] = ec._AuthoredProductConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "nodes":
-			out.Values[i] = ec._AuthoredProductConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "pageInfo":
-			out.Values[i] = ec._AuthoredProductConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "totalCount":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AuthoredProductConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var authoredProductEdgeImplementors = []string{"AuthoredProductEdge"}
-
-func (ec *executionContext) _AuthoredProductEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("AuthoredProductEdge")
-		case "cursor":
-			out.Values[i] = ec._AuthoredProductEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "node":
-			out.Values[i] = ec._AuthoredProductEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -43519,44 +41129,6 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "seo":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CatalogNode_seo(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "hasChildren":
 			out.Values[i] = ec._CatalogNode_hasChildren(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -43916,193 +41488,6 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 			}
 		case "node":
 			out.Values[i] = ec._CatalogNodeEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var catalogPendingChangeImplementors = []string{"CatalogPendingChange"}
-
-func (ec *executionContext) _CatalogPendingChange(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogPendingChange) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPendingChangeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogPendingChange")
-		case "kind":
-			out.Values[i] = ec._CatalogPendingChange_kind(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "uuid":
-			out.Values[i] = ec._CatalogPendingChange_uuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "effect":
-			out.Values[i] = ec._CatalogPendingChange_effect(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "product":
-			out.Values[i] = ec._CatalogPendingChange_product(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var catalogPendingChangeConnectionImplementors = []string{"CatalogPendingChangeConnection"}
-
-func (ec *executionContext) _CatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogPendingChangeConnection) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPendingChangeConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogPendingChangeConnection")
-		case "edges":
-			out.Values[i] = ec._CatalogPendingChangeConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "nodes":
-			out.Values[i] = ec._CatalogPendingChangeConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "pageInfo":
-			out.Values[i] = ec._CatalogPendingChangeConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "totalCount":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CatalogPendingChangeConnection_totalCount(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "complete":
-			out.Values[i] = ec._CatalogPendingChangeConnection_complete(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var catalogPendingChangeEdgeImplementors = []string{"CatalogPendingChangeEdge"}
-
-func (ec *executionContext) _CatalogPendingChangeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPendingChangeEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("CatalogPendingChangeEdge")
-		case "cursor":
-			out.Values[i] = ec._CatalogPendingChangeEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "node":
-			out.Values[i] = ec._CatalogPendingChangeEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -47870,11 +45255,6 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "mainImageAlt":
-			out.Values[i] = ec._Product_mainImageAlt(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "componentProducts":
 			field := field
 
@@ -48076,82 +45456,6 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 				}()
 				res = ec._Product_promotions(ctx, field, obj)
 				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "seo":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Product_seo(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.IsDeferred() {
-				deferredFieldSet.AddField(field)
-				fieldIndex := len(deferredFieldSet.Values) - 1
-				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, deferredFieldSet)
-				})
-
-				for _, deferrable := range field.Deferrables {
-					view, ok := deferLabelToView[deferrable.Label]
-					if !ok {
-						view = deferredFieldSet.NewView()
-						deferLabelToView[deferrable.Label] = view
-					}
-					view.AddIndices(fieldIndex)
-				}
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-		case "related":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Product_related(ctx, field, obj)
-				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -48396,6 +45700,44 @@ func (ec *executionContext) _ProductConnection(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "correctedTo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ProductConnection_correctedTo(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -48665,11 +46007,6 @@ func (ec *executionContext) _ProductFile(ctx context.Context, sel ast.SelectionS
 		case "attachedAt":
 			out.Values[i] = ec._ProductFile_attachedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		case "alt":
-			out.Values[i] = ec._ProductFile_alt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		case "file":
@@ -49294,11 +46631,6 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 			}
 		case "valid":
 			out.Values[i] = ec._PromotionCode_valid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "state":
-			out.Values[i] = ec._PromotionCode_state(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -50888,28 +48220,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "sitemap":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_sitemap(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "file":
 			field := field
 
@@ -50942,6 +48252,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_files(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "searchSuggestions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_searchSuggestions(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -51526,72 +48858,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "authoredProduct":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_authoredProduct(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "authoredProducts":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_authoredProducts(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "catalogPendingChanges":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_catalogPendingChanges(ctx, field)
-				if res == graphql.RequiredNull {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "catalogReleases":
 			field := field
 
@@ -51803,10 +49069,10 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 	return out
 }
 
-var relatedProductsImplementors = []string{"RelatedProducts"}
+var searchSuggestionsImplementors = []string{"SearchSuggestions"}
 
-func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.SelectionSet, obj *model.RelatedProducts) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, relatedProductsImplementors)
+func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.SelectionSet, obj *model.SearchSuggestions) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, searchSuggestionsImplementors)
 
 	out := graphql.NewFieldSet(fields)
 	deferredFieldSet := graphql.NewFieldSet(nil)
@@ -51814,57 +49080,24 @@ func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.Select
 	for i, field := range fields {
 		switch field.Name {
 		case "__typename":
-			out.Values[i] = graphql.MarshalString("RelatedProducts")
+			out.Values[i] = graphql.MarshalString("SearchSuggestions")
+		case "completions":
+			out.Values[i] = ec._SearchSuggestions_completions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "products":
+			out.Values[i] = ec._SearchSuggestions_products(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "nodes":
-			out.Values[i] = ec._RelatedProducts_nodes(ctx, field, obj)
+			out.Values[i] = ec._SearchSuggestions_nodes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var seoImplementors = []string{"Seo"}
-
-func (ec *executionContext) _Seo(ctx context.Context, sel ast.SelectionSet, obj *model.Seo) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, seoImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("Seo")
-		case "title":
-			out.Values[i] = ec._Seo_title(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "description":
-			out.Values[i] = ec._Seo_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "canonicalPath":
-			out.Values[i] = ec._Seo_canonicalPath(ctx, field, obj)
+		case "didYouMean":
+			out.Values[i] = ec._SearchSuggestions_didYouMean(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -52019,102 +49252,6 @@ func (ec *executionContext) _ShopperTokenCreatePayload(ctx context.Context, sel 
 			}
 		case "userErrors":
 			out.Values[i] = ec._ShopperTokenCreatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var sitemapImplementors = []string{"Sitemap"}
-
-func (ec *executionContext) _Sitemap(ctx context.Context, sel ast.SelectionSet, obj *release.SitemapPage) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, sitemapImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("Sitemap")
-		case "nodes":
-			out.Values[i] = ec._Sitemap_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "endCursor":
-			out.Values[i] = ec._Sitemap_endCursor(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var sitemapEntryImplementors = []string{"SitemapEntry"}
-
-func (ec *executionContext) _SitemapEntry(ctx context.Context, sel ast.SelectionSet, obj *release.SitemapEntry) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, sitemapEntryImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("SitemapEntry")
-		case "path":
-			out.Values[i] = ec._SitemapEntry_path(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "kind":
-			out.Values[i] = ec._SitemapEntry_kind(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "uuid":
-			out.Values[i] = ec._SitemapEntry_uuid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "updatedAt":
-			out.Values[i] = ec._SitemapEntry_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -53785,108 +50922,6 @@ func (ec *executionContext) marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodel�
 	return ret
 }
 
-func (ec *executionContext) marshalNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredProduct) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AuthoredProduct(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
-	return ec._AuthoredProductEdge(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, sel ast.SelectionSet, v store.SortBy) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
-		"ID":         store.SortID,
-		"UPDATED_AT": store.SortUpdatedAt,
-	}
-	marshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
-		store.SortID:        "ID",
-		store.SortUpdatedAt: "UPDATED_AT",
-	}
-)
-
-func (ec *executionContext) unmarshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, v any) (catalog.ProductStatus, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, sel ast.SelectionSet, v catalog.ProductStatus) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus = map[string]catalog.ProductStatus{
-		"LIVE":  catalog.ProductLive,
-		"DRAFT": catalog.ProductDraft,
-	}
-	marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus = map[catalog.ProductStatus]string{
-		catalog.ProductLive:  "LIVE",
-		catalog.ProductDraft: "DRAFT",
-	}
-)
-
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -54357,52 +51392,6 @@ var (
 	}
 )
 
-func (ec *executionContext) marshalNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogPendingChange) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChange) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CatalogPendingChange(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
-	return ec._CatalogPendingChangeEdge(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v catalog.PricebookRank) graphql.Marshaler {
 	return ec._CatalogPricebook(ctx, sel, &v)
 }
@@ -54479,48 +51468,6 @@ var (
 		routing.ResolvedByAge:     "OLDEST_CATALOG",
 		routing.ResolvedToNothing: "NOTHING_PUBLISHED",
 		routing.ResolvedByRequest: "REQUESTED_RELEASE",
-	}
-)
-
-func (ec *executionContext) unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, v any) (publish.ResourceKind, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, sel ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind = map[string]publish.ResourceKind{
-		"PRODUCT":        publish.ResourceProduct,
-		"PRICE":          publish.ResourcePrice,
-		"PRICE_MODIFIER": publish.ResourcePriceModifier,
-		"PRICEBOOK":      publish.ResourcePricebook,
-		"FILE":           publish.ResourceFile,
-		"NODE":           publish.ResourceNode,
-		"HIERARCHY":      publish.ResourceHierarchy,
-		"CATALOG":        publish.ResourceCatalog,
-		"ATTRIBUTE":      publish.ResourceAttribute,
-	}
-	marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind = map[publish.ResourceKind]string{
-		publish.ResourceProduct:       "PRODUCT",
-		publish.ResourcePrice:         "PRICE",
-		publish.ResourcePriceModifier: "PRICE_MODIFIER",
-		publish.ResourcePricebook:     "PRICEBOOK",
-		publish.ResourceFile:          "FILE",
-		publish.ResourceNode:          "NODE",
-		publish.ResourceHierarchy:     "HIERARCHY",
-		publish.ResourceCatalog:       "CATALOG",
-		publish.ResourceAttribute:     "ATTRIBUTE",
 	}
 )
 
@@ -55873,36 +52820,6 @@ func (ec *executionContext) unmarshalNPromotionCodeReleaseInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, v any) (code.CodeState, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, sel ast.SelectionSet, v code.CodeState) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState = map[string]code.CodeState{
-		"AVAILABLE": code.CodeAvailable,
-		"USED_UP":   code.CodeSpent,
-		"EXPIRED":   code.CodeEnded,
-	}
-	marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState = map[code.CodeState]string{
-		code.CodeAvailable: "AVAILABLE",
-		code.CodeSpent:     "USED_UP",
-		code.CodeEnded:     "EXPIRED",
-	}
-)
-
 func (ec *executionContext) marshalNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.PromotionCodeUsage) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -56169,26 +53086,6 @@ func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, sel ast.SelectionSet, v *model.RelatedProducts) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._RelatedProducts(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, sel ast.SelectionSet, v *model.Seo) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._Seo(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNSettingsUpdateInput2porticoᚋgraphᚋmodelᚐSettingsUpdateInput(ctx context.Context, v any) (model.SettingsUpdateInput, error) {
 	res, err := ec.unmarshalInputSettingsUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -56198,60 +53095,6 @@ func (ec *executionContext) unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋ
 	res, err := ec.unmarshalInputShopperTokenCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
-
-func (ec *executionContext) marshalNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.SitemapEntry) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx context.Context, sel ast.SelectionSet, v *release.SitemapEntry) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._SitemapEntry(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, v any) (release.SitemapKind, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[tmp]
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, sel ast.SelectionSet, v release.SitemapKind) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[v])
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
-}
-
-var (
-	unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[string]release.SitemapKind{
-		"NODE":    release.SitemapNode,
-		"PRODUCT": release.SitemapProduct,
-	}
-	marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[release.SitemapKind]string{
-		release.SitemapNode:    "NODE",
-		release.SitemapProduct: "PRODUCT",
-	}
-)
 
 func (ec *executionContext) marshalNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -56865,58 +53708,6 @@ func (ec *executionContext) marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋ
 	return ec._AuthoredNodeConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._AuthoredProduct(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._AuthoredProductConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputAuthoredProductOrder(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, v any) (*catalog.ProductStatus, error) {
-	if v == nil {
-		return nil, nil
-	}
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus[tmp]
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, sel ast.SelectionSet, v *catalog.ProductStatus) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus[*v])
-	return res
-}
-
-var (
-	unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus = map[string]catalog.ProductStatus{
-		"LIVE":  catalog.ProductLive,
-		"DRAFT": catalog.ProductDraft,
-	}
-	marshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus = map[catalog.ProductStatus]string{
-		catalog.ProductLive:  "LIVE",
-		catalog.ProductDraft: "DRAFT",
-	}
-)
-
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -57059,47 +53850,6 @@ func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmode
 	res, err := ec.unmarshalInputCatalogNodeOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
-
-func (ec *executionContext) marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._CatalogPendingChangeConnection(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, v any) (*publish.PendingEffect, error) {
-	if v == nil {
-		return nil, nil
-	}
-	tmp, err := graphql.UnmarshalString(v)
-	res := unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[tmp]
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, sel ast.SelectionSet, v *publish.PendingEffect) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	_ = sel
-	_ = ctx
-	res := graphql.MarshalString(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[*v])
-	return res
-}
-
-var (
-	unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect = map[string]publish.PendingEffect{
-		"ADD":    publish.PendingAdd,
-		"CHANGE": publish.PendingChange,
-		"REMOVE": publish.PendingRemove,
-		"NONE":   publish.PendingNone,
-	}
-	marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect = map[publish.PendingEffect]string{
-		publish.PendingAdd:    "ADD",
-		publish.PendingChange: "CHANGE",
-		publish.PendingRemove: "REMOVE",
-		publish.PendingNone:   "NONE",
-	}
-)
 
 func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx context.Context, v any) ([]*catalog.PricebookRank, error) {
 	if v == nil {
@@ -57578,14 +54328,6 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	return res
 }
 
-func (ec *executionContext) unmarshalOIntBounds2ᚖporticoᚋgraphᚋmodelᚐIntBounds(ctx context.Context, v any) (*model.IntBounds, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputIntBounds(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
 func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
 	if v == nil {
 		return nil, nil
@@ -57943,42 +54685,6 @@ func (ec *executionContext) marshalOPromotionCodeReleasePayload2ᚖporticoᚋgra
 	return ec._PromotionCodeReleasePayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx context.Context, v any) ([]code.CodeState, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]code.CodeState, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx context.Context, sel ast.SelectionSet, v []code.CodeState) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) marshalOPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx context.Context, sel ast.SelectionSet, v *model.PromotionCodeUsage) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -58179,6 +54885,13 @@ func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋ
 	return ec._PromotionUpdatePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, sel ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SearchSuggestions(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚋgatewayᚐSecret(ctx context.Context, v any) (*gateway.Secret, error) {
 	if v == nil {
 		return nil, nil
@@ -58224,13 +54937,6 @@ func (ec *executionContext) marshalOShopperTokenCreatePayload2ᚖporticoᚋgraph
 		return graphql.Null
 	}
 	return ec._ShopperTokenCreatePayload(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx context.Context, sel ast.SelectionSet, v *release.SitemapPage) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	return ec._Sitemap(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {

@@ -15,7 +15,6 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
-	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -431,137 +430,6 @@ func (x *planRun) fieldAuthoredNodeEdge(ctx context.Context, f *plan.Field, obj 
 		return x.writeNAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredNodeEdge")
-}
-
-var planAuthoredProduct = &plan.Object{
-	Name:      "AuthoredProduct",
-	Satisfies: []string{"AuthoredProduct", "Node"},
-	Fields: map[string]*plan.FieldInfo{
-		"id":        {Number: 1, NonNull: true},
-		"uuid":      {Number: 2, NonNull: true},
-		"name":      {Number: 3, NonNull: true},
-		"sku":       {Number: 4, NonNull: true},
-		"slug":      {Number: 5, NonNull: true},
-		"status":    {Number: 6, NonNull: true},
-		"createdAt": {Number: 7, NonNull: true},
-		"updatedAt": {Number: 8, NonNull: true},
-		"product":   {Number: 9, Resolver: true},
-	},
-}
-
-func (x *planRun) writeAuthoredProduct(ctx context.Context, fields *plan.Fields, obj *model.AuthoredProduct) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredProduct(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *model.AuthoredProduct) bool {
-	switch f.Number {
-	case 1: // id
-		return x.writeNID2string(ctx, f, obj.GlobalID())
-	case 2: // uuid
-		return x.writeNID2string(ctx, f, obj.ID)
-	case 3: // name
-		return x.writeNString2string(ctx, f, obj.Name)
-	case 4: // sku
-		return x.writeNString2string(ctx, f, obj.SKU)
-	case 5: // slug
-		return x.writeNString2string(ctx, f, obj.Slug)
-	case 6: // status
-		return x.writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, f, obj.Status)
-	case 7: // createdAt
-		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 8: // updatedAt
-		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 9: // product
-		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.AuthoredProduct().Product(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	}
-	return x.String("AuthoredProduct")
-}
-
-var planAuthoredProductConnection = &plan.Object{
-	Name:      "AuthoredProductConnection",
-	Satisfies: []string{"AuthoredProductConnection"},
-	Fields: map[string]*plan.FieldInfo{
-		"edges":      {Number: 1, NonNull: true},
-		"nodes":      {Number: 2, NonNull: true},
-		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true},
-	},
-}
-
-func (x *planRun) writeAuthoredProductConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuthoredProduct]) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredProductConnection(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredProductConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredProduct]) bool {
-	switch f.Number {
-	case 1: // edges
-		return x.writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
-	case 2: // nodes
-		return x.writeNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx, f, obj.Nodes)
-	case 3: // pageInfo
-		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
-	case 4: // totalCount
-		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNInt2int(ctx, f, v)
-	}
-	return x.String("AuthoredProductConnection")
-}
-
-var planAuthoredProductEdge = &plan.Object{
-	Name:      "AuthoredProductEdge",
-	Satisfies: []string{"AuthoredProductEdge"},
-	Fields: map[string]*plan.FieldInfo{
-		"cursor": {Number: 1, NonNull: true},
-		"node":   {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeAuthoredProductEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuthoredProduct]) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldAuthoredProductEdge(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldAuthoredProductEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredProduct]) bool {
-	switch f.Number {
-	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor())
-	case 2: // node
-		return x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Node)
-	}
-	return x.String("AuthoredProductEdge")
 }
 
 var planBreadcrumb = &plan.Object{
@@ -1133,14 +1001,13 @@ var planCatalogNode = &plan.Object{
 		"updatedAt":       {Number: 6, NonNull: true},
 		"publishedAt":     {Number: 7, NonNull: true},
 		"language":        {Number: 8, NonNull: true},
-		"seo":             {Number: 9, NonNull: true, Resolver: true},
-		"hasChildren":     {Number: 10, NonNull: true},
-		"hierarchy":       {Number: 11, NonNull: true, Resolver: true},
-		"parent":          {Number: 12, Resolver: true},
-		"breadcrumbs":     {Number: 13, NonNull: true, Resolver: true},
-		"children":        {Number: 14, NonNull: true, Resolver: true},
-		"curatedProducts": {Number: 15, NonNull: true, Resolver: true},
-		"products":        {Number: 16, NonNull: true, Resolver: true},
+		"hasChildren":     {Number: 9, NonNull: true},
+		"hierarchy":       {Number: 10, NonNull: true, Resolver: true},
+		"parent":          {Number: 11, Resolver: true},
+		"breadcrumbs":     {Number: 12, NonNull: true, Resolver: true},
+		"children":        {Number: 13, NonNull: true, Resolver: true},
+		"curatedProducts": {Number: 14, NonNull: true, Resolver: true},
+		"products":        {Number: 15, NonNull: true, Resolver: true},
 	},
 }
 
@@ -1175,33 +1042,27 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
 	case 8: // language
 		return x.writeNString2string(ctx, f, obj.Language)
-	case 9: // seo
-		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.CatalogNode().Seo(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 10: // hasChildren
+	case 9: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 11: // hierarchy
+	case 10: // hierarchy
 		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.CatalogNode().Hierarchy(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 12: // parent
+	case 11: // parent
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) { return x.resolvers.CatalogNode().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 13: // breadcrumbs
+	case 12: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.Breadcrumb, error) { return x.resolvers.CatalogNode().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, v)
-	case 14: // children
+	case 13: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_children_args)
 		if !ok {
 			return false
@@ -1213,13 +1074,13 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 15: // curatedProducts
+	case 14: // curatedProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.CatalogNode().CuratedProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 16: // products
+	case 15: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_products_args)
 		if !ok {
 			return false
@@ -1307,121 +1168,6 @@ func (x *planRun) fieldCatalogNodeEdge(ctx context.Context, f *plan.Field, obj *
 		return x.writeNCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.Node)
 	}
 	return x.String("CatalogNodeEdge")
-}
-
-var planCatalogPendingChange = &plan.Object{
-	Name:      "CatalogPendingChange",
-	Satisfies: []string{"CatalogPendingChange"},
-	Fields: map[string]*plan.FieldInfo{
-		"kind":    {Number: 1, NonNull: true},
-		"uuid":    {Number: 2, NonNull: true},
-		"effect":  {Number: 3},
-		"product": {Number: 4},
-	},
-}
-
-func (x *planRun) writeCatalogPendingChange(ctx context.Context, fields *plan.Fields, obj *model.CatalogPendingChange) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldCatalogPendingChange(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldCatalogPendingChange(ctx context.Context, f *plan.Field, obj *model.CatalogPendingChange) bool {
-	switch f.Number {
-	case 1: // kind
-		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, f, obj.Kind)
-	case 2: // uuid
-		return x.writeNID2string(ctx, f, obj.ID)
-	case 3: // effect
-		return x.writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx, f, obj.Effect)
-	case 4: // product
-		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Product)
-	}
-	return x.String("CatalogPendingChange")
-}
-
-var planCatalogPendingChangeConnection = &plan.Object{
-	Name:      "CatalogPendingChangeConnection",
-	Satisfies: []string{"CatalogPendingChangeConnection"},
-	Fields: map[string]*plan.FieldInfo{
-		"edges":      {Number: 1, NonNull: true},
-		"nodes":      {Number: 2, NonNull: true},
-		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true},
-		"complete":   {Number: 5, NonNull: true},
-	},
-}
-
-func (x *planRun) writeCatalogPendingChangeConnection(ctx context.Context, fields *plan.Fields, obj *model.CatalogPendingChangeConnection) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldCatalogPendingChangeConnection(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldCatalogPendingChangeConnection(ctx context.Context, f *plan.Field, obj *model.CatalogPendingChangeConnection) bool {
-	switch f.Number {
-	case 1: // edges
-		return x.writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
-	case 2: // nodes
-		return x.writeNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx, f, obj.Nodes)
-	case 3: // pageInfo
-		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
-	case 4: // totalCount
-		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNInt2int(ctx, f, v)
-	case 5: // complete
-		return x.writeNBoolean2bool(ctx, f, obj.Complete)
-	}
-	return x.String("CatalogPendingChangeConnection")
-}
-
-var planCatalogPendingChangeEdge = &plan.Object{
-	Name:      "CatalogPendingChangeEdge",
-	Satisfies: []string{"CatalogPendingChangeEdge"},
-	Fields: map[string]*plan.FieldInfo{
-		"cursor": {Number: 1, NonNull: true},
-		"node":   {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeCatalogPendingChangeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.CatalogPendingChange]) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldCatalogPendingChangeEdge(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldCatalogPendingChangeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.CatalogPendingChange]) bool {
-	switch f.Number {
-	case 1: // cursor
-		return x.writeNString2string(ctx, f, obj.Cursor())
-	case 2: // node
-		return x.writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, f, obj.Node)
-	}
-	return x.String("CatalogPendingChangeEdge")
 }
 
 var planCatalogPricebook = &plan.Object{
@@ -2799,15 +2545,12 @@ var planProduct = &plan.Object{
 		"childrenConnection":          {Number: 46, NonNull: true, Resolver: true},
 		"files":                       {Number: 47, NonNull: true, Resolver: true},
 		"mainImage":                   {Number: 48, Resolver: true},
-		"mainImageAlt":                {Number: 49},
-		"componentProducts":           {Number: 50, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 51, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 52, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 53, NonNull: true, Resolver: true},
-		"stock":                       {Number: 54, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 55, Dynamic: true, Resolver: true},
-		"seo":                         {Number: 56, NonNull: true, Resolver: true},
-		"related":                     {Number: 57, NonNull: true, Resolver: true},
+		"componentProducts":           {Number: 49, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 50, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 51, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 52, NonNull: true, Resolver: true},
+		"stock":                       {Number: 53, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 54, Dynamic: true, Resolver: true},
 	},
 }
 
@@ -2972,15 +2715,13 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 49: // mainImageAlt
-		return x.writeOString2ᚖstring(ctx, f, obj.MainImageAlt())
-	case 50: // componentProducts
+	case 49: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 51: // componentProductsConnection
+	case 50: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2992,19 +2733,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 52: // nodes
+	case 51: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 53: // breadcrumbs
+	case 52: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 54: // stock
+	case 53: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -3013,7 +2754,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 55: // promotions
+	case 54: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -3022,24 +2763,6 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
-	case 56: // seo
-		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 57: // related
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.RelatedProducts, error) {
-			return x.resolvers.Product().Related(ctx, obj, arguments["kind"].(*string), arguments["first"].(int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, f, v)
 	}
 	return x.String("Product")
 }
@@ -3136,11 +2859,12 @@ var planProductConnection = &plan.Object{
 	Name:      "ProductConnection",
 	Satisfies: []string{"ProductConnection"},
 	Fields: map[string]*plan.FieldInfo{
-		"edges":      {Number: 1, NonNull: true},
-		"nodes":      {Number: 2, NonNull: true},
-		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true},
-		"facets":     {Number: 5, NonNull: true},
+		"edges":       {Number: 1, NonNull: true},
+		"nodes":       {Number: 2, NonNull: true},
+		"pageInfo":    {Number: 3, NonNull: true},
+		"totalCount":  {Number: 4, NonNull: true, Resolver: true},
+		"facets":      {Number: 5, NonNull: true},
+		"correctedTo": {Number: 6, Resolver: true},
 	},
 }
 
@@ -3173,6 +2897,12 @@ func (x *planRun) fieldProductConnection(ctx context.Context, f *plan.Field, obj
 		return x.writeNInt2int(ctx, f, v)
 	case 5: // facets
 		return x.writeNProductFacets2ᚖporticoᚋgraphᚋmodelᚐProductFacets(ctx, f, obj.Facets())
+	case 6: // correctedTo
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.ProductConnection().CorrectedTo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
 	}
 	return x.String("ProductConnection")
 }
@@ -3285,8 +3015,7 @@ var planProductFile = &plan.Object{
 	Satisfies: []string{"ProductFile"},
 	Fields: map[string]*plan.FieldInfo{
 		"attachedAt": {Number: 1},
-		"alt":        {Number: 2, NonNull: true},
-		"file":       {Number: 3, NonNull: true},
+		"file":       {Number: 2, NonNull: true},
 	},
 }
 
@@ -3307,9 +3036,7 @@ func (x *planRun) fieldProductFile(ctx context.Context, f *plan.Field, obj *mode
 	switch f.Number {
 	case 1: // attachedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.AttachedAt)
-	case 2: // alt
-		return x.writeNString2string(ctx, f, obj.Alt())
-	case 3: // file
+	case 2: // file
 		return x.writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, obj.File)
 	}
 	return x.String("ProductFile")
@@ -3651,14 +3378,13 @@ var planPromotionCode = &plan.Object{
 		"uuid":        {Number: 2, NonNull: true},
 		"code":        {Number: 3, NonNull: true},
 		"valid":       {Number: 4, NonNull: true},
-		"state":       {Number: 5, NonNull: true},
-		"uses":        {Number: 6},
-		"maxUses":     {Number: 7},
-		"used":        {Number: 8, NonNull: true},
-		"consumeUnit": {Number: 9, NonNull: true},
-		"users":       {Number: 10},
-		"createdAt":   {Number: 11},
-		"promotion":   {Number: 12, NonNull: true, Resolver: true},
+		"uses":        {Number: 5},
+		"maxUses":     {Number: 6},
+		"used":        {Number: 7, NonNull: true},
+		"consumeUnit": {Number: 8, NonNull: true},
+		"users":       {Number: 9},
+		"createdAt":   {Number: 10},
+		"promotion":   {Number: 11, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3685,21 +3411,19 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *co
 		return x.writeNString2string(ctx, f, obj.Code)
 	case 4: // valid
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
-	case 5: // state
-		return x.writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, f, obj.State())
-	case 6: // uses
+	case 5: // uses
 		return x.writeOInt2ᚖint(ctx, f, obj.Uses())
-	case 7: // maxUses
+	case 6: // maxUses
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxUses)
-	case 8: // used
+	case 7: // used
 		return x.writeNInt2int(ctx, f, obj.Used)
-	case 9: // consumeUnit
+	case 8: // consumeUnit
 		return x.writeNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
-	case 10: // users
+	case 9: // users
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Users())
-	case 11: // createdAt
+	case 10: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt)
-	case 12: // promotion
+	case 11: // promotion
 		v, err := plan.Call(ctx, func() (*model.Promotion, error) { return x.resolvers.PromotionCode().Promotion(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4120,56 +3844,53 @@ var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
 	Fields: map[string]*plan.FieldInfo{
-		"product":               {Number: 1, Resolver: true},
-		"products":              {Number: 2, Resolver: true},
-		"productConfigured":     {Number: 3, Resolver: true},
-		"cartPreview":           {Number: 4, Resolver: true},
-		"hierarchy":             {Number: 5, Resolver: true},
-		"hierarchies":           {Number: 6, Resolver: true},
-		"catalogNode":           {Number: 7, Resolver: true},
-		"catalogNodes":          {Number: 8, Resolver: true},
-		"sitemap":               {Number: 9, Resolver: true},
-		"file":                  {Number: 10, Resolver: true},
-		"files":                 {Number: 11, Resolver: true},
-		"currencies":            {Number: 12, Resolver: true},
-		"locales":               {Number: 13, Resolver: true},
-		"channels":              {Number: 14, Resolver: true},
-		"attributes":            {Number: 15, Resolver: true},
-		"currency":              {Number: 16, Resolver: true},
-		"catalogResolution":     {Number: 17, Resolver: true},
-		"stock":                 {Number: 18, Resolver: true},
-		"stocks":                {Number: 19, Resolver: true},
-		"stocksById":            {Number: 20, Resolver: true},
-		"stockLocations":        {Number: 21, Resolver: true},
-		"stockTransactions":     {Number: 22, Resolver: true},
-		"stockTransaction":      {Number: 23, Resolver: true},
-		"promotion":             {Number: 24, Resolver: true},
-		"promotions":            {Number: 25, Resolver: true},
-		"promotionCode":         {Number: 26, Resolver: true},
-		"promotionCodes":        {Number: 27, Resolver: true},
-		"promotionCodeCheck":    {Number: 28, Resolver: true},
-		"promotionCodeUsages":   {Number: 29, Resolver: true},
-		"catalog":               {Number: 30, Resolver: true},
-		"catalogs":              {Number: 31, Resolver: true},
-		"catalogRule":           {Number: 32, Resolver: true},
-		"catalogRules":          {Number: 33, Resolver: true},
-		"authoredHierarchy":     {Number: 34, Resolver: true},
-		"authoredHierarchies":   {Number: 35, Resolver: true},
-		"authoredNode":          {Number: 36, Resolver: true},
-		"authoredNodes":         {Number: 37, Resolver: true},
-		"authoredProduct":       {Number: 38, Resolver: true},
-		"authoredProducts":      {Number: 39, Resolver: true},
-		"catalogPendingChanges": {Number: 40, Resolver: true},
-		"catalogReleases":       {Number: 41, Resolver: true},
-		"job":                   {Number: 42, Resolver: true},
-		"jobs":                  {Number: 43, Resolver: true},
-		"settings":              {Number: 44, Resolver: true},
-		"gateway":               {Number: 45, Resolver: true},
-		"gateways":              {Number: 46, Resolver: true},
-		"node":                  {Number: 47, Resolver: true},
-		"nodes":                 {Number: 48, Resolver: true},
-		"__type":                {Number: 49, Introspection: true},
-		"__schema":              {Number: 50, Introspection: true},
+		"product":             {Number: 1, Resolver: true},
+		"products":            {Number: 2, Resolver: true},
+		"productConfigured":   {Number: 3, Resolver: true},
+		"cartPreview":         {Number: 4, Resolver: true},
+		"hierarchy":           {Number: 5, Resolver: true},
+		"hierarchies":         {Number: 6, Resolver: true},
+		"catalogNode":         {Number: 7, Resolver: true},
+		"catalogNodes":        {Number: 8, Resolver: true},
+		"file":                {Number: 9, Resolver: true},
+		"files":               {Number: 10, Resolver: true},
+		"searchSuggestions":   {Number: 11, Resolver: true},
+		"currencies":          {Number: 12, Resolver: true},
+		"locales":             {Number: 13, Resolver: true},
+		"channels":            {Number: 14, Resolver: true},
+		"attributes":          {Number: 15, Resolver: true},
+		"currency":            {Number: 16, Resolver: true},
+		"catalogResolution":   {Number: 17, Resolver: true},
+		"stock":               {Number: 18, Resolver: true},
+		"stocks":              {Number: 19, Resolver: true},
+		"stocksById":          {Number: 20, Resolver: true},
+		"stockLocations":      {Number: 21, Resolver: true},
+		"stockTransactions":   {Number: 22, Resolver: true},
+		"stockTransaction":    {Number: 23, Resolver: true},
+		"promotion":           {Number: 24, Resolver: true},
+		"promotions":          {Number: 25, Resolver: true},
+		"promotionCode":       {Number: 26, Resolver: true},
+		"promotionCodes":      {Number: 27, Resolver: true},
+		"promotionCodeCheck":  {Number: 28, Resolver: true},
+		"promotionCodeUsages": {Number: 29, Resolver: true},
+		"catalog":             {Number: 30, Resolver: true},
+		"catalogs":            {Number: 31, Resolver: true},
+		"catalogRule":         {Number: 32, Resolver: true},
+		"catalogRules":        {Number: 33, Resolver: true},
+		"authoredHierarchy":   {Number: 34, Resolver: true},
+		"authoredHierarchies": {Number: 35, Resolver: true},
+		"authoredNode":        {Number: 36, Resolver: true},
+		"authoredNodes":       {Number: 37, Resolver: true},
+		"catalogReleases":     {Number: 38, Resolver: true},
+		"job":                 {Number: 39, Resolver: true},
+		"jobs":                {Number: 40, Resolver: true},
+		"settings":            {Number: 41, Resolver: true},
+		"gateway":             {Number: 42, Resolver: true},
+		"gateways":            {Number: 43, Resolver: true},
+		"node":                {Number: 44, Resolver: true},
+		"nodes":               {Number: 45, Resolver: true},
+		"__type":              {Number: 46, Introspection: true},
+		"__schema":            {Number: 47, Introspection: true},
 	},
 }
 
@@ -4276,19 +3997,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 9: // sitemap
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_sitemap_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*release.SitemapPage, error) {
-			return x.resolvers.Query().Sitemap(ctx, arguments["first"].(int), arguments["after"].(*string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx, f, v)
-	case 10: // file
+	case 9: // file
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_file_args)
 		if !ok {
 			return false
@@ -4298,7 +4007,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 11: // files
+	case 10: // files
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_files_args)
 		if !ok {
 			return false
@@ -4310,6 +4019,18 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 11: // searchSuggestions
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_searchSuggestions_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.SearchSuggestions, error) {
+			return x.resolvers.Query().SearchSuggestions(ctx, arguments["text"].(string), arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx, f, v)
 	case 12: // currencies
 		v, err := plan.Call(ctx, func() ([]*release.Currency, error) { return x.resolvers.Query().Currencies(ctx) })
 		if err != nil {
@@ -4374,7 +4095,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.StockConnection, error) {
-			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["available"].(*model.IntBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4486,7 +4207,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*model.PromotionCodeUsage], error) {
-			return x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(*string), arguments["code"].(*string), arguments["reference"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(string), arguments["code"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4586,43 +4307,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 38: // authoredProduct
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.AuthoredProduct, error) {
-			return x.resolvers.Query().AuthoredProduct(ctx, arguments["id"].(string))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 39: // authoredProducts
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredProduct], error) {
-			return x.resolvers.Query().AuthoredProducts(ctx, arguments["status"].(*catalog.ProductStatus), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 40: // catalogPendingChanges
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() (*model.CatalogPendingChangeConnection, error) {
-			return x.resolvers.Query().CatalogPendingChanges(ctx, arguments["catalogId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 41: // catalogReleases
+	case 38: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -4634,7 +4319,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 42: // job
+	case 39: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -4644,7 +4329,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 43: // jobs
+	case 40: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -4654,13 +4339,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 44: // settings
+	case 41: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 45: // gateway
+	case 42: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -4672,13 +4357,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 46: // gateways
+	case 43: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 47: // node
+	case 44: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4688,7 +4373,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 48: // nodes
+	case 45: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4698,28 +4383,31 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 49: // __type
+	case 46: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 50: // __schema
+	case 47: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
 }
 
-var planRelatedProducts = &plan.Object{
-	Name:      "RelatedProducts",
-	Satisfies: []string{"RelatedProducts"},
+var planSearchSuggestions = &plan.Object{
+	Name:      "SearchSuggestions",
+	Satisfies: []string{"SearchSuggestions"},
 	Fields: map[string]*plan.FieldInfo{
-		"nodes": {Number: 1, NonNull: true},
+		"completions": {Number: 1, NonNull: true},
+		"products":    {Number: 2, NonNull: true},
+		"nodes":       {Number: 3, NonNull: true},
+		"didYouMean":  {Number: 4},
 	},
 }
 
-func (x *planRun) writeRelatedProducts(ctx context.Context, fields *plan.Fields, obj *model.RelatedProducts) bool {
+func (x *planRun) writeSearchSuggestions(ctx context.Context, fields *plan.Fields, obj *model.SearchSuggestions) bool {
 	mark, valid := x.Mark(), true
 	for i := range fields.List {
 		f := &fields.List[i]
 		x.Begin(f)
-		if !x.fieldRelatedProducts(ctx, f, obj) {
+		if !x.fieldSearchSuggestions(ctx, f, obj) {
 			valid = x.Null(f) && valid
 		}
 		x.End()
@@ -4727,47 +4415,18 @@ func (x *planRun) writeRelatedProducts(ctx context.Context, fields *plan.Fields,
 	return x.Close(mark, valid)
 }
 
-func (x *planRun) fieldRelatedProducts(ctx context.Context, f *plan.Field, obj *model.RelatedProducts) bool {
+func (x *planRun) fieldSearchSuggestions(ctx context.Context, f *plan.Field, obj *model.SearchSuggestions) bool {
 	switch f.Number {
-	case 1: // nodes
-		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Nodes)
+	case 1: // completions
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Completions)
+	case 2: // products
+		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Products)
+	case 3: // nodes
+		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, obj.Nodes)
+	case 4: // didYouMean
+		return x.writeOString2ᚖstring(ctx, f, obj.DidYouMean)
 	}
-	return x.String("RelatedProducts")
-}
-
-var planSeo = &plan.Object{
-	Name:      "Seo",
-	Satisfies: []string{"Seo"},
-	Fields: map[string]*plan.FieldInfo{
-		"title":         {Number: 1, NonNull: true},
-		"description":   {Number: 2, NonNull: true},
-		"canonicalPath": {Number: 3},
-	},
-}
-
-func (x *planRun) writeSeo(ctx context.Context, fields *plan.Fields, obj *model.Seo) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldSeo(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldSeo(ctx context.Context, f *plan.Field, obj *model.Seo) bool {
-	switch f.Number {
-	case 1: // title
-		return x.writeNString2string(ctx, f, obj.Title)
-	case 2: // description
-		return x.writeNString2string(ctx, f, obj.Description)
-	case 3: // canonicalPath
-		return x.writeOString2ᚖstring(ctx, f, obj.CanonicalPath)
-	}
-	return x.String("Seo")
+	return x.String("SearchSuggestions")
 }
 
 var planSettings = &plan.Object{
@@ -4809,76 +4468,6 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 		return x.writeNString2string(ctx, f, obj.Locale)
 	}
 	return x.String("Settings")
-}
-
-var planSitemap = &plan.Object{
-	Name:      "Sitemap",
-	Satisfies: []string{"Sitemap"},
-	Fields: map[string]*plan.FieldInfo{
-		"nodes":     {Number: 1, NonNull: true},
-		"endCursor": {Number: 2},
-	},
-}
-
-func (x *planRun) writeSitemap(ctx context.Context, fields *plan.Fields, obj *release.SitemapPage) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldSitemap(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldSitemap(ctx context.Context, f *plan.Field, obj *release.SitemapPage) bool {
-	switch f.Number {
-	case 1: // nodes
-		return x.writeNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx, f, obj.Entries)
-	case 2: // endCursor
-		return x.writeOString2ᚖstring(ctx, f, obj.EndCursor())
-	}
-	return x.String("Sitemap")
-}
-
-var planSitemapEntry = &plan.Object{
-	Name:      "SitemapEntry",
-	Satisfies: []string{"SitemapEntry"},
-	Fields: map[string]*plan.FieldInfo{
-		"path":      {Number: 1, NonNull: true},
-		"kind":      {Number: 2, NonNull: true},
-		"uuid":      {Number: 3, NonNull: true},
-		"updatedAt": {Number: 4, NonNull: true},
-	},
-}
-
-func (x *planRun) writeSitemapEntry(ctx context.Context, fields *plan.Fields, obj *release.SitemapEntry) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldSitemapEntry(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldSitemapEntry(ctx context.Context, f *plan.Field, obj *release.SitemapEntry) bool {
-	switch f.Number {
-	case 1: // path
-		return x.writeNString2string(ctx, f, obj.Path)
-	case 2: // kind
-		return x.writeNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx, f, obj.Kind)
-	case 3: // uuid
-		return x.writeNID2string(ctx, f, obj.ID)
-	case 4: // updatedAt
-		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	}
-	return x.String("SitemapEntry")
 }
 
 var planStock = &plan.Object{
@@ -5430,13 +5019,6 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeCatalog(ctx, f.Of(planCatalog), obj)
-	case model.AuthoredProduct:
-		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), &obj)
-	case *model.AuthoredProduct:
-		if obj == nil {
-			return false
-		}
-		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), obj)
 	case model.AuthoredNode:
 		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), &obj)
 	case *model.AuthoredNode:
@@ -5543,47 +5125,6 @@ func (x *planRun) writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ct
 		x.End()
 	}
 	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx context.Context, f *plan.Field, v []*model.AuthoredProduct) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
-}
-
-func (x *planRun) writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredProduct]) bool {
-	return x.writeAuthoredProductEdge(ctx, f.Of(planAuthoredProductEdge), &v)
-}
-
-func (x *planRun) writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuthoredProduct]) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, f *plan.Field, v catalog.ProductStatus) bool {
-	return x.String(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
 }
 
 func (x *planRun) writeNBoolean2bool(ctx context.Context, f *plan.Field, v bool) bool {
@@ -5814,43 +5355,6 @@ func (x *planRun) writeNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogPendingChange) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx context.Context, f *plan.Field, v *model.CatalogPendingChange) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeCatalogPendingChange(ctx, f.Of(planCatalogPendingChange), v)
-}
-
-func (x *planRun) writeNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.CatalogPendingChange]) bool {
-	return x.writeCatalogPendingChangeEdge(ctx, f.Of(planCatalogPendingChangeEdge), &v)
-}
-
-func (x *planRun) writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.CatalogPendingChange]) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
 func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, f *plan.Field, v catalog.PricebookRank) bool {
 	return x.writeCatalogPricebook(ctx, f.Of(planCatalogPricebook), &v)
 }
@@ -5877,10 +5381,6 @@ func (x *planRun) writeNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelea
 
 func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx context.Context, f *plan.Field, v routing.ResolutionReason) bool {
 	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason[v])
-}
-
-func (x *planRun) writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, f *plan.Field, v publish.ResourceKind) bool {
-	return x.String(marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[v])
 }
 
 func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRule) bool {
@@ -6495,10 +5995,6 @@ func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋco
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, f *plan.Field, v code.CodeState) bool {
-	return x.String(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[v])
-}
-
 func (x *planRun) writeNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, f *plan.Field, v []*model.PromotionCodeUsage) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -6576,44 +6072,6 @@ func (x *planRun) writeNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐProm
 
 func (x *planRun) writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, f *plan.Field, v rule.PromotionType) bool {
 	return x.String(marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[v])
-}
-
-func (x *planRun) writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, f *plan.Field, v *model.RelatedProducts) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeRelatedProducts(ctx, f.Of(planRelatedProducts), v)
-}
-
-func (x *planRun) writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, f *plan.Field, v *model.Seo) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeSeo(ctx, f.Of(planSeo), v)
-}
-
-func (x *planRun) writeNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx context.Context, f *plan.Field, v []*release.SitemapEntry) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx context.Context, f *plan.Field, v *release.SitemapEntry) bool {
-	if v == nil {
-		return x.Missing(ctx)
-	}
-	return x.writeSitemapEntry(ctx, f.Of(planSitemapEntry), v)
-}
-
-func (x *planRun) writeNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, f *plan.Field, v release.SitemapKind) bool {
-	return x.String(marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[v])
 }
 
 func (x *planRun) writeNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {
@@ -6819,20 +6277,6 @@ func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConn
 	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
-func (x *planRun) writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
-}
-
-func (x *planRun) writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuthoredProduct]) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeAuthoredProductConnection(ctx, f.Of(planAuthoredProductConnection), v)
-}
-
 func (x *planRun) writeOBoolean2ᚖbool(ctx context.Context, f *plan.Field, v *bool) bool {
 	if v == nil {
 		return false
@@ -6887,20 +6331,6 @@ func (x *planRun) writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConne
 		return false
 	}
 	return x.writeCatalogNodeConnection(ctx, f.Of(planCatalogNodeConnection), v)
-}
-
-func (x *planRun) writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, f *plan.Field, v *model.CatalogPendingChangeConnection) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeCatalogPendingChangeConnection(ctx, f.Of(planCatalogPendingChangeConnection), v)
-}
-
-func (x *planRun) writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, f *plan.Field, v *publish.PendingEffect) bool {
-	if v == nil {
-		return false
-	}
-	return x.String(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[*v])
 }
 
 func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRelease) bool {
@@ -7265,18 +6695,18 @@ func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnect
 	return x.writePromotionConnection(ctx, f.Of(planPromotionConnection), v)
 }
 
+func (x *planRun) writeOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, f *plan.Field, v *model.SearchSuggestions) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSearchSuggestions(ctx, f.Of(planSearchSuggestions), v)
+}
+
 func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, f *plan.Field, v *store.Settings) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeSettings(ctx, f.Of(planSettings), v)
-}
-
-func (x *planRun) writeOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx context.Context, f *plan.Field, v *release.SitemapPage) bool {
-	if v == nil {
-		return false
-	}
-	return x.writeSitemap(ctx, f.Of(planSitemap), v)
 }
 
 func (x *planRun) writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {

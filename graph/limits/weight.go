@@ -54,6 +54,7 @@ var fieldWeights = map[string]float64{
 	"Query.catalog":               12,
 	"Query.catalogRule":           12,
 	"Query.files":                 16,
+	"Query.searchSuggestions":     64, // a search, and the names of 30 products
 
 	"Stock.transactions": 24,
 	"Promotion.codes":    24,
@@ -80,6 +81,7 @@ var fieldWeights = map[string]float64{
 	"Stock.product": 2, "StockTransaction.stock": 2, "StockTransaction.product": 2, "ComponentOption.product": 2, "AuthoredProduct.product": 2,
 	"CatalogRule.catalog": 2, "CatalogRelease.catalog": 2, "PromotionCodeUsage.promotion": 2,
 	"ProductFacets.tags":                  16,
+	"ProductConnection.correctedTo":       24,
 	"ProductFacets.productTypes":          16,
 	"ProductFacets.price":                 16,
 	"ProductFacets.groups":                64,

@@ -321,6 +321,21 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 			}
 		}
 	}
+	for _, text := range []string{"a", "an", "br", "brsuh", "paint brush", "oak missing", "for the wall", "anvil-", "ANVIL", "easeloak", "ea sel", "noms", "sku 1"} {
+		search, err := index.NewSearch(text)
+		require.NoError(t, err)
+		result, err := v.Searched(ctx, search)
+		require.NoError(t, err)
+		ids, err := v.ProductIDs(ctx, result.Found)
+		require.NoError(t, err)
+		scores := map[string]uint32{}
+		for i, id := range ids {
+			scores[id] = result.Scores[i]
+		}
+		suggestions, err := v.Suggest(ctx, text, 5)
+		require.NoError(t, err)
+		say("search", text, scores, result.CorrectedTo, suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
+	}
 	products, err := v.ProductsByID(ctx, c.products)
 	require.NoError(t, err)
 	every, err := v.Products(ctx, release.ProductQuery{Unlisted: true})

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -39,6 +40,7 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 	for id := range m.products {
 		h.ids = append(h.ids, id)
 	}
+	h.searchIn(t)
 	slices.Sort(h.nodes)
 	slices.Sort(h.ids)
 	found, err := storetest.View(t, s, release.ShopperContext{}).ProductsByID(t.Context(), h.ids)
@@ -58,6 +60,18 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 		h.products[parent].price = lowest
 	}
 	return h
+}
+
+// searchIn lets the model search in the shopper's languages.
+func (h *modelShop) searchIn(t *testing.T) {
+	v, known := storetest.View(t, h.Store, h.shopper()), map[string]map[string]uint32{}
+	h.searched = func(search index.Search) map[string]uint32 {
+		name := search.String()
+		if known[name] == nil {
+			known[name] = searchScores(t, v, search)
+		}
+		return known[name]
+	}
 }
 
 // drawQuery draws a query without a page. Its filter is mostly about one product, so that it

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/release"
 	"portico/store/release/segment"
 	"portico/store/storetest"
@@ -31,8 +32,9 @@ type model struct {
 	parents  map[string]string        // the live parent of each live child
 	children map[string][]string      // live children by live parent
 
-	languages []string          // the shopper's, without the base one
-	typed     map[string]string // the typed texts, by Search.String
+	languages []string                             // the shopper's, without the base one
+	typed     map[string]string                    // the typed texts, by Search.String
+	searched  func(index.Search) map[string]uint32 // the products of the release that a search finds, with their scores
 }
 
 type modelProduct struct {

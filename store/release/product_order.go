@@ -45,34 +45,28 @@ func (o *resultOrder) curatedFirst(ctx context.Context, found index.Ordinals) (i
 	if o.filter.byID() {
 		return o.ByUpdate(ctx, found)
 	}
+	if len(o.list.Head.Curated) == 0 {
+		return o.ByUpdate(ctx, found)
+	}
 	curated := intersectOrdered(o.list.Head.Curated, found)
 	rest := slices.DeleteFunc(found, func(place uint32) bool { return slices.Contains(curated, place) })
 	rest, err := o.ByUpdate(ctx, rest)
 	return append(curated, rest...), err
 }
 
-// byRelevance sorts products first that have more of the searched words in their
-// name or SKU.
+// byRelevance sorts the products first that answer the searches best.
 func (o *resultOrder) byRelevance(ctx context.Context, found index.Ordinals) error {
-	var named []index.OrdinalSet
-	for _, search := range o.filter.Searches {
-		words, err := o.Hits(ctx, search)
+	matches := make([]*index.Matches, len(o.filter.Searches))
+	for i, search := range o.filter.Searches {
+		result, err := o.Searched(ctx, search)
 		if err != nil {
 			return err
 		}
-		for _, word := range words {
-			named = append(named, word.Named)
-		}
+		matches[i] = &result.Matches
 	}
-	scores := make(map[uint32]int, len(found))
-	for _, place := range found {
-		for _, word := range named {
-			if word.Has(place) {
-				scores[place]++
-			}
-		}
+	if len(matches) > 0 {
+		index.SortByScore(found, o.Release.Ordinals, matches...)
 	}
-	slices.SortStableFunc(found, func(x, y uint32) int { return cmp.Compare(scores[y], scores[x]) })
 	return nil
 }
 

@@ -202,10 +202,10 @@ func (o *resultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 			return nil, err
 		}
 		if i == 0 && len(terms) == 0 {
-			found = slices.Clone(matching)
+			found = slices.Clone(matching.Found)
 			continue
 		}
-		found = index.Intersect(found, matching)
+		found = index.Intersect(found, matching.Found)
 	}
 	if o.named != nil {
 		return index.Intersect(found, o.named), nil

@@ -262,11 +262,13 @@ func (v *PriceBounds) GetLte() *string { return v.Lte }
 // Which products to return. All conditions must hold, at most 10. The text attributes and their operators are those of the REST filter.
 type ProductFilter struct {
 	// Search words, as a shopper types them: `oak cha`. Every word must be in the SKU, or in the name or
-	// description in the base language or one of the shopper's. Case and accents do not count. The last
-	// word also matches the beginning of a word. Thai, Chinese and other scripts without spaces need
-	// none, and their parts may match in different places. At most 200 characters and 20 words, without
-	// any query syntax. A text without a letter or digit matches everything. Sort by RELEVANCE for the
-	// best matches first.
+	// description in the base language or one of the shopper's. Case and accents do not count. Words also
+	// match in other forms (`chairs`), mistyped (`chiar`), and joined or split (`arm chair`). The last word,
+	// and every word of at most four, also matches the beginning of a word. If fewer than three products
+	// have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
+	// and their parts may match in different places. At most 200 characters and 20 words, without any query
+	// syntax. A text without a letter or digit matches everything. The best matches are first, unless the
+	// list has an `orderBy`.
 	Search *string `json:"search"`
 	// By id. The products are sorted last updated first, and curation is ignored.
 	Id *IDFilter `json:"id"`
@@ -286,9 +288,6 @@ type ProductFilter struct {
 	ProductTypes *TextFilter `json:"productTypes"`
 	// By tag: one of the product's tags must match.
 	Tags *TextFilter `json:"tags"`
-	// By live stock: true keeps the products with `availableForSale`, false the others. `inventory:read`. The response is
-	// not cached, and stock that changes between two pages can move rows.
-	InStock *bool `json:"inStock"`
 	// By the current price in the shopper's currency, sales included, as `orderBy: {field: PRICE}` sorts by it.
 	// Products without a price do not match.
 	Price *PriceBounds `json:"price"`
@@ -336,9 +335,6 @@ func (v *ProductFilter) GetProductTypes() *TextFilter { return v.ProductTypes }
 // GetTags returns ProductFilter.Tags, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetTags() *TextFilter { return v.Tags }
 
-// GetInStock returns ProductFilter.InStock, and is useful for accessing the field via an interface.
-func (v *ProductFilter) GetInStock() *bool { return v.InStock }
-
 // GetPrice returns ProductFilter.Price, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetPrice() *PriceBounds { return v.Price }
 
@@ -363,8 +359,6 @@ type ProductOrder struct {
 	Field ProductOrderField `json:"field"`
 	// Sort direction.
 	Direction OrderDirection `json:"direction"`
-	// Key of a sortable attribute, with the sort key ATTRIBUTE: `weight`. Ignored with others.
-	Attribute *string `json:"attribute"`
 }
 
 // GetField returns ProductOrder.Field, and is useful for accessing the field via an interface.
@@ -372,9 +366,6 @@ func (v *ProductOrder) GetField() ProductOrderField { return v.Field }
 
 // GetDirection returns ProductOrder.Direction, and is useful for accessing the field via an interface.
 func (v *ProductOrder) GetDirection() OrderDirection { return v.Direction }
-
-// GetAttribute returns ProductOrder.Attribute, and is useful for accessing the field via an interface.
-func (v *ProductOrder) GetAttribute() *string { return v.Attribute }
 
 // Sort keys of products.
 type ProductOrderField string
@@ -391,10 +382,8 @@ const (
 	// Current price in the shopper's currency. Products without a price come last in both directions. A
 	// sale changes the order when it begins or ends, except while a list is paged through by cursors.
 	ProductOrderFieldPrice ProductOrderField = "PRICE"
-	// A number or date of the merchant's own attributes, named by `attribute`. Products without a value come last in both directions.
-	ProductOrderFieldAttribute ProductOrderField = "ATTRIBUTE"
-	// Number of `search` words in the name or SKU: with ASC the best match is first, then the list's own
-	// order. Without `search`: the list's own order.
+	// How well products match `search`: with ASC the best match is first, then the list's own order. The
+	// default of lists with `search`. Without `search`: the list's own order.
 	ProductOrderFieldRelevance ProductOrderField = "RELEVANCE"
 )
 
@@ -404,7 +393,6 @@ var AllProductOrderField = []ProductOrderField{
 	ProductOrderFieldUpdatedAt,
 	ProductOrderFieldName,
 	ProductOrderFieldPrice,
-	ProductOrderFieldAttribute,
 	ProductOrderFieldRelevance,
 }
 
@@ -877,8 +865,7 @@ func (v *ShopBundleQueryProductComponentsProductComponentOptionsComponentOption)
 
 // ShopBundleQueryResponse is returned by ShopBundleQuery on success.
 type ShopBundleQueryResponse struct {
-	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
+	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
 	Product *ShopBundleQueryProduct `json:"product"`
 }
 
@@ -1128,22 +1115,6 @@ func (v *ShopCartQueryNodesAuthoredNode) GetTypename() *string { return v.Typena
 // GetId returns ShopCartQueryNodesAuthoredNode.Id, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesAuthoredNode) GetId() string { return v.Id }
 
-// ShopCartQueryNodesAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
-// The GraphQL type's documentation follows.
-//
-// A product as authored. Products are written by import.
-type ShopCartQueryNodesAuthoredProduct struct {
-	Typename *string `json:"__typename"`
-	// Global id: opaque and unique over all types.
-	Id string `json:"id"`
-}
-
-// GetTypename returns ShopCartQueryNodesAuthoredProduct.Typename, and is useful for accessing the field via an interface.
-func (v *ShopCartQueryNodesAuthoredProduct) GetTypename() *string { return v.Typename }
-
-// GetId returns ShopCartQueryNodesAuthoredProduct.Id, and is useful for accessing the field via an interface.
-func (v *ShopCartQueryNodesAuthoredProduct) GetId() string { return v.Id }
-
 // ShopCartQueryNodesCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.
 //
@@ -1284,7 +1255,6 @@ func (v *ShopCartQueryNodesJob) GetId() string { return v.Id }
 // ShopCartQueryNodesNode is implemented by the following types:
 // ShopCartQueryNodesAuthoredHierarchy
 // ShopCartQueryNodesAuthoredNode
-// ShopCartQueryNodesAuthoredProduct
 // ShopCartQueryNodesCatalog
 // ShopCartQueryNodesCatalogNode
 // ShopCartQueryNodesCatalogRelease
@@ -1312,7 +1282,6 @@ type ShopCartQueryNodesNode interface {
 
 func (v *ShopCartQueryNodesAuthoredHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode() {}
 func (v *ShopCartQueryNodesAuthoredNode) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
-func (v *ShopCartQueryNodesAuthoredProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()   {}
 func (v *ShopCartQueryNodesCatalog) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
 func (v *ShopCartQueryNodesCatalogNode) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
 func (v *ShopCartQueryNodesCatalogRelease) implementsGraphQLInterfaceShopCartQueryNodesNode()    {}
@@ -1344,9 +1313,6 @@ func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) erro
 		return json.Unmarshal(b, *v)
 	case "AuthoredNode":
 		*v = new(ShopCartQueryNodesAuthoredNode)
-		return json.Unmarshal(b, *v)
-	case "AuthoredProduct":
-		*v = new(ShopCartQueryNodesAuthoredProduct)
 		return json.Unmarshal(b, *v)
 	case "Catalog":
 		*v = new(ShopCartQueryNodesCatalog)
@@ -1408,14 +1374,6 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopCartQueryNodesAuthoredNode
-		}{typename, v}
-		return json.Marshal(result)
-	case *ShopCartQueryNodesAuthoredProduct:
-		typename = "AuthoredProduct"
-
-		result := struct {
-			TypeName string `json:"__typename"`
-			*ShopCartQueryNodesAuthoredProduct
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopCartQueryNodesCatalog:
@@ -2451,9 +2409,9 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo) GetEndCu
 
 // ShopCategoryQueryResponse is returned by ShopCategoryQuery on success.
 type ShopCategoryQueryResponse struct {
-	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
-	// have the slug or path, the one updated last.
-	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
+	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
+	// a node, its root. If several have the slug or path, the one updated last.
+	// Example: `catalogNode(id: "node-coffee") { name }`.
 	CatalogNode *ShopCategoryQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -2657,8 +2615,7 @@ func (v *ShopChildQueryProductChildByOptionsProductParentProduct) GetName() stri
 
 // ShopChildQueryResponse is returned by ShopChildQuery on success.
 type ShopChildQueryResponse struct {
-	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
+	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
 	Product *ShopChildQueryProduct `json:"product"`
 }
 
@@ -3536,13 +3493,13 @@ type ShopHomeQueryResponse struct {
 	// node lists are found by SKU, or with `includeChildren`.
 	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopHomeQueryProductsProductConnection `json:"products"`
-	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
-	// have the slug or path, the one updated last.
-	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
+	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
+	// a node, its root. If several have the slug or path, the one updated last.
+	// Example: `catalogNode(id: "node-coffee") { name }`.
 	Drinks *ShopHomeQueryDrinksCatalogNode `json:"drinks"`
-	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
-	// have the slug or path, the one updated last.
-	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
+	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
+	// a node, its root. If several have the slug or path, the one updated last.
+	// Example: `catalogNode(id: "node-coffee") { name }`.
 	Bakery *ShopHomeQueryBakeryCatalogNode `json:"bakery"`
 }
 
@@ -3794,9 +3751,9 @@ func (v *ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct) GetName(
 
 // ShopPageQueryResponse is returned by ShopPageQuery on success.
 type ShopPageQueryResponse struct {
-	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
-	// have the slug or path, the one updated last.
-	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
+	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
+	// a node, its root. If several have the slug or path, the one updated last.
+	// Example: `catalogNode(id: "node-coffee") { name }`.
 	CatalogNode *ShopPageQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -4622,8 +4579,7 @@ func (v *ShopProductQueryProductVariationsVariationOptionsVariationOption) GetSo
 
 // ShopProductQueryResponse is returned by ShopProductQuery on success.
 type ShopProductQueryResponse struct {
-	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
+	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
 	Product *ShopProductQueryProduct `json:"product"`
 }
 
@@ -5487,7 +5443,6 @@ func (v *ShopSuggestQueryResponse) GetProducts() *ShopSuggestQueryProductsProduc
 // ShopThingQueryNode is implemented by the following types:
 // ShopThingQueryNodeAuthoredHierarchy
 // ShopThingQueryNodeAuthoredNode
-// ShopThingQueryNodeAuthoredProduct
 // ShopThingQueryNodeCatalog
 // ShopThingQueryNodeCatalogNode
 // ShopThingQueryNodeCatalogRelease
@@ -5515,7 +5470,6 @@ type ShopThingQueryNode interface {
 
 func (v *ShopThingQueryNodeAuthoredHierarchy) implementsGraphQLInterfaceShopThingQueryNode() {}
 func (v *ShopThingQueryNodeAuthoredNode) implementsGraphQLInterfaceShopThingQueryNode()      {}
-func (v *ShopThingQueryNodeAuthoredProduct) implementsGraphQLInterfaceShopThingQueryNode()   {}
 func (v *ShopThingQueryNodeCatalog) implementsGraphQLInterfaceShopThingQueryNode()           {}
 func (v *ShopThingQueryNodeCatalogNode) implementsGraphQLInterfaceShopThingQueryNode()       {}
 func (v *ShopThingQueryNodeCatalogRelease) implementsGraphQLInterfaceShopThingQueryNode()    {}
@@ -5547,9 +5501,6 @@ func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 		return json.Unmarshal(b, *v)
 	case "AuthoredNode":
 		*v = new(ShopThingQueryNodeAuthoredNode)
-		return json.Unmarshal(b, *v)
-	case "AuthoredProduct":
-		*v = new(ShopThingQueryNodeAuthoredProduct)
 		return json.Unmarshal(b, *v)
 	case "Catalog":
 		*v = new(ShopThingQueryNodeCatalog)
@@ -5611,14 +5562,6 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopThingQueryNodeAuthoredNode
-		}{typename, v}
-		return json.Marshal(result)
-	case *ShopThingQueryNodeAuthoredProduct:
-		typename = "AuthoredProduct"
-
-		result := struct {
-			TypeName string `json:"__typename"`
-			*ShopThingQueryNodeAuthoredProduct
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopThingQueryNodeCatalog:
@@ -5748,22 +5691,6 @@ func (v *ShopThingQueryNodeAuthoredNode) GetTypename() *string { return v.Typena
 
 // GetId returns ShopThingQueryNodeAuthoredNode.Id, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeAuthoredNode) GetId() string { return v.Id }
-
-// ShopThingQueryNodeAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
-// The GraphQL type's documentation follows.
-//
-// A product as authored. Products are written by import.
-type ShopThingQueryNodeAuthoredProduct struct {
-	Typename *string `json:"__typename"`
-	// Global id: opaque and unique over all types.
-	Id string `json:"id"`
-}
-
-// GetTypename returns ShopThingQueryNodeAuthoredProduct.Typename, and is useful for accessing the field via an interface.
-func (v *ShopThingQueryNodeAuthoredProduct) GetTypename() *string { return v.Typename }
-
-// GetId returns ShopThingQueryNodeAuthoredProduct.Id, and is useful for accessing the field via an interface.
-func (v *ShopThingQueryNodeAuthoredProduct) GetId() string { return v.Id }
 
 // ShopThingQueryNodeCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.
@@ -6145,16 +6072,14 @@ func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetDescript
 
 // ShopTranslationsQueryResponse is returned by ShopTranslationsQuery on success.
 type ShopTranslationsQueryResponse struct {
-	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
-	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
+	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
 	Product *ShopTranslationsQueryProduct `json:"product"`
 }
 
 // GetProduct returns ShopTranslationsQueryResponse.Product, and is useful for accessing the field via an interface.
 func (v *ShopTranslationsQueryResponse) GetProduct() *ShopTranslationsQueryProduct { return v.Product }
 
-// Condition on a text. Texts are compared exactly, in the catalog's base language. In variables, null
-// members are ignored.
+// Condition on a text: exactly one of `eq` and `in`. Texts are compared exactly, in the catalog's base language.
 type TextFilter struct {
 	// Equal to this value.
 	Eq *string `json:"eq"`
