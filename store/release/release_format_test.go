@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "665b8efa6925e0a90ea98a2dc52e1a0aa5a9384290960dfa159d04868728a8c1"
+	formatSum   = "9025f19b973d595368e6d4358113714802706aad5405df849417c7a75e2bedc5"
 )
 
 func TestFormatOfReleases(t *testing.T) {
