@@ -211,8 +211,9 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 	})
 }
 
-func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
+func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset),
+		descendants: includeDescendants, variants: variants})
 }
 
 // productsOfSiblings lists the products of a node, loaded for all rows of its batch. A page after or
@@ -236,8 +237,8 @@ func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, f
 	return nodesOf(ctx, r.Resolver, obj, obj.BatchRow, nodesIn, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
-func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
+func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset), variants: variants})
 }
 
 // Node returns an object by its global id or its stored id.

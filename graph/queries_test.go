@@ -147,7 +147,7 @@ func requirePageQuery(t *testing.T, s *graphtest.Service, q pageQuery, values gr
 // caches of catalogs, rules, settings and releases, which isCachedStatement leaves out.
 func pageStatements() map[string]int {
 	return map[string]int{
-		"Home": 5, "MainMenu": 1, "CategoryFirstPage": 11, "CategorySheet": 5, "ByPrice": 10, "ProductPageBySlug": 11,
+		"Home": 5, "MainMenu": 1, "CategoryFirstPage": 47, "CategorySheet": 5, "ByPrice": 10, "ProductPageBySlug": 11,
 		"ProductByPath": 8, "VariantByOptions": 8, "VariantPrices": 7, "SearchFirstPage": 22, "WhileTyping": 12,
 		"Availability": 1, "CartPage": 6, "Promoted": 5, "BundlePrice": 8, "Related": 9, "BreadcrumbTrails": 5,
 		"Choices": 2, "BySku": 10, "NewProducts": 4, "Collection": 12, "ProductWithVariants": 10, "Predictive": 13,
@@ -166,7 +166,7 @@ func adventureWorksVariables() map[string]graphtest.Variables {
 		"bf574e20-5d15-53a5-914f-7386d50a950e", "road-bikes", "7e47203d-5d2f-5bbe-8271-00106a6d265f", "ecbdc847-dbd5-5c3c-892c-1d59ac045d2d"
 	line := graphtest.Variables{"productId": vestS, "quantity": 3}
 	return map[string]graphtest.Variables{
-		"CategoryFirstPage":   {"path": "cycles/bikes/road-bikes", "filter": graphtest.Variables{"tags": graphtest.Variables{"in": []string{"red"}}}},
+		"CategoryFirstPage":   {"path": "cycles/bikes/road-bikes", "filter": graphtest.Variables{"tags": graphtest.Variables{"in": []string{"red"}}, "price": graphtest.Variables{"gte": "10000"}}},
 		"CategorySheet":       {"slug": roadBikes, "offset": 4},
 		"ByPrice":             {"slug": roadBikes},
 		"ProductPageBySlug":   {"slug": "classic-vest-m1"},

@@ -21,6 +21,7 @@ import (
 	"portico/graph/document"
 	"portico/graph/generated"
 	"portico/graph/plan"
+	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
 )
@@ -144,7 +145,9 @@ func (e *Executor) RunPlan(ctx context.Context, query *document.PreparedOperatio
 		}
 		return body, nil, nil, err
 	}
-	e.CountExecutor(byPlan)
+	if !reqctx.IsWarming(ctx) {
+		e.CountExecutor(byPlan)
+	}
 	errs = graphql.GetErrors(ctx)
 	endStep(StepError(errs))
 	return body, found, errs, nil

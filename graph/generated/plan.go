@@ -289,21 +289,17 @@ var planAuthoredNode = &plan.Object{
 	Name:      "AuthoredNode",
 	Satisfies: []string{"AuthoredNode", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":                  {Number: 1, NonNull: true},
-		"uuid":                {Number: 2, NonNull: true},
-		"hierarchyUuid":       {Number: 3, NonNull: true},
-		"hierarchyId":         {Number: 4, NonNull: true},
-		"parentUuid":          {Number: 5, NonNull: true},
-		"parentId":            {Number: 6, NonNull: true},
-		"name":                {Number: 7, NonNull: true},
-		"slug":                {Number: 8, NonNull: true},
-		"description":         {Number: 9, NonNull: true},
-		"curatedProductUuids": {Number: 10, NonNull: true},
-		"curatedProductIds":   {Number: 11, NonNull: true},
-		"productCount":        {Number: 12, NonNull: true, Resolver: true},
-		"productUuids":        {Number: 13, NonNull: true, Resolver: true},
-		"productIds":          {Number: 14, NonNull: true, Resolver: true},
-		"updatedAt":           {Number: 15, NonNull: true},
+		"id":                {Number: 1, NonNull: true},
+		"uuid":              {Number: 2, NonNull: true},
+		"hierarchyId":       {Number: 3, NonNull: true},
+		"parentId":          {Number: 4, NonNull: true},
+		"name":              {Number: 5, NonNull: true},
+		"slug":              {Number: 6, NonNull: true},
+		"description":       {Number: 7, NonNull: true},
+		"curatedProductIds": {Number: 8, NonNull: true},
+		"productCount":      {Number: 9, NonNull: true, Resolver: true},
+		"productIds":        {Number: 10, NonNull: true, Resolver: true},
+		"updatedAt":         {Number: 11, NonNull: true},
 	},
 }
 
@@ -326,43 +322,25 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 		return x.writeNID2string(ctx, f, obj.GlobalID())
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 3: // hierarchyUuid
+	case 3: // hierarchyId
 		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 4: // hierarchyId
-		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 5: // parentUuid
+	case 4: // parentId
 		return x.writeNID2string(ctx, f, obj.ParentID)
-	case 6: // parentId
-		return x.writeNID2string(ctx, f, obj.ParentID)
-	case 7: // name
+	case 5: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 8: // slug
+	case 6: // slug
 		return x.writeNString2string(ctx, f, obj.Slug)
-	case 9: // description
+	case 7: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 10: // curatedProductUuids
+	case 8: // curatedProductIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 11: // curatedProductIds
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 12: // productCount
+	case 9: // productCount
 		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 13: // productUuids
-		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productUuids_args)
-		if !ok {
-			return false
-		}
-		v, err := plan.Call(ctx, func() ([]string, error) {
-			return x.resolvers.AuthoredNode().ProductUuids(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
-		})
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 14: // productIds
+	case 10: // productIds
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productIds_args)
 		if !ok {
 			return false
@@ -374,7 +352,7 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 15: // updatedAt
+	case 11: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredNode")
@@ -521,44 +499,11 @@ func (x *planRun) fieldBreadcrumbTrail(ctx context.Context, f *plan.Field, obj *
 	return x.String("BreadcrumbTrail")
 }
 
-var planBundleChoice = &plan.Object{
-	Name:      "BundleChoice",
-	Satisfies: []string{"BundleChoice"},
-	Fields: map[string]*plan.FieldInfo{
-		"component": {Number: 1, NonNull: true},
-		"options":   {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeBundleChoice(ctx context.Context, fields *plan.Fields, obj *release.BundleChoice) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldBundleChoice(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldBundleChoice(ctx context.Context, f *plan.Field, obj *release.BundleChoice) bool {
-	switch f.Number {
-	case 1: // component
-		return x.writeNString2string(ctx, f, obj.Component)
-	case 2: // options
-		return x.writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, f, obj.Options)
-	}
-	return x.String("BundleChoice")
-}
-
 var planBundleConfiguration = &plan.Object{
 	Name:      "BundleConfiguration",
 	Satisfies: []string{"BundleConfiguration"},
 	Fields: map[string]*plan.FieldInfo{
-		"choices":         {Number: 1, NonNull: true},
-		"selectedOptions": {Number: 2, NonNull: true},
+		"selectedOptions": {Number: 1, NonNull: true},
 	},
 }
 
@@ -577,9 +522,7 @@ func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fie
 
 func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, obj *release.BundleConfiguration) bool {
 	switch f.Number {
-	case 1: // choices
-		return x.writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, f, obj.Choices())
-	case 2: // selectedOptions
+	case 1: // selectedOptions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.SelectedOptions)
 	}
 	return x.String("BundleConfiguration")
@@ -855,17 +798,16 @@ var planCatalog = &plan.Object{
 	Name:      "Catalog",
 	Satisfies: []string{"Catalog", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":             {Number: 1, NonNull: true},
-		"uuid":           {Number: 2, NonNull: true},
-		"name":           {Number: 3, NonNull: true},
-		"hierarchyUuids": {Number: 4, NonNull: true},
-		"hierarchyIds":   {Number: 5, NonNull: true},
-		"pricebooks":     {Number: 6, NonNull: true},
-		"locale":         {Number: 7, NonNull: true},
-		"currency":       {Number: 8, NonNull: true},
-		"createdAt":      {Number: 9, NonNull: true},
-		"published":      {Number: 10, NonNull: true},
-		"held":           {Number: 11, NonNull: true},
+		"id":           {Number: 1, NonNull: true},
+		"uuid":         {Number: 2, NonNull: true},
+		"name":         {Number: 3, NonNull: true},
+		"hierarchyIds": {Number: 4, NonNull: true},
+		"pricebooks":   {Number: 5, NonNull: true},
+		"locale":       {Number: 6, NonNull: true},
+		"currency":     {Number: 7, NonNull: true},
+		"createdAt":    {Number: 8, NonNull: true},
+		"published":    {Number: 9, NonNull: true},
+		"held":         {Number: 10, NonNull: true},
 	},
 }
 
@@ -890,21 +832,19 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 4: // hierarchyUuids
+	case 4: // hierarchyIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
-	case 5: // hierarchyIds
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
-	case 6: // pricebooks
+	case 5: // pricebooks
 		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
-	case 7: // locale
+	case 6: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 8: // currency
+	case 7: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 9: // createdAt
+	case 8: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 10: // published
+	case 9: // published
 		return x.writeNBoolean2bool(ctx, f, obj.Published)
-	case 11: // held
+	case 10: // held
 		return x.writeNBoolean2bool(ctx, f, obj.Held)
 	}
 	return x.String("Catalog")
@@ -914,21 +854,19 @@ var planCatalogCandidate = &plan.Object{
 	Name:      "CatalogCandidate",
 	Satisfies: []string{"CatalogCandidate"},
 	Fields: map[string]*plan.FieldInfo{
-		"ruleUuid":    {Number: 1},
-		"ruleId":      {Number: 2},
-		"ruleName":    {Number: 3},
-		"catalogUuid": {Number: 4},
-		"catalogId":   {Number: 5},
-		"default":     {Number: 6, NonNull: true},
-		"score":       {Number: 7, NonNull: true},
-		"missed":      {Number: 8, NonNull: true},
-		"schedule":    {Number: 9, NonNull: true},
-		"account":     {Number: 10, NonNull: true},
-		"accountTag":  {Number: 11, NonNull: true},
-		"customer":    {Number: 12, NonNull: true},
-		"channel":     {Number: 13, NonNull: true},
-		"tag":         {Number: 14, NonNull: true},
-		"dropped":     {Number: 15},
+		"ruleId":     {Number: 1},
+		"ruleName":   {Number: 2},
+		"catalogId":  {Number: 3},
+		"default":    {Number: 4, NonNull: true},
+		"score":      {Number: 5, NonNull: true},
+		"missed":     {Number: 6, NonNull: true},
+		"schedule":   {Number: 7, NonNull: true},
+		"account":    {Number: 8, NonNull: true},
+		"accountTag": {Number: 9, NonNull: true},
+		"customer":   {Number: 10, NonNull: true},
+		"channel":    {Number: 11, NonNull: true},
+		"tag":        {Number: 12, NonNull: true},
+		"dropped":    {Number: 13},
 	},
 }
 
@@ -947,35 +885,31 @@ func (x *planRun) writeCatalogCandidate(ctx context.Context, fields *plan.Fields
 
 func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj *model.CatalogCandidate) bool {
 	switch f.Number {
-	case 1: // ruleUuid
+	case 1: // ruleId
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 2: // ruleId
-		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 3: // ruleName
+	case 2: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 4: // catalogUuid
+	case 3: // catalogId
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 5: // catalogId
-		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 6: // default
+	case 4: // default
 		return x.writeNBoolean2bool(ctx, f, obj.Default())
-	case 7: // score
+	case 5: // score
 		return x.writeNInt2int(ctx, f, obj.Score)
-	case 8: // missed
+	case 6: // missed
 		return x.writeNInt2int(ctx, f, obj.Missed)
-	case 9: // schedule
+	case 7: // schedule
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Schedule())
-	case 10: // account
+	case 8: // account
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Account())
-	case 11: // accountTag
+	case 9: // accountTag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.AccountTag())
-	case 12: // customer
+	case 10: // customer
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Customer())
-	case 13: // channel
+	case 11: // channel
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Channel())
-	case 14: // tag
+	case 12: // tag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Tag())
-	case 15: // dropped
+	case 13: // dropped
 		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx, f, obj.Dropped())
 	}
 	return x.String("CatalogCandidate")
@@ -1152,7 +1086,7 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["includeDescendants"].(bool), arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -1274,17 +1208,16 @@ var planCatalogRelease = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
-		"catalogUuid": {Number: 3, NonNull: true},
-		"catalogId":   {Number: 4, NonNull: true},
-		"catalog":     {Number: 5, Resolver: true},
-		"served":      {Number: 6, NonNull: true, Resolver: true},
-		"publishedAt": {Number: 7, NonNull: true},
-		"products":    {Number: 8, NonNull: true},
-		"locale":      {Number: 9, NonNull: true},
-		"locales":     {Number: 10, NonNull: true},
-		"added":       {Number: 11, NonNull: true},
-		"changed":     {Number: 12, NonNull: true},
-		"removed":     {Number: 13, NonNull: true},
+		"catalogId":   {Number: 3, NonNull: true},
+		"catalog":     {Number: 4, Resolver: true},
+		"served":      {Number: 5, NonNull: true, Resolver: true},
+		"publishedAt": {Number: 6, NonNull: true},
+		"products":    {Number: 7, NonNull: true},
+		"locale":      {Number: 8, NonNull: true},
+		"locales":     {Number: 9, NonNull: true},
+		"added":       {Number: 10, NonNull: true},
+		"changed":     {Number: 11, NonNull: true},
+		"removed":     {Number: 12, NonNull: true},
 	},
 }
 
@@ -1307,35 +1240,33 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNID2string(ctx, f, obj.GlobalID())
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.UUID())
-	case 3: // catalogUuid
+	case 3: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 4: // catalogId
-		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 5: // catalog
+	case 4: // catalog
 		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRelease().Catalog(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 6: // served
+	case 5: // served
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.CatalogRelease().Served(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBoolean2bool(ctx, f, v)
-	case 7: // publishedAt
+	case 6: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 8: // products
+	case 7: // products
 		return x.writeNInt2int(ctx, f, obj.Products)
-	case 9: // locale
+	case 8: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 10: // locales
+	case 9: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales)
-	case 11: // added
+	case 10: // added
 		return x.writeNInt2int(ctx, f, obj.Added)
-	case 12: // changed
+	case 11: // changed
 		return x.writeNInt2int(ctx, f, obj.Changed)
-	case 13: // removed
+	case 12: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
 	}
 	return x.String("CatalogRelease")
@@ -1348,19 +1279,16 @@ var planCatalogResolution = &plan.Object{
 		"at":          {Number: 1, NonNull: true},
 		"validUntil":  {Number: 2},
 		"reason":      {Number: 3, NonNull: true},
-		"catalogUuid": {Number: 4},
-		"catalogId":   {Number: 5},
-		"catalogName": {Number: 6},
-		"releaseUuid": {Number: 7},
-		"releaseId":   {Number: 8},
-		"publishedAt": {Number: 9},
-		"locales":     {Number: 10, NonNull: true},
-		"channels":    {Number: 11, NonNull: true},
-		"ruleUuid":    {Number: 12},
-		"ruleId":      {Number: 13},
-		"ruleName":    {Number: 14},
-		"tieBreak":    {Number: 15},
-		"candidates":  {Number: 16, NonNull: true},
+		"catalogId":   {Number: 4},
+		"catalogName": {Number: 5},
+		"releaseId":   {Number: 6},
+		"publishedAt": {Number: 7},
+		"locales":     {Number: 8, NonNull: true},
+		"channels":    {Number: 9, NonNull: true},
+		"ruleId":      {Number: 10},
+		"ruleName":    {Number: 11},
+		"tieBreak":    {Number: 12},
+		"candidates":  {Number: 13, NonNull: true},
 	},
 }
 
@@ -1385,31 +1313,25 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.ValidUntil)
 	case 3: // reason
 		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx, f, obj.Reason)
-	case 4: // catalogUuid
+	case 4: // catalogId
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 5: // catalogId
-		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 6: // catalogName
+	case 5: // catalogName
 		return x.writeOString2ᚖstring(ctx, f, obj.CatalogName())
-	case 7: // releaseUuid
+	case 6: // releaseId
 		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
-	case 8: // releaseId
-		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
-	case 9: // publishedAt
+	case 7: // publishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.PublishedAt())
-	case 10: // locales
+	case 8: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales())
-	case 11: // channels
+	case 9: // channels
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels())
-	case 12: // ruleUuid
+	case 10: // ruleId
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 13: // ruleId
-		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 14: // ruleName
+	case 11: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 15: // tieBreak
+	case 12: // tieBreak
 		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, f, obj.TieBreak())
-	case 16: // candidates
+	case 13: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
 	return x.String("CatalogResolution")
@@ -1587,38 +1509,6 @@ func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, o
 	return x.String("CatalogRuleSchedule")
 }
 
-var planChosenOption = &plan.Object{
-	Name:      "ChosenOption",
-	Satisfies: []string{"ChosenOption"},
-	Fields: map[string]*plan.FieldInfo{
-		"uuid":     {Number: 1, NonNull: true},
-		"quantity": {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeChosenOption(ctx context.Context, fields *plan.Fields, obj *release.BundleOption) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldChosenOption(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldChosenOption(ctx context.Context, f *plan.Field, obj *release.BundleOption) bool {
-	switch f.Number {
-	case 1: // uuid
-		return x.writeNID2string(ctx, f, obj.ID)
-	case 2: // quantity
-		return x.writeNInt2int(ctx, f, obj.Quantity)
-	}
-	return x.String("ChosenOption")
-}
-
 var planComponentOption = &plan.Object{
 	Name:      "ComponentOption",
 	Satisfies: []string{"ComponentOption"},
@@ -1667,16 +1557,14 @@ var planConfiguredProduct = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"product":              {Number: 1, NonNull: true, Resolver: true},
 		"bundleConfiguration":  {Number: 2, NonNull: true},
-		"pricebookUuid":        {Number: 3},
-		"pricebookId":          {Number: 4},
-		"price":                {Number: 5},
-		"displayPrice":         {Number: 6},
-		"originalPrice":        {Number: 7},
-		"originalDisplayPrice": {Number: 8},
-		"saleName":             {Number: 9},
-		"saleId":               {Number: 10},
-		"saleExpires":          {Number: 11},
-		"tiers":                {Number: 12, NonNull: true},
+		"pricebookId":          {Number: 3},
+		"price":                {Number: 4},
+		"displayPrice":         {Number: 5},
+		"originalPrice":        {Number: 6},
+		"originalDisplayPrice": {Number: 7},
+		"saleId":               {Number: 8},
+		"saleExpires":          {Number: 9},
+		"tiers":                {Number: 10, NonNull: true},
 	},
 }
 
@@ -1703,25 +1591,21 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 		return x.writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	case 2: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 3: // pricebookUuid
+	case 3: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 4: // pricebookId
-		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 5: // price
+	case 4: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 6: // displayPrice
+	case 5: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 7: // originalPrice
+	case 6: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 8: // originalDisplayPrice
+	case 7: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 9: // saleName
-		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
-	case 10: // saleId
+	case 8: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 11: // saleExpires
+	case 9: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 12: // tiers
+	case 10: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	}
 	return x.String("ConfiguredProduct")
@@ -2153,7 +2037,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -2441,10 +2325,9 @@ var planPrice = &plan.Object{
 	Name:      "Price",
 	Satisfies: []string{"Price"},
 	Fields: map[string]*plan.FieldInfo{
-		"money":       {Number: 1, NonNull: true, Resolver: true},
-		"amount":      {Number: 2, NonNull: true},
-		"currency":    {Number: 3, NonNull: true},
-		"includesTax": {Number: 4, NonNull: true},
+		"amount":      {Number: 1, NonNull: true},
+		"currency":    {Number: 2, NonNull: true},
+		"includesTax": {Number: 3, NonNull: true},
 	},
 }
 
@@ -2463,17 +2346,11 @@ func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *pric
 
 func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Price) bool {
 	switch f.Number {
-	case 1: // money
-		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.Price().Money(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
-	case 2: // amount
+	case 1: // amount
 		return x.writeNString2string(ctx, f, obj.Amount())
-	case 3: // currency
+	case 2: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 4: // includesTax
+	case 3: // includesTax
 		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
 	}
 	return x.String("Price")
@@ -2636,23 +2513,23 @@ var planProduct = &plan.Object{
 		"attributes":                  {Number: 14, NonNull: true, Resolver: true},
 		"priceModifiers":              {Number: 15, NonNull: true},
 		"modifiers":                   {Number: 16, NonNull: true},
-		"baseProduct":                 {Number: 17, NonNull: true},
-		"baseProductId":               {Number: 18},
-		"createdAt":                   {Number: 19, NonNull: true},
-		"updatedAt":                   {Number: 20, NonNull: true},
-		"publishedAt":                 {Number: 21, NonNull: true},
-		"language":                    {Number: 22, NonNull: true},
-		"translations":                {Number: 23, NonNull: true, Resolver: true},
-		"catalogUuid":                 {Number: 24, NonNull: true},
-		"catalogId":                   {Number: 25, NonNull: true},
-		"catalogSource":               {Number: 26, NonNull: true},
-		"pricebookUuid":               {Number: 27},
-		"pricebookId":                 {Number: 28},
-		"price":                       {Number: 29},
-		"displayPrice":                {Number: 30},
-		"originalPrice":               {Number: 31},
-		"originalDisplayPrice":        {Number: 32},
-		"saleName":                    {Number: 33},
+		"priceRange":                  {Number: 17, Resolver: true},
+		"originalPriceRange":          {Number: 18, Resolver: true},
+		"onSale":                      {Number: 19, NonNull: true, Resolver: true},
+		"baseProduct":                 {Number: 20, NonNull: true},
+		"baseProductId":               {Number: 21},
+		"createdAt":                   {Number: 22, NonNull: true},
+		"updatedAt":                   {Number: 23, NonNull: true},
+		"publishedAt":                 {Number: 24, NonNull: true},
+		"language":                    {Number: 25, NonNull: true},
+		"translations":                {Number: 26, NonNull: true, Resolver: true},
+		"catalogId":                   {Number: 27, NonNull: true},
+		"catalogSource":               {Number: 28, NonNull: true},
+		"pricebookId":                 {Number: 29},
+		"price":                       {Number: 30},
+		"displayPrice":                {Number: 31},
+		"originalPrice":               {Number: 32},
+		"originalDisplayPrice":        {Number: 33},
 		"saleId":                      {Number: 34},
 		"saleExpires":                 {Number: 35},
 		"tiers":                       {Number: 36, NonNull: true},
@@ -2663,21 +2540,22 @@ var planProduct = &plan.Object{
 		"shopperAttributes":           {Number: 41, NonNull: true},
 		"variations":                  {Number: 42, NonNull: true},
 		"childVariations":             {Number: 43, NonNull: true},
-		"variantOptions":              {Number: 44, NonNull: true},
-		"variationMatrix":             {Number: 45, NonNull: true},
-		"childOptionIds":              {Number: 46, NonNull: true},
-		"childByOptions":              {Number: 47, Resolver: true},
-		"parent":                      {Number: 48, Resolver: true},
-		"children":                    {Number: 49, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 50, NonNull: true, Resolver: true},
-		"files":                       {Number: 51, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 52, Resolver: true},
-		"componentProducts":           {Number: 53, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 54, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 55, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 56, NonNull: true, Resolver: true},
-		"stock":                       {Number: 57, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 58, Dynamic: true, Resolver: true},
+		"variationMatrix":             {Number: 44, NonNull: true},
+		"childOptionIds":              {Number: 45, NonNull: true},
+		"childByOptions":              {Number: 46, Resolver: true},
+		"parent":                      {Number: 47, Resolver: true},
+		"children":                    {Number: 48, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 49, NonNull: true, Resolver: true},
+		"files":                       {Number: 50, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 51, Resolver: true},
+		"componentProducts":           {Number: 52, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 53, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 54, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 55, NonNull: true, Resolver: true},
+		"stock":                       {Number: 56, Dynamic: true, Resolver: true},
+		"availability":                {Number: 57, Dynamic: true, Resolver: true},
+		"availableForSale":            {Number: 58, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 59, Dynamic: true, Resolver: true},
 	},
 }
 
@@ -2738,44 +2616,56 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
 	case 16: // modifiers
 		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
-	case 17: // baseProduct
+	case 17: // priceRange
+		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().PriceRange(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
+	case 18: // originalPriceRange
+		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().OriginalPriceRange(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
+	case 19: // onSale
+		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.Product().OnSale(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNBoolean2bool(ctx, f, v)
+	case 20: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
-	case 18: // baseProductId
+	case 21: // baseProductId
 		return x.writeOID2ᚖstring(ctx, f, obj.BaseProductID())
-	case 19: // createdAt
+	case 22: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt())
-	case 20: // updatedAt
+	case 23: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
-	case 21: // publishedAt
+	case 24: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 22: // language
+	case 25: // language
 		return x.writeNString2string(ctx, f, obj.Language())
-	case 23: // translations
+	case 26: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 24: // catalogUuid
+	case 27: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 25: // catalogId
-		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 26: // catalogSource
+	case 28: // catalogSource
 		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 27: // pricebookUuid
+	case 29: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 28: // pricebookId
-		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 29: // price
+	case 30: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 30: // displayPrice
+	case 31: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 31: // originalPrice
+	case 32: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 32: // originalDisplayPrice
+	case 33: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 33: // saleName
-		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
 	case 34: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
 	case 35: // saleExpires
@@ -2796,13 +2686,11 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
 	case 43: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 44: // variantOptions
-		return x.writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, f, obj.VariantOptions())
-	case 45: // variationMatrix
+	case 44: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
-	case 46: // childOptionIds
+	case 45: // childOptionIds
 		return x.writeNID2ᚕᚕstringᚄ(ctx, f, obj.ChildOptionIDs())
-	case 47: // childByOptions
+	case 46: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -2814,19 +2702,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 48: // parent
+	case 47: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 49: // children
+	case 48: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 50: // childrenConnection
+	case 49: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -2838,25 +2726,25 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 51: // files
+	case 50: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 52: // mainImage
+	case 51: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 53: // componentProducts
+	case 52: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 54: // componentProductsConnection
+	case 53: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2868,19 +2756,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 55: // nodes
+	case 54: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 56: // breadcrumbs
+	case 55: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 57: // stock
+	case 56: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2889,7 +2777,25 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 58: // promotions
+	case 57: // availability
+		if x.Hole(f, obj) {
+			return true
+		}
+		v, err := plan.Call(ctx, func() (*store.Availability, error) { return x.resolvers.Product().Availability(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, f, v)
+	case 58: // availableForSale
+		if x.Hole(f, obj) {
+			return true
+		}
+		v, err := plan.Call(ctx, func() (*bool, error) { return x.resolvers.Product().AvailableForSale(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOBoolean2ᚖbool(ctx, f, v)
+	case 59: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -3183,12 +3089,13 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"price":               {Number: 10},
-		"option":              {Number: 11},
-		"attribute":           {Number: 12},
-		"node":                {Number: 13},
-		"bounds":              {Number: 14, Resolver: true},
-		"and":                 {Number: 15, Resolver: true},
+		"inStock":             {Number: 10},
+		"price":               {Number: 11},
+		"option":              {Number: 12},
+		"attribute":           {Number: 13},
+		"node":                {Number: 14},
+		"bounds":              {Number: 15, Resolver: true},
+		"and":                 {Number: 16, Resolver: true},
 	},
 }
 
@@ -3225,21 +3132,23 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ProductTypes)
 	case 9: // tags
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
-	case 10: // price
+	case 10: // inStock
+		return x.writeOBoolean2ᚖbool(ctx, f, obj.InStock)
+	case 11: // price
 		return x.writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, f, obj.Price)
-	case 11: // option
+	case 12: // option
 		return x.writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, f, obj.Option)
-	case 12: // attribute
+	case 13: // attribute
 		return x.writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, f, obj.Attribute)
-	case 13: // node
+	case 14: // node
 		return x.writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, f, obj.Node)
-	case 14: // bounds
+	case 15: // bounds
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
-	case 15: // and
+	case 16: // and
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3247,6 +3156,38 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
 	}
 	return x.String("ProductFilterValues")
+}
+
+var planProductPriceRange = &plan.Object{
+	Name:      "ProductPriceRange",
+	Satisfies: []string{"ProductPriceRange"},
+	Fields: map[string]*plan.FieldInfo{
+		"min": {Number: 1, NonNull: true},
+		"max": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeProductPriceRange(ctx context.Context, fields *plan.Fields, obj *price.Range) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldProductPriceRange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldProductPriceRange(ctx context.Context, f *plan.Field, obj *price.Range) bool {
+	switch f.Number {
+	case 1: // min
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Min)
+	case 2: // max
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Max)
+	}
+	return x.String("ProductPriceRange")
 }
 
 var planProductPromotion = &plan.Object{
@@ -3400,14 +3341,12 @@ var planPromotion = &plan.Object{
 		"maxApplicationsPerCart": {Number: 13},
 		"schema":                 {Number: 14, NonNull: true},
 		"currencies":             {Number: 15, NonNull: true},
-		"targetCatalogUuids":     {Number: 16},
-		"targetCatalogs":         {Number: 17},
-		"itemConditions":         {Number: 18, NonNull: true},
-		"conditions":             {Number: 19},
-		"createdAt":              {Number: 20, NonNull: true},
-		"updatedAt":              {Number: 21, NonNull: true},
-		"codes":                  {Number: 22, Resolver: true},
-		"usages":                 {Number: 23, Resolver: true},
+		"targetCatalogs":         {Number: 16},
+		"conditions":             {Number: 17},
+		"createdAt":              {Number: 18, NonNull: true},
+		"updatedAt":              {Number: 19, NonNull: true},
+		"codes":                  {Number: 20, Resolver: true},
+		"usages":                 {Number: 21, Resolver: true},
 	},
 }
 
@@ -3464,19 +3403,15 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Schema)
 	case 15: // currencies
 		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
-	case 16: // targetCatalogUuids
+	case 16: // targetCatalogs
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
-	case 17: // targetCatalogs
-		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
-	case 18: // itemConditions
-		return x.writeNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, f, obj.ItemConditions())
-	case 19: // conditions
+	case 17: // conditions
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Conditions)
-	case 20: // createdAt
+	case 18: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 21: // updatedAt
+	case 19: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 22: // codes
+	case 20: // codes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_codes_args)
 		if !ok {
 			return false
@@ -3488,7 +3423,7 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 23: // usages
+	case 21: // usages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_usages_args)
 		if !ok {
 			return false
@@ -3865,44 +3800,6 @@ func (x *planRun) fieldPromotionCodeUsageEdge(ctx context.Context, f *plan.Field
 	return x.String("PromotionCodeUsageEdge")
 }
 
-var planPromotionCondition = &plan.Object{
-	Name:      "PromotionCondition",
-	Satisfies: []string{"PromotionCondition"},
-	Fields: map[string]*plan.FieldInfo{
-		"template": {Number: 1, NonNull: true},
-		"field":    {Number: 2, NonNull: true},
-		"type":     {Number: 3, NonNull: true},
-		"value":    {Number: 4, NonNull: true},
-	},
-}
-
-func (x *planRun) writePromotionCondition(ctx context.Context, fields *plan.Fields, obj *rule.Condition) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldPromotionCondition(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldPromotionCondition(ctx context.Context, f *plan.Field, obj *rule.Condition) bool {
-	switch f.Number {
-	case 1: // template
-		return x.writeNString2string(ctx, f, obj.Template)
-	case 2: // field
-		return x.writeNString2string(ctx, f, obj.Field)
-	case 3: // type
-		return x.writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx, f, obj.Type)
-	case 4: // value
-		return x.writeNString2string(ctx, f, obj.Value)
-	}
-	return x.String("PromotionCondition")
-}
-
 var planPromotionConnection = &plan.Object{
 	Name:      "PromotionConnection",
 	Satisfies: []string{"PromotionConnection"},
@@ -3950,9 +3847,8 @@ var planPromotionCurrency = &plan.Object{
 	Satisfies: []string{"PromotionCurrency"},
 	Fields: map[string]*plan.FieldInfo{
 		"currency":   {Number: 1, NonNull: true},
-		"money":      {Number: 2, Resolver: true},
-		"amount":     {Number: 3},
-		"percentage": {Number: 4},
+		"amount":     {Number: 2},
+		"percentage": {Number: 3},
 	},
 }
 
@@ -3973,15 +3869,9 @@ func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj
 	switch f.Number {
 	case 1: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 2: // money
-		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.PromotionCurrency().Money(ctx, obj) })
-		if err != nil {
-			return x.Fail(ctx, err)
-		}
-		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
-	case 3: // amount
+	case 2: // amount
 		return x.writeOString2ᚖstring(ctx, f, obj.Amount())
-	case 4: // percentage
+	case 3: // percentage
 		return x.writeOString2ᚖstring(ctx, f, obj.Percent())
 	}
 	return x.String("PromotionCurrency")
@@ -4087,7 +3977,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Product, error) {
-			return x.resolvers.Query().Product(ctx, arguments["by"].(*model.ProductIdentifierInput), arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().Product(ctx, arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4099,7 +3989,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4157,7 +4047,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) {
-			return x.resolvers.Query().CatalogNode(ctx, arguments["by"].(*model.CatalogNodeIdentifierInput), arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().CatalogNode(ctx, arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4561,11 +4451,12 @@ var planSettings = &plan.Object{
 	Name:      "Settings",
 	Satisfies: []string{"Settings"},
 	Fields: map[string]*plan.FieldInfo{
-		"pageLength":      {Number: 1, NonNull: true},
-		"pageLengthMax":   {Number: 2, NonNull: true},
-		"pageOffsetLimit": {Number: 3, NonNull: true},
-		"currency":        {Number: 4, NonNull: true},
-		"locale":          {Number: 5, NonNull: true},
+		"pageLength":        {Number: 1, NonNull: true},
+		"pageLengthMax":     {Number: 2, NonNull: true},
+		"pageOffsetLimit":   {Number: 3, NonNull: true},
+		"currency":          {Number: 4, NonNull: true},
+		"locale":            {Number: 5, NonNull: true},
+		"lowStockThreshold": {Number: 6, NonNull: true},
 	},
 }
 
@@ -4594,6 +4485,8 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 		return x.writeNString2string(ctx, f, obj.Currency)
 	case 5: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
+	case 6: // lowStockThreshold
+		return x.writeNInt2int(ctx, f, obj.LowStockThreshold)
 	}
 	return x.String("Settings")
 }
@@ -4824,18 +4717,17 @@ var planStockTransaction = &plan.Object{
 	Satisfies: []string{"StockTransaction"},
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":           {Number: 1, NonNull: true},
-		"productUuid":    {Number: 2, NonNull: true},
-		"productId":      {Number: 3, NonNull: true},
-		"product":        {Number: 4, Resolver: true},
-		"action":         {Number: 5, NonNull: true},
-		"quantity":       {Number: 6, NonNull: true},
-		"availableDelta": {Number: 7, NonNull: true},
-		"allocatedDelta": {Number: 8, NonNull: true},
-		"reason":         {Number: 9, NonNull: true},
-		"reference":      {Number: 10, NonNull: true},
-		"actor":          {Number: 11, NonNull: true},
-		"createdAt":      {Number: 12, NonNull: true},
-		"stock":          {Number: 13, Resolver: true},
+		"productId":      {Number: 2, NonNull: true},
+		"product":        {Number: 3, Resolver: true},
+		"action":         {Number: 4, NonNull: true},
+		"quantity":       {Number: 5, NonNull: true},
+		"availableDelta": {Number: 6, NonNull: true},
+		"allocatedDelta": {Number: 7, NonNull: true},
+		"reason":         {Number: 8, NonNull: true},
+		"reference":      {Number: 9, NonNull: true},
+		"actor":          {Number: 10, NonNull: true},
+		"createdAt":      {Number: 11, NonNull: true},
+		"stock":          {Number: 12, Resolver: true},
 	},
 }
 
@@ -4856,33 +4748,31 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 2: // productUuid
+	case 2: // productId
 		return x.writeNID2string(ctx, f, obj.ProductID)
-	case 3: // productId
-		return x.writeNID2string(ctx, f, obj.ProductID)
-	case 4: // product
+	case 3: // product
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.StockTransaction().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 5: // action
+	case 4: // action
 		return x.writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, f, obj.Action)
-	case 6: // quantity
+	case 5: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
-	case 7: // availableDelta
+	case 6: // availableDelta
 		return x.writeNInt2int(ctx, f, obj.AvailableDelta)
-	case 8: // allocatedDelta
+	case 7: // allocatedDelta
 		return x.writeNInt2int(ctx, f, obj.AllocatedDelta)
-	case 9: // reason
+	case 8: // reason
 		return x.writeNString2string(ctx, f, obj.Reason)
-	case 10: // reference
+	case 9: // reference
 		return x.writeNString2string(ctx, f, obj.Reference)
-	case 11: // actor
+	case 10: // actor
 		return x.writeNString2string(ctx, f, obj.ActorName())
-	case 12: // createdAt
+	case 11: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 13: // stock
+	case 12: // stock
 		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.StockTransaction().Stock(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4996,38 +4886,6 @@ func (x *planRun) fieldTextFilterValues(ctx context.Context, f *plan.Field, obj 
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
 	}
 	return x.String("TextFilterValues")
-}
-
-var planVariantOptions = &plan.Object{
-	Name:      "VariantOptions",
-	Satisfies: []string{"VariantOptions"},
-	Fields: map[string]*plan.FieldInfo{
-		"uuid":        {Number: 1, NonNull: true},
-		"optionUuids": {Number: 2, NonNull: true},
-	},
-}
-
-func (x *planRun) writeVariantOptions(ctx context.Context, fields *plan.Fields, obj *release.VariantOptions) bool {
-	mark, valid := x.Mark(), true
-	for i := range fields.List {
-		f := &fields.List[i]
-		x.Begin(f)
-		if !x.fieldVariantOptions(ctx, f, obj) {
-			valid = x.Null(f) && valid
-		}
-		x.End()
-	}
-	return x.Close(mark, valid)
-}
-
-func (x *planRun) fieldVariantOptions(ctx context.Context, f *plan.Field, obj *release.VariantOptions) bool {
-	switch f.Number {
-	case 1: // uuid
-		return x.writeNID2string(ctx, f, obj.UUID)
-	case 2: // optionUuids
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.OptionUUIDs)
-	}
-	return x.String("VariantOptions")
 }
 
 var planVariation = &plan.Object{
@@ -5334,23 +5192,6 @@ func (x *planRun) writeNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodelᚐBreadcrumbT
 	return x.writeBreadcrumbTrail(ctx, f.Of(planBreadcrumbTrail), v)
 }
 
-func (x *planRun) writeNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, f *plan.Field, v release.BundleChoice) bool {
-	return x.writeBundleChoice(ctx, f.Of(planBundleChoice), &v)
-}
-
-func (x *planRun) writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx context.Context, f *plan.Field, v []release.BundleChoice) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
 func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx context.Context, f *plan.Field, v release.BundleConfiguration) bool {
 	return x.writeBundleConfiguration(ctx, f.Of(planBundleConfiguration), &v)
 }
@@ -5609,23 +5450,6 @@ func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐSched
 	for i := range v {
 		x.Element(i)
 		if !x.writeNCatalogRuleSchedule2porticoᚋstoreᚋcatalogᚐSchedule(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, f *plan.Field, v release.BundleOption) bool {
-	return x.writeChosenOption(ctx, f.Of(planChosenOption), &v)
-}
-
-func (x *planRun) writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, f *plan.Field, v []release.BundleOption) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -6229,27 +6053,6 @@ func (x *planRun) writeNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdge
 	return x.CloseList(mark, valid)
 }
 
-func (x *planRun) writeNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx context.Context, f *plan.Field, v rule.Condition) bool {
-	return x.writePromotionCondition(ctx, f.Of(planPromotionCondition), &v)
-}
-
-func (x *planRun) writeNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx context.Context, f *plan.Field, v []rule.Condition) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx context.Context, f *plan.Field, v rule.ConditionType) bool {
-	return x.String(marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[v])
-}
-
 func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, f *plan.Field, v rule.PromotionCurrency) bool {
 	return x.writePromotionCurrency(ctx, f.Of(planPromotionCurrency), &v)
 }
@@ -6393,23 +6196,6 @@ func (x *planRun) writeNString2ᚕstringᚄ(ctx context.Context, f *plan.Field, 
 	for i := range v {
 		x.Element(i)
 		if !x.writeNString2string(ctx, f, v[i]) {
-			x.NullElement()
-			valid = false
-		}
-		x.End()
-	}
-	return x.CloseList(mark, valid)
-}
-
-func (x *planRun) writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx context.Context, f *plan.Field, v release.VariantOptions) bool {
-	return x.writeVariantOptions(ctx, f.Of(planVariantOptions), &v)
-}
-
-func (x *planRun) writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx context.Context, f *plan.Field, v []release.VariantOptions) bool {
-	mark, valid := x.Open(), true
-	for i := range v {
-		x.Element(i)
-		if !x.writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -6865,11 +6651,25 @@ func (x *planRun) writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 	return x.writeProduct(ctx, f.Of(planProduct), v)
 }
 
+func (x *planRun) writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, f *plan.Field, v *store.Availability) bool {
+	if v == nil {
+		return false
+	}
+	return x.String(marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[*v])
+}
+
 func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, f *plan.Field, v *model.ProductConnection) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
+}
+
+func (x *planRun) writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx context.Context, f *plan.Field, v *price.Range) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeProductPriceRange(ctx, f.Of(planProductPriceRange), v)
 }
 
 func (x *planRun) writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, f *plan.Field, v []*cart.PublicPromotion) bool {

@@ -75,8 +75,11 @@ var scopeTable = map[string]string{
 	"Query.promotionCode":  "promotions:read",
 	"Query.promotionCodes": "promotions:read",
 
-	"Product.stock":    "inventory:read",
-	"Query.stocksById": "inventory:read",
+	"Product.stock":            "inventory:read",
+	"Product.availability":     "inventory:read",
+	"Product.availableForSale": "inventory:read",
+	"ProductFilter.inStock":    "inventory:read",
+	"Query.stocksById":         "inventory:read",
 	// The ledger tells who did what for which order, which no storefront's
 	// token may read; the numbers are for all that may read stock.
 	"Stock.transactions":      "inventory:write",

@@ -40,6 +40,7 @@ var addedSinceRows = []string{
 	"product.sku",
 	"product.slug",
 	`TABLE attribute`,
+	"settings.low_stock_threshold",
 }
 
 // migrateRows opens a database whose release stores each base price in a row of its own, and

@@ -155,6 +155,18 @@ func (w *releaseWriter) sparseEnd(ctx context.Context) error {
 	return w.writeSparse(ctx)
 }
 
+// writeAttributes writes the declarations of attributes. A delta has those of its base.
+func (w *releaseWriter) writeAttributes(ctx context.Context) error {
+	if w.plan.delta != nil {
+		return nil
+	}
+	attributes := w.plan.attributes
+	if attributes == nil {
+		attributes = segment.Attributes{}
+	}
+	return w.writeChunks(ctx, [][]any{{w.release.ID, segment.ListAttributes, "", 0, store.Encode(attributes)}})
+}
+
 // wordChunkSize is the approximate size of a chunk, in bytes.
 const wordChunkSize = 16 << 10
 

@@ -48,6 +48,15 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 			h.products[id].price = price.Minor
 		}
 	}
+	for parent, children := range h.children {
+		lowest := int64(0)
+		for _, child := range children {
+			if price := h.products[child].price; price != 0 && (lowest == 0 || price < lowest) {
+				lowest = price
+			}
+		}
+		h.products[parent].price = lowest
+	}
 	return h
 }
 
@@ -56,6 +65,8 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 func (h *modelShop) drawQuery(t *rapid.T) release.ProductQuery {
 	query := release.ProductQuery{NodeID: rapid.SampledFrom(h.nodes).Draw(t, "node")}
 	query.Unlisted = rapid.Bool().Draw(t, "unlisted") // ignored in a node
+	query.Descendants = rapid.Bool().Draw(t, "descendants")
+	query.Variants = rapid.SampledFrom([]release.Variants{release.VariantsAsListed, release.VariantsAsListed, release.VariantsParents, release.VariantsChildren}).Draw(t, "variants")
 	about := h.products[rapid.SampledFrom(h.ids).Draw(t, "about")]
 	if list := h.attached[query.NodeID]; len(list) > 0 && !query.Unlisted {
 		about = h.products[rapid.SampledFrom(list).Draw(t, "about listed")]

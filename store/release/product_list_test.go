@@ -97,7 +97,7 @@ func requireItems(t require.TestingT, h *modelShop, query release.ProductQuery, 
 	}
 	for _, product := range slice.Items {
 		got = append(got, product.ID())
-		require.Equal(t, slices.Contains(h.curated[query.NodeID], product.ID()), product.Curated, "curated: %s", product.ID())
+		require.Equal(t, slices.Contains(h.exchanged(h.curated[query.NodeID], query), product.ID()), product.Curated, "curated: %s", product.ID())
 	}
 	require.Equal(t, wanted, got)
 	require.Len(t, slice.Cursors(), len(got))

@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "114fb6f1d36b3c4fc9e7dda74fb2dac214bcc35de97db70d3c3c7d68b728bda9"
+	formatSum   = "665b8efa6925e0a90ea98a2dc52e1a0aa5a9384290960dfa159d04868728a8c1"
 )
 
 func TestFormatOfReleases(t *testing.T) {

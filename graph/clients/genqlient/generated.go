@@ -286,6 +286,9 @@ type ProductFilter struct {
 	ProductTypes *TextFilter `json:"productTypes"`
 	// By tag: one of the product's tags must match.
 	Tags *TextFilter `json:"tags"`
+	// By live stock: true keeps the products with `availableForSale`, false the others. `inventory:read`. The response is
+	// not cached, and stock that changes between two pages can move rows.
+	InStock *bool `json:"inStock"`
 	// By the current price in the shopper's currency, sales included, as `orderBy: {field: PRICE}` sorts by it.
 	// Products without a price do not match.
 	Price *PriceBounds `json:"price"`
@@ -333,6 +336,9 @@ func (v *ProductFilter) GetProductTypes() *TextFilter { return v.ProductTypes }
 // GetTags returns ProductFilter.Tags, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetTags() *TextFilter { return v.Tags }
 
+// GetInStock returns ProductFilter.InStock, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetInStock() *bool { return v.InStock }
+
 // GetPrice returns ProductFilter.Price, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetPrice() *PriceBounds { return v.Price }
 
@@ -357,6 +363,8 @@ type ProductOrder struct {
 	Field ProductOrderField `json:"field"`
 	// Sort direction.
 	Direction OrderDirection `json:"direction"`
+	// Key of a sortable attribute, with the sort key ATTRIBUTE: `weight`. Ignored with others.
+	Attribute *string `json:"attribute"`
 }
 
 // GetField returns ProductOrder.Field, and is useful for accessing the field via an interface.
@@ -364,6 +372,9 @@ func (v *ProductOrder) GetField() ProductOrderField { return v.Field }
 
 // GetDirection returns ProductOrder.Direction, and is useful for accessing the field via an interface.
 func (v *ProductOrder) GetDirection() OrderDirection { return v.Direction }
+
+// GetAttribute returns ProductOrder.Attribute, and is useful for accessing the field via an interface.
+func (v *ProductOrder) GetAttribute() *string { return v.Attribute }
 
 // Sort keys of products.
 type ProductOrderField string
@@ -380,6 +391,8 @@ const (
 	// Current price in the shopper's currency. Products without a price come last in both directions. A
 	// sale changes the order when it begins or ends, except while a list is paged through by cursors.
 	ProductOrderFieldPrice ProductOrderField = "PRICE"
+	// A number or date of the merchant's own attributes, named by `attribute`. Products without a value come last in both directions.
+	ProductOrderFieldAttribute ProductOrderField = "ATTRIBUTE"
 	// Number of `search` words in the name or SKU: with ASC the best match is first, then the list's own
 	// order. Without `search`: the list's own order.
 	ProductOrderFieldRelevance ProductOrderField = "RELEVANCE"
@@ -391,6 +404,7 @@ var AllProductOrderField = []ProductOrderField{
 	ProductOrderFieldUpdatedAt,
 	ProductOrderFieldName,
 	ProductOrderFieldPrice,
+	ProductOrderFieldAttribute,
 	ProductOrderFieldRelevance,
 }
 

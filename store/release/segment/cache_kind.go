@@ -17,8 +17,9 @@ const (
 	cachedTexts      = 'x' // storedTexts: listFiles, listCurrencies
 	cachedTree       = 't' // *Tree
 	cachedAttributes = 'b' // Attributes
-	cachedAmounts    = 'e' // amounts, by currency and epoch
+	cachedAmounts    = 'e' // epochPrices, by currency and epoch
 	cachedOrders     = 'r' // Orders, by attribute
+	cachedFamilies   = 'y' // *Families
 )
 
 // storedTexts are a cached list of texts.
