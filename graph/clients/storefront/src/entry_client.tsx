@@ -1,4 +1,4 @@
-import { startTransition, StrictMode } from 'react'
+import { StrictMode } from 'react'
 import { hydrateRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
 import { rendered } from './client'
@@ -8,8 +8,6 @@ import { Shopping } from './shopper'
 
 const { shopper, data } = initial!
 
-// In a transition React stops every few milliseconds, so that the page reacts to input.
-startTransition(() => {
-  hydrateRoot(document.getElementById('root')!,
-    <StrictMode><Shopping of={shopper} results={rendered(data)}><BrowserRouter><Frame /></BrowserRouter></Shopping></StrictMode>)
-})
+// Not in a transition: ssrExchange gives each result once, and an interrupted render starts again.
+hydrateRoot(document.getElementById('root')!,
+  <StrictMode><Shopping of={shopper} results={rendered(data)}><BrowserRouter><Frame /></BrowserRouter></Shopping></StrictMode>)
