@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "114fb6f1d36b3c4fc9e7dda74fb2dac214bcc35de97db70d3c3c7d68b728bda9"
+	formatSum   = "4d5da8998e66f4efcf7c8dd1926703e7fd176740e3dc66d35a0aa540915fdcd2"
 )
 
 func TestFormatOfReleases(t *testing.T) {
