@@ -18,6 +18,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
+	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -43,6 +44,7 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	AuthoredNode() AuthoredNodeResolver
+	AuthoredProduct() AuthoredProductResolver
 	CatalogNode() CatalogNodeResolver
 	CatalogRelease() CatalogReleaseResolver
 	CatalogRule() CatalogRuleResolver
@@ -51,6 +53,7 @@ type ResolverRoot interface {
 	Hierarchy() HierarchyResolver
 	Job() JobResolver
 	Mutation() MutationResolver
+	Price() PriceResolver
 	Product() ProductResolver
 	ProductConnection() ProductConnectionResolver
 	Promotion() PromotionResolver
@@ -58,6 +61,7 @@ type ResolverRoot interface {
 	PromotionCodeCheck() PromotionCodeCheckResolver
 	PromotionCodeRefusal() PromotionCodeRefusalResolver
 	PromotionCodeUsage() PromotionCodeUsageResolver
+	PromotionCurrency() PromotionCurrencyResolver
 	PromotionPreview() PromotionPreviewResolver
 	Query() QueryResolver
 	Stock() StockResolver
@@ -119,6 +123,7 @@ type ComplexityRoot struct {
 		ParentID          func(childComplexity int) int
 		ProductCount      func(childComplexity int) int
 		ProductIds        func(childComplexity int, first int, offset int) int
+		ProductUuids      func(childComplexity int, first int, offset int) int
 		Slug              func(childComplexity int) int
 		UpdatedAt         func(childComplexity int) int
 	}
@@ -135,6 +140,30 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	AuthoredProduct struct {
+		CreatedAt func(childComplexity int) int
+		GlobalID  func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Name      func(childComplexity int) int
+		Product   func(childComplexity int) int
+		SKU       func(childComplexity int) int
+		Slug      func(childComplexity int) int
+		Status    func(childComplexity int) int
+		UpdatedAt func(childComplexity int) int
+	}
+
+	AuthoredProductConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuthoredProductEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
 	Breadcrumb struct {
 		Name func(childComplexity int) int
 		Slug func(childComplexity int) int
@@ -146,7 +175,13 @@ type ComplexityRoot struct {
 		Node      func(childComplexity int) int
 	}
 
+	BundleChoice struct {
+		Component func(childComplexity int) int
+		Options   func(childComplexity int) int
+	}
+
 	BundleConfiguration struct {
+		Choices         func(childComplexity int) int
 		SelectedOptions func(childComplexity int) int
 	}
 
@@ -262,8 +297,9 @@ type ComplexityRoot struct {
 		Language        func(childComplexity int) int
 		Name            func(childComplexity int) int
 		Parent          func(childComplexity int) int
-		Products        func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Products        func(childComplexity int, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PublishedAt     func(childComplexity int) int
+		Seo             func(childComplexity int) int
 		Slug            func(childComplexity int) int
 		UpdatedAt       func(childComplexity int) int
 	}
@@ -276,6 +312,26 @@ type ComplexityRoot struct {
 	}
 
 	CatalogNodeEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	CatalogPendingChange struct {
+		Effect  func(childComplexity int) int
+		ID      func(childComplexity int) int
+		Kind    func(childComplexity int) int
+		Product func(childComplexity int) int
+	}
+
+	CatalogPendingChangeConnection struct {
+		Complete   func(childComplexity int) int
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	CatalogPendingChangeEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
 	}
@@ -376,6 +432,11 @@ type ComplexityRoot struct {
 	CatalogUpdatePayload struct {
 		Catalog    func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	ChosenOption struct {
+		ID       func(childComplexity int) int
+		Quantity func(childComplexity int) int
 	}
 
 	ComponentOption struct {
@@ -480,7 +541,7 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		Language    func(childComplexity int) int
 		Name        func(childComplexity int) int
-		Products    func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Products    func(childComplexity int, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PublishedAt func(childComplexity int) int
 		Slug        func(childComplexity int) int
 		UpdatedAt   func(childComplexity int) int
@@ -630,6 +691,7 @@ type ComplexityRoot struct {
 		Amount      func(childComplexity int) int
 		Currency    func(childComplexity int) int
 		IncludesTax func(childComplexity int) int
+		Money       func(childComplexity int) int
 	}
 
 	PriceBoundsValues struct {
@@ -657,6 +719,8 @@ type ComplexityRoot struct {
 
 	Product struct {
 		Attributes                  func(childComplexity int, keys []string) int
+		Availability                func(childComplexity int) int
+		AvailableForSale            func(childComplexity int) int
 		BaseProduct                 func(childComplexity int) int
 		BaseProductID               func(childComplexity int) int
 		Breadcrumbs                 func(childComplexity int) int
@@ -683,22 +747,28 @@ type ComplexityRoot struct {
 		ID                          func(childComplexity int) int
 		Language                    func(childComplexity int) int
 		MainImage                   func(childComplexity int) int
+		MainImageAlt                func(childComplexity int) int
 		ManufacturerPartNum         func(childComplexity int) int
 		Modifiers                   func(childComplexity int) int
 		Name                        func(childComplexity int) int
 		Nodes                       func(childComplexity int) int
+		OnSale                      func(childComplexity int) int
 		OriginalDisplayPrice        func(childComplexity int) int
 		OriginalPrice               func(childComplexity int) int
+		OriginalPriceRange          func(childComplexity int) int
 		Parent                      func(childComplexity int) int
 		Price                       func(childComplexity int) int
 		PriceModifiers              func(childComplexity int) int
+		PriceRange                  func(childComplexity int) int
 		PricebookID                 func(childComplexity int) int
 		ProductTypes                func(childComplexity int) int
 		Promotions                  func(childComplexity int) int
 		PublishedAt                 func(childComplexity int) int
+		Related                     func(childComplexity int, kind *string, first int) int
 		SKU                         func(childComplexity int) int
 		SaleExpires                 func(childComplexity int) int
 		SaleID                      func(childComplexity int) int
+		Seo                         func(childComplexity int) int
 		ShopperAttributes           func(childComplexity int) int
 		Slug                        func(childComplexity int) int
 		Status                      func(childComplexity int) int
@@ -708,6 +778,7 @@ type ComplexityRoot struct {
 		Translations                func(childComplexity int) int
 		UPCEAN                      func(childComplexity int) int
 		UpdatedAt                   func(childComplexity int) int
+		VariantOptions              func(childComplexity int) int
 		VariationMatrix             func(childComplexity int) int
 		Variations                  func(childComplexity int) int
 	}
@@ -753,6 +824,7 @@ type ComplexityRoot struct {
 	}
 
 	ProductFile struct {
+		Alt        func(childComplexity int) int
 		AttachedAt func(childComplexity int) int
 		File       func(childComplexity int) int
 	}
@@ -762,6 +834,7 @@ type ComplexityRoot struct {
 		Attribute           func(childComplexity int) int
 		Bounds              func(childComplexity int) int
 		Ids                 func(childComplexity int) int
+		InStock             func(childComplexity int) int
 		ManufacturerPartNum func(childComplexity int) int
 		Name                func(childComplexity int) int
 		Node                func(childComplexity int) int
@@ -773,6 +846,11 @@ type ComplexityRoot struct {
 		Slug                func(childComplexity int) int
 		Tags                func(childComplexity int) int
 		UpcEan              func(childComplexity int) int
+	}
+
+	ProductPriceRange struct {
+		Max func(childComplexity int) int
+		Min func(childComplexity int) int
 	}
 
 	ProductPromotion struct {
@@ -813,6 +891,7 @@ type ComplexityRoot struct {
 		End                    func(childComplexity int) int
 		GlobalID               func(childComplexity int) int
 		ID                     func(childComplexity int) int
+		ItemConditions         func(childComplexity int) int
 		MaxApplicationsPerCart func(childComplexity int) int
 		MaxDiscountValue       func(childComplexity int) int
 		MinCartValue           func(childComplexity int) int
@@ -834,6 +913,7 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		MaxUses     func(childComplexity int) int
 		Promotion   func(childComplexity int) int
+		State       func(childComplexity int) int
 		Used        func(childComplexity int) int
 		Users       func(childComplexity int) int
 		Uses        func(childComplexity int) int
@@ -921,6 +1001,13 @@ type ComplexityRoot struct {
 		UserErrors     func(childComplexity int) int
 	}
 
+	PromotionCondition struct {
+		Field    func(childComplexity int) int
+		Template func(childComplexity int) int
+		Type     func(childComplexity int) int
+		Value    func(childComplexity int) int
+	}
+
 	PromotionConnection struct {
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
@@ -936,6 +1023,7 @@ type ComplexityRoot struct {
 	PromotionCurrency struct {
 		Amount   func(childComplexity int) int
 		Currency func(childComplexity int) int
+		Money    func(childComplexity int) int
 		Percent  func(childComplexity int) int
 	}
 
@@ -960,6 +1048,7 @@ type ComplexityRoot struct {
 		Enabled                func(childComplexity int) int
 		End                    func(childComplexity int) int
 		ID                     func(childComplexity int) int
+		ItemConditions         func(childComplexity int) int
 		MaxApplicationsPerCart func(childComplexity int) int
 		MaxDiscountValue       func(childComplexity int) int
 		MinCartValue           func(childComplexity int) int
@@ -980,51 +1069,59 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		Attributes          func(childComplexity int) int
-		AuthoredHierarchies func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		AuthoredHierarchy   func(childComplexity int, id string) int
-		AuthoredNode        func(childComplexity int, id string) int
-		AuthoredNodes       func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
-		CartPreview         func(childComplexity int, lines []*cart.LineInput, codes []string) int
-		Catalog             func(childComplexity int, id string) int
-		CatalogNode         func(childComplexity int, id *string, slug *string, path *string) int
-		CatalogNodes        func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		CatalogReleases     func(childComplexity int, catalogID string) int
-		CatalogResolution   func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
-		CatalogRule         func(childComplexity int, id string) int
-		CatalogRules        func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		Catalogs            func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
-		Channels            func(childComplexity int) int
-		Currencies          func(childComplexity int) int
-		Currency            func(childComplexity int, code string) int
-		File                func(childComplexity int, id string) int
-		Files               func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
-		Gateway             func(childComplexity int, slug gateway.GatewaySlug) int
-		Gateways            func(childComplexity int) int
-		Hierarchies         func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Hierarchy           func(childComplexity int, id string) int
-		Job                 func(childComplexity int, id string) int
-		Jobs                func(childComplexity int, first int) int
-		Locales             func(childComplexity int) int
-		Node                func(childComplexity int, id string) int
-		Nodes               func(childComplexity int, ids []string) int
-		Product             func(childComplexity int, id *string, sku *string, slug *string, path *string) int
-		ProductConfigured   func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
-		Products            func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Promotion           func(childComplexity int, id string) int
-		PromotionCode       func(childComplexity int, code string) int
-		PromotionCodeCheck  func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
-		PromotionCodeUsages func(childComplexity int, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		PromotionCodes      func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Promotions          func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		SearchSuggestions   func(childComplexity int, text string, first int) int
-		Settings            func(childComplexity int) int
-		Stock               func(childComplexity int, productID string) int
-		StockLocations      func(childComplexity int) int
-		StockTransaction    func(childComplexity int, productID string, id string) int
-		StockTransactions   func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		Stocks              func(childComplexity int, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
-		StocksByID          func(childComplexity int, productIds []string) int
+		Attributes            func(childComplexity int) int
+		AuthoredHierarchies   func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredHierarchy     func(childComplexity int, id string) int
+		AuthoredNode          func(childComplexity int, id string) int
+		AuthoredNodes         func(childComplexity int, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) int
+		AuthoredProduct       func(childComplexity int, id string) int
+		AuthoredProducts      func(childComplexity int, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CartPreview           func(childComplexity int, lines []*cart.LineInput, codes []string) int
+		Catalog               func(childComplexity int, id string) int
+		CatalogNode           func(childComplexity int, by *model.CatalogNodeIdentifierInput, id *string, slug *string, path *string) int
+		CatalogNodes          func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogPendingChanges func(childComplexity int, catalogID string, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogReleases       func(childComplexity int, catalogID string) int
+		CatalogResolution     func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
+		CatalogRule           func(childComplexity int, id string) int
+		CatalogRules          func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Catalogs              func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Channels              func(childComplexity int) int
+		Currencies            func(childComplexity int) int
+		Currency              func(childComplexity int, code string) int
+		File                  func(childComplexity int, id string) int
+		Files                 func(childComplexity int, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) int
+		Gateway               func(childComplexity int, slug gateway.GatewaySlug) int
+		Gateways              func(childComplexity int) int
+		Hierarchies           func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Hierarchy             func(childComplexity int, id string) int
+		Job                   func(childComplexity int, id string) int
+		Jobs                  func(childComplexity int, first int) int
+		Locales               func(childComplexity int) int
+		Node                  func(childComplexity int, id string) int
+		Nodes                 func(childComplexity int, ids []string) int
+		Product               func(childComplexity int, by *model.ProductIdentifierInput, id *string, sku *string, slug *string, path *string) int
+		ProductConfigured     func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
+		Products              func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Promotion             func(childComplexity int, id string) int
+		PromotionCode         func(childComplexity int, code string) int
+		PromotionCodeCheck    func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
+		PromotionCodeUsages   func(childComplexity int, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		PromotionCodes        func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Promotions            func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		SearchSuggestions     func(childComplexity int, text string, first int) int
+		Settings              func(childComplexity int) int
+		Sitemap               func(childComplexity int, first int, after *string) int
+		Stock                 func(childComplexity int, productID string) int
+		StockLocations        func(childComplexity int) int
+		StockTransaction      func(childComplexity int, productID string, id string) int
+		StockTransactions     func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Stocks                func(childComplexity int, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		StocksByID            func(childComplexity int, productIds []string) int
+	}
+
+	RelatedProducts struct {
+		Nodes func(childComplexity int) int
 	}
 
 	SearchSuggestions struct {
@@ -1034,12 +1131,19 @@ type ComplexityRoot struct {
 		Products    func(childComplexity int) int
 	}
 
+	Seo struct {
+		CanonicalPath func(childComplexity int) int
+		Description   func(childComplexity int) int
+		Title         func(childComplexity int) int
+	}
+
 	Settings struct {
-		Currency        func(childComplexity int) int
-		Locale          func(childComplexity int) int
-		PageLength      func(childComplexity int) int
-		PageLengthMax   func(childComplexity int) int
-		PageOffsetLimit func(childComplexity int) int
+		Currency          func(childComplexity int) int
+		Locale            func(childComplexity int) int
+		LowStockThreshold func(childComplexity int) int
+		PageLength        func(childComplexity int) int
+		PageLengthMax     func(childComplexity int) int
+		PageOffsetLimit   func(childComplexity int) int
 	}
 
 	SettingsUpdatePayload struct {
@@ -1052,6 +1156,18 @@ type ComplexityRoot struct {
 		Scopes     func(childComplexity int) int
 		Token      func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	Sitemap struct {
+		EndCursor func(childComplexity int) int
+		Entries   func(childComplexity int) int
+	}
+
+	SitemapEntry struct {
+		ID        func(childComplexity int) int
+		Kind      func(childComplexity int) int
+		Path      func(childComplexity int) int
+		UpdatedAt func(childComplexity int) int
 	}
 
 	Stock struct {
@@ -1152,6 +1268,11 @@ type ComplexityRoot struct {
 		Message func(childComplexity int) int
 	}
 
+	VariantOptions struct {
+		OptionUUIDs func(childComplexity int) int
+		UUID        func(childComplexity int) int
+	}
+
 	Variation struct {
 		ID        func(childComplexity int) int
 		Name      func(childComplexity int) int
@@ -1179,15 +1300,21 @@ type ComplexityRoot struct {
 
 type AuthoredNodeResolver interface {
 	ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error)
+	ProductUuids(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
 	ProductIds(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
 }
+type AuthoredProductResolver interface {
+	Product(ctx context.Context, obj *model.AuthoredProduct) (*model.Product, error)
+}
 type CatalogNodeResolver interface {
+	Seo(ctx context.Context, obj *model.CatalogNode) (*model.Seo, error)
+
 	Hierarchy(ctx context.Context, obj *model.CatalogNode) (*model.Hierarchy, error)
 	Parent(ctx context.Context, obj *model.CatalogNode) (*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
 	Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error)
-	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
 	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
@@ -1205,7 +1332,7 @@ type ConfiguredProductResolver interface {
 type HierarchyResolver interface {
 	Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
 	Release(ctx context.Context, obj *model.Job) (*model.CatalogRelease, error)
@@ -1245,8 +1372,15 @@ type MutationResolver interface {
 	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
 	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 }
+type PriceResolver interface {
+	Money(ctx context.Context, obj *price.Price) (*store.Money, error)
+}
 type ProductResolver interface {
 	Attributes(ctx context.Context, obj *model.Product, keys []string) ([]*release.ProductAttribute, error)
+
+	PriceRange(ctx context.Context, obj *model.Product) (*price.Range, error)
+	OriginalPriceRange(ctx context.Context, obj *model.Product) (*price.Range, error)
+	OnSale(ctx context.Context, obj *model.Product) (bool, error)
 
 	Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error)
 
@@ -1256,12 +1390,17 @@ type ProductResolver interface {
 	ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Files(ctx context.Context, obj *model.Product) ([]*model.ProductFile, error)
 	MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error)
+
 	ComponentProducts(ctx context.Context, obj *model.Product) ([]*model.Product, error)
 	ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
+	Availability(ctx context.Context, obj *model.Product) (*store.Availability, error)
+	AvailableForSale(ctx context.Context, obj *model.Product) (*bool, error)
 	Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error)
+	Seo(ctx context.Context, obj *model.Product) (*model.Seo, error)
+	Related(ctx context.Context, obj *model.Product, kind *string, first int) (*model.RelatedProducts, error)
 }
 type ProductConnectionResolver interface {
 	CorrectedTo(ctx context.Context, obj *model.ProductConnection) (*string, error)
@@ -1285,19 +1424,23 @@ type PromotionCodeRefusalResolver interface {
 type PromotionCodeUsageResolver interface {
 	Promotion(ctx context.Context, obj *model.PromotionCodeUsage) (*model.Promotion, error)
 }
+type PromotionCurrencyResolver interface {
+	Money(ctx context.Context, obj *rule.PromotionCurrency) (*store.Money, error)
+}
 type PromotionPreviewResolver interface {
 	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 }
 type QueryResolver interface {
-	Product(ctx context.Context, id *string, sku *string, slug *string, path *string) (*model.Product, error)
-	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Product(ctx context.Context, by *model.ProductIdentifierInput, id *string, sku *string, slug *string, path *string) (*model.Product, error)
+	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
 	CartPreview(ctx context.Context, lines []*cart.LineInput, codes []string) (*model.CartPreview, error)
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
-	CatalogNode(ctx context.Context, id *string, slug *string, path *string) (*model.CatalogNode, error)
+	CatalogNode(ctx context.Context, by *model.CatalogNodeIdentifierInput, id *string, slug *string, path *string) (*model.CatalogNode, error)
 	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
+	Sitemap(ctx context.Context, first int, after *string) (*release.SitemapPage, error)
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
 	SearchSuggestions(ctx context.Context, text string, first int) (*model.SearchSuggestions, error)
@@ -1308,7 +1451,7 @@ type QueryResolver interface {
 	Currency(ctx context.Context, code string) (*release.Currency, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
-	Stocks(ctx context.Context, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
+	Stocks(ctx context.Context, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.StockConnection, error)
 	StocksByID(ctx context.Context, productIds []string) ([]*model.Stock, error)
 	StockLocations(ctx context.Context) ([]*stock.StockLocation, error)
 	StockTransactions(ctx context.Context, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.StockTransaction], error)
@@ -1318,7 +1461,7 @@ type QueryResolver interface {
 	PromotionCode(ctx context.Context, code string) (*code.PromotionCode, error)
 	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
 	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error)
-	PromotionCodeUsages(ctx context.Context, promotionID string, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
+	PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
 	CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error)
@@ -1327,6 +1470,9 @@ type QueryResolver interface {
 	AuthoredHierarchies(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.AuthoredHierarchy], error)
 	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
 	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
+	AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error)
+	AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
+	CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
@@ -1519,7 +1665,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredHierarchyEdge.Node(childComplexity), true
 
-	case "AuthoredNode.curatedProductIds":
+	case "AuthoredNode.curatedProductUuids", "AuthoredNode.curatedProductIds":
 		if e.ComplexityRoot.AuthoredNode.CuratedProductIDs == nil {
 			break
 		}
@@ -1537,7 +1683,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNode.GlobalID(childComplexity), true
-	case "AuthoredNode.hierarchyId":
+	case "AuthoredNode.hierarchyUuid", "AuthoredNode.hierarchyId":
 		if e.ComplexityRoot.AuthoredNode.HierarchyID == nil {
 			break
 		}
@@ -1555,7 +1701,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNode.Name(childComplexity), true
-	case "AuthoredNode.parentId":
+	case "AuthoredNode.parentUuid", "AuthoredNode.parentId":
 		if e.ComplexityRoot.AuthoredNode.ParentID == nil {
 			break
 		}
@@ -1578,6 +1724,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNode.ProductIds(childComplexity, args["first"].(int), args["offset"].(int)), true
+	case "AuthoredNode.productUuids":
+		if e.ComplexityRoot.AuthoredNode.ProductUuids == nil {
+			break
+		}
+
+		args, err := ec.field_AuthoredNode_productUuids_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.AuthoredNode.ProductUuids(childComplexity, args["first"].(int), args["offset"].(int)), true
 	case "AuthoredNode.slug":
 		if e.ComplexityRoot.AuthoredNode.Slug == nil {
 			break
@@ -1629,6 +1786,99 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredNodeEdge.Node(childComplexity), true
 
+	case "AuthoredProduct.createdAt":
+		if e.ComplexityRoot.AuthoredProduct.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.CreatedAt(childComplexity), true
+	case "AuthoredProduct.id":
+		if e.ComplexityRoot.AuthoredProduct.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.GlobalID(childComplexity), true
+	case "AuthoredProduct.uuid":
+		if e.ComplexityRoot.AuthoredProduct.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.ID(childComplexity), true
+	case "AuthoredProduct.name":
+		if e.ComplexityRoot.AuthoredProduct.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Name(childComplexity), true
+	case "AuthoredProduct.product":
+		if e.ComplexityRoot.AuthoredProduct.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Product(childComplexity), true
+	case "AuthoredProduct.sku":
+		if e.ComplexityRoot.AuthoredProduct.SKU == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.SKU(childComplexity), true
+	case "AuthoredProduct.slug":
+		if e.ComplexityRoot.AuthoredProduct.Slug == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Slug(childComplexity), true
+	case "AuthoredProduct.status":
+		if e.ComplexityRoot.AuthoredProduct.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Status(childComplexity), true
+	case "AuthoredProduct.updatedAt":
+		if e.ComplexityRoot.AuthoredProduct.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.UpdatedAt(childComplexity), true
+
+	case "AuthoredProductConnection.edges":
+		if e.ComplexityRoot.AuthoredProductConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductConnection.Edges(childComplexity), true
+	case "AuthoredProductConnection.nodes":
+		if e.ComplexityRoot.AuthoredProductConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductConnection.Nodes(childComplexity), true
+	case "AuthoredProductConnection.pageInfo":
+		if e.ComplexityRoot.AuthoredProductConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductConnection.PageInfo(childComplexity), true
+	case "AuthoredProductConnection.totalCount":
+		if e.ComplexityRoot.AuthoredProductConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductConnection.TotalCount(childComplexity), true
+
+	case "AuthoredProductEdge.cursor":
+		if e.ComplexityRoot.AuthoredProductEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductEdge.Cursor(childComplexity), true
+	case "AuthoredProductEdge.node":
+		if e.ComplexityRoot.AuthoredProductEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductEdge.Node(childComplexity), true
+
 	case "Breadcrumb.name":
 		if e.ComplexityRoot.Breadcrumb.Name == nil {
 			break
@@ -1661,6 +1911,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.BreadcrumbTrail.Node(childComplexity), true
 
+	case "BundleChoice.component":
+		if e.ComplexityRoot.BundleChoice.Component == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BundleChoice.Component(childComplexity), true
+	case "BundleChoice.options":
+		if e.ComplexityRoot.BundleChoice.Options == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BundleChoice.Options(childComplexity), true
+
+	case "BundleConfiguration.choices":
+		if e.ComplexityRoot.BundleConfiguration.Choices == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BundleConfiguration.Choices(childComplexity), true
 	case "BundleConfiguration.selectedOptions":
 		if e.ComplexityRoot.BundleConfiguration.SelectedOptions == nil {
 			break
@@ -1867,7 +2136,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Catalog.Held(childComplexity), true
-	case "Catalog.hierarchyIds":
+	case "Catalog.hierarchyUuids", "Catalog.hierarchyIds":
 		if e.ComplexityRoot.Catalog.HierarchyIDs == nil {
 			break
 		}
@@ -1916,7 +2185,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogCandidate.AccountTag(childComplexity), true
-	case "CatalogCandidate.catalogId":
+	case "CatalogCandidate.catalogUuid", "CatalogCandidate.catalogId":
 		if e.ComplexityRoot.CatalogCandidate.CatalogID == nil {
 			break
 		}
@@ -1952,7 +2221,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogCandidate.Missed(childComplexity), true
-	case "CatalogCandidate.ruleId":
+	case "CatalogCandidate.ruleUuid", "CatalogCandidate.ruleId":
 		if e.ComplexityRoot.CatalogCandidate.RuleID == nil {
 			break
 		}
@@ -2128,13 +2397,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.CatalogNode.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.CatalogNode.Products(childComplexity, args["includeDescendants"].(bool), args["filter"].(*model.ProductFilter), args["variants"].(release.Variants), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "CatalogNode.publishedAt":
 		if e.ComplexityRoot.CatalogNode.PublishedAt == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CatalogNode.PublishedAt(childComplexity), true
+	case "CatalogNode.seo":
+		if e.ComplexityRoot.CatalogNode.Seo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogNode.Seo(childComplexity), true
 	case "CatalogNode.slug":
 		if e.ComplexityRoot.CatalogNode.Slug == nil {
 			break
@@ -2186,6 +2461,75 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogNodeEdge.Node(childComplexity), true
 
+	case "CatalogPendingChange.effect":
+		if e.ComplexityRoot.CatalogPendingChange.Effect == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChange.Effect(childComplexity), true
+	case "CatalogPendingChange.uuid":
+		if e.ComplexityRoot.CatalogPendingChange.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChange.ID(childComplexity), true
+	case "CatalogPendingChange.kind":
+		if e.ComplexityRoot.CatalogPendingChange.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChange.Kind(childComplexity), true
+	case "CatalogPendingChange.product":
+		if e.ComplexityRoot.CatalogPendingChange.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChange.Product(childComplexity), true
+
+	case "CatalogPendingChangeConnection.complete":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.Complete == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.Complete(childComplexity), true
+	case "CatalogPendingChangeConnection.edges":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.Edges(childComplexity), true
+	case "CatalogPendingChangeConnection.nodes":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.Nodes(childComplexity), true
+	case "CatalogPendingChangeConnection.pageInfo":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.PageInfo(childComplexity), true
+	case "CatalogPendingChangeConnection.totalCount":
+		if e.ComplexityRoot.CatalogPendingChangeConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeConnection.TotalCount(childComplexity), true
+
+	case "CatalogPendingChangeEdge.cursor":
+		if e.ComplexityRoot.CatalogPendingChangeEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeEdge.Cursor(childComplexity), true
+	case "CatalogPendingChangeEdge.node":
+		if e.ComplexityRoot.CatalogPendingChangeEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogPendingChangeEdge.Node(childComplexity), true
+
 	case "CatalogPricebook.uuid":
 		if e.ComplexityRoot.CatalogPricebook.ID == nil {
 			break
@@ -2224,7 +2568,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogRelease.Catalog(childComplexity), true
-	case "CatalogRelease.catalogId":
+	case "CatalogRelease.catalogUuid", "CatalogRelease.catalogId":
 		if e.ComplexityRoot.CatalogRelease.CatalogID == nil {
 			break
 		}
@@ -2310,7 +2654,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogResolution.Candidates(childComplexity), true
-	case "CatalogResolution.catalogId":
+	case "CatalogResolution.catalogUuid", "CatalogResolution.catalogId":
 		if e.ComplexityRoot.CatalogResolution.CatalogID == nil {
 			break
 		}
@@ -2346,13 +2690,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogResolution.Reason(childComplexity), true
-	case "CatalogResolution.releaseId":
+	case "CatalogResolution.releaseUuid", "CatalogResolution.releaseId":
 		if e.ComplexityRoot.CatalogResolution.ReleaseID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CatalogResolution.ReleaseID(childComplexity), true
-	case "CatalogResolution.ruleId":
+	case "CatalogResolution.ruleUuid", "CatalogResolution.ruleId":
 		if e.ComplexityRoot.CatalogResolution.RuleID == nil {
 			break
 		}
@@ -2553,6 +2897,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogUpdatePayload.UserErrors(childComplexity), true
 
+	case "ChosenOption.uuid":
+		if e.ComplexityRoot.ChosenOption.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChosenOption.ID(childComplexity), true
+	case "ChosenOption.quantity":
+		if e.ComplexityRoot.ChosenOption.Quantity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChosenOption.Quantity(childComplexity), true
+
 	case "ComponentOption.uuid":
 		if e.ComplexityRoot.ComponentOption.ID == nil {
 			break
@@ -2608,7 +2965,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConfiguredProduct.Price(childComplexity), true
-	case "ConfiguredProduct.pricebookId":
+	case "ConfiguredProduct.pricebookUuid", "ConfiguredProduct.pricebookId":
 		if e.ComplexityRoot.ConfiguredProduct.PricebookID == nil {
 			break
 		}
@@ -2626,7 +2983,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConfiguredProduct.SaleExpires(childComplexity), true
-	case "ConfiguredProduct.saleId":
+	case "ConfiguredProduct.saleName", "ConfiguredProduct.saleId":
 		if e.ComplexityRoot.ConfiguredProduct.SaleID == nil {
 			break
 		}
@@ -2992,7 +3349,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Hierarchy.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Hierarchy.Products(childComplexity, args["filter"].(*model.ProductFilter), args["variants"].(release.Variants), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Hierarchy.publishedAt":
 		if e.ComplexityRoot.Hierarchy.PublishedAt == nil {
 			break
@@ -3712,6 +4069,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Price.IncludesTax(childComplexity), true
+	case "Price.money":
+		if e.ComplexityRoot.Price.Money == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Price.Money(childComplexity), true
 
 	case "PriceBoundsValues.gte":
 		if e.ComplexityRoot.PriceBoundsValues.Gte == nil {
@@ -3794,6 +4157,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.Attributes(childComplexity, args["keys"].([]string)), true
+	case "Product.availability":
+		if e.ComplexityRoot.Product.Availability == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.Availability(childComplexity), true
+	case "Product.availableForSale":
+		if e.ComplexityRoot.Product.AvailableForSale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.AvailableForSale(childComplexity), true
 	case "Product.baseProduct":
 		if e.ComplexityRoot.Product.BaseProduct == nil {
 			break
@@ -3818,7 +4193,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.BundleConfiguration(childComplexity), true
-	case "Product.catalogId":
+	case "Product.catalogUuid", "Product.catalogId":
 		if e.ComplexityRoot.Product.CatalogID == nil {
 			break
 		}
@@ -3965,6 +4340,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.MainImage(childComplexity), true
+	case "Product.mainImageAlt":
+		if e.ComplexityRoot.Product.MainImageAlt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.MainImageAlt(childComplexity), true
 	case "Product.manufacturerPartNum":
 		if e.ComplexityRoot.Product.ManufacturerPartNum == nil {
 			break
@@ -3989,6 +4370,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.Nodes(childComplexity), true
+	case "Product.onSale":
+		if e.ComplexityRoot.Product.OnSale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.OnSale(childComplexity), true
 	case "Product.originalDisplayPrice":
 		if e.ComplexityRoot.Product.OriginalDisplayPrice == nil {
 			break
@@ -4001,6 +4388,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.OriginalPrice(childComplexity), true
+	case "Product.originalPriceRange":
+		if e.ComplexityRoot.Product.OriginalPriceRange == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.OriginalPriceRange(childComplexity), true
 	case "Product.parent":
 		if e.ComplexityRoot.Product.Parent == nil {
 			break
@@ -4019,7 +4412,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.PriceModifiers(childComplexity), true
-	case "Product.pricebookId":
+	case "Product.priceRange":
+		if e.ComplexityRoot.Product.PriceRange == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.PriceRange(childComplexity), true
+	case "Product.pricebookUuid", "Product.pricebookId":
 		if e.ComplexityRoot.Product.PricebookID == nil {
 			break
 		}
@@ -4043,6 +4442,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.PublishedAt(childComplexity), true
+	case "Product.related":
+		if e.ComplexityRoot.Product.Related == nil {
+			break
+		}
+
+		args, err := ec.field_Product_related_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.Related(childComplexity, args["kind"].(*string), args["first"].(int)), true
 	case "Product.sku":
 		if e.ComplexityRoot.Product.SKU == nil {
 			break
@@ -4055,12 +4465,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.SaleExpires(childComplexity), true
-	case "Product.saleId":
+	case "Product.saleName", "Product.saleId":
 		if e.ComplexityRoot.Product.SaleID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Product.SaleID(childComplexity), true
+	case "Product.seo":
+		if e.ComplexityRoot.Product.Seo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.Seo(childComplexity), true
 	case "Product.shopperAttributes":
 		if e.ComplexityRoot.Product.ShopperAttributes == nil {
 			break
@@ -4115,6 +4531,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.UpdatedAt(childComplexity), true
+	case "Product.variantOptions":
+		if e.ComplexityRoot.Product.VariantOptions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.VariantOptions(childComplexity), true
 	case "Product.variationMatrix":
 		if e.ComplexityRoot.Product.VariationMatrix == nil {
 			break
@@ -4298,6 +4720,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductFacets.Tags(childComplexity, args["first"].(int)), true
 
+	case "ProductFile.alt":
+		if e.ComplexityRoot.ProductFile.Alt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFile.Alt(childComplexity), true
 	case "ProductFile.attachedAt":
 		if e.ComplexityRoot.ProductFile.AttachedAt == nil {
 			break
@@ -4335,6 +4763,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFilterValues.Ids(childComplexity), true
+	case "ProductFilterValues.inStock":
+		if e.ComplexityRoot.ProductFilterValues.InStock == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.InStock(childComplexity), true
 	case "ProductFilterValues.manufacturerPartNum":
 		if e.ComplexityRoot.ProductFilterValues.ManufacturerPartNum == nil {
 			break
@@ -4401,6 +4835,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFilterValues.UpcEan(childComplexity), true
+
+	case "ProductPriceRange.max":
+		if e.ComplexityRoot.ProductPriceRange.Max == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPriceRange.Max(childComplexity), true
+	case "ProductPriceRange.min":
+		if e.ComplexityRoot.ProductPriceRange.Min == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPriceRange.Min(childComplexity), true
 
 	case "ProductPromotion.amount":
 		if e.ComplexityRoot.ProductPromotion.Amount == nil {
@@ -4578,6 +5025,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Promotion.ID(childComplexity), true
+	case "Promotion.itemConditions":
+		if e.ComplexityRoot.Promotion.ItemConditions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.ItemConditions(childComplexity), true
 	case "Promotion.maxApplicationsPerCart":
 		if e.ComplexityRoot.Promotion.MaxApplicationsPerCart == nil {
 			break
@@ -4620,7 +5073,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Promotion.State(childComplexity), true
-	case "Promotion.targetCatalogs":
+	case "Promotion.targetCatalogUuids", "Promotion.targetCatalogs":
 		if e.ComplexityRoot.Promotion.TargetCatalogs == nil {
 			break
 		}
@@ -4692,6 +5145,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionCode.Promotion(childComplexity), true
+	case "PromotionCode.state":
+		if e.ComplexityRoot.PromotionCode.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCode.State(childComplexity), true
 	case "PromotionCode.used":
 		if e.ComplexityRoot.PromotionCode.Used == nil {
 			break
@@ -4999,6 +5458,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PromotionCodesGeneratePayload.UserErrors(childComplexity), true
 
+	case "PromotionCondition.field":
+		if e.ComplexityRoot.PromotionCondition.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCondition.Field(childComplexity), true
+	case "PromotionCondition.template":
+		if e.ComplexityRoot.PromotionCondition.Template == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCondition.Template(childComplexity), true
+	case "PromotionCondition.type":
+		if e.ComplexityRoot.PromotionCondition.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCondition.Type(childComplexity), true
+	case "PromotionCondition.value":
+		if e.ComplexityRoot.PromotionCondition.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCondition.Value(childComplexity), true
+
 	case "PromotionConnection.edges":
 		if e.ComplexityRoot.PromotionConnection.Edges == nil {
 			break
@@ -5049,6 +5533,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionCurrency.Currency(childComplexity), true
+	case "PromotionCurrency.money":
+		if e.ComplexityRoot.PromotionCurrency.Money == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCurrency.Money(childComplexity), true
 	case "PromotionCurrency.percentage":
 		if e.ComplexityRoot.PromotionCurrency.Percent == nil {
 			break
@@ -5142,6 +5632,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionPreview.ID(childComplexity), true
+	case "PromotionPreview.itemConditions":
+		if e.ComplexityRoot.PromotionPreview.ItemConditions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.ItemConditions(childComplexity), true
 	case "PromotionPreview.maxApplicationsPerCart":
 		if e.ComplexityRoot.PromotionPreview.MaxApplicationsPerCart == nil {
 			break
@@ -5184,7 +5680,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionPreview.State(childComplexity), true
-	case "PromotionPreview.targetCatalogs":
+	case "PromotionPreview.targetCatalogUuids", "PromotionPreview.targetCatalogs":
 		if e.ComplexityRoot.PromotionPreview.TargetCatalogs == nil {
 			break
 		}
@@ -5278,6 +5774,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AuthoredNodes(childComplexity, args["hierarchyId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.authoredProduct":
+		if e.ComplexityRoot.Query.AuthoredProduct == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredProduct_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredProduct(childComplexity, args["id"].(string)), true
+	case "Query.authoredProducts":
+		if e.ComplexityRoot.Query.AuthoredProducts == nil {
+			break
+		}
+
+		args, err := ec.field_Query_authoredProducts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuthoredProducts(childComplexity, args["status"].(*catalog.ProductStatus), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.cartPreview":
 		if e.ComplexityRoot.Query.CartPreview == nil {
 			break
@@ -5310,7 +5828,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.CatalogNode(childComplexity, args["id"].(*string), args["slug"].(*string), args["path"].(*string)), true
+		return e.ComplexityRoot.Query.CatalogNode(childComplexity, args["by"].(*model.CatalogNodeIdentifierInput), args["id"].(*string), args["slug"].(*string), args["path"].(*string)), true
 	case "Query.catalogNodes":
 		if e.ComplexityRoot.Query.CatalogNodes == nil {
 			break
@@ -5322,6 +5840,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.CatalogNodes(childComplexity, args["filter"].(*model.CatalogNodeFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.catalogPendingChanges":
+		if e.ComplexityRoot.Query.CatalogPendingChanges == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalogPendingChanges_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CatalogPendingChanges(childComplexity, args["catalogId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.catalogReleases":
 		if e.ComplexityRoot.Query.CatalogReleases == nil {
 			break
@@ -5522,7 +6051,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Product(childComplexity, args["id"].(*string), args["sku"].(*string), args["slug"].(*string), args["path"].(*string)), true
+		return e.ComplexityRoot.Query.Product(childComplexity, args["by"].(*model.ProductIdentifierInput), args["id"].(*string), args["sku"].(*string), args["slug"].(*string), args["path"].(*string)), true
 	case "Query.productConfigured":
 		if e.ComplexityRoot.Query.ProductConfigured == nil {
 			break
@@ -5544,7 +6073,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["includeChildren"].(*bool), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["includeChildren"].(*bool), args["variants"].(release.Variants), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotion":
 		if e.ComplexityRoot.Query.Promotion == nil {
 			break
@@ -5588,7 +6117,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.PromotionCodeUsages(childComplexity, args["promotionId"].(string), args["code"].(*string), args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.PromotionCodeUsages(childComplexity, args["promotionId"].(*string), args["code"].(*string), args["reference"].(*string), args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotionCodes":
 		if e.ComplexityRoot.Query.PromotionCodes == nil {
 			break
@@ -5628,6 +6157,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Settings(childComplexity), true
+	case "Query.sitemap":
+		if e.ComplexityRoot.Query.Sitemap == nil {
+			break
+		}
+
+		args, err := ec.field_Query_sitemap_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Sitemap(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Query.stock":
 		if e.ComplexityRoot.Query.Stock == nil {
 			break
@@ -5677,7 +6217,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Stocks(childComplexity, args["filter"].(*model.ListBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Stocks(childComplexity, args["filter"].(*model.ListBounds), args["available"].(*model.IntBounds), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.stocksById":
 		if e.ComplexityRoot.Query.StocksByID == nil {
 			break
@@ -5689,6 +6229,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.StocksByID(childComplexity, args["productIds"].([]string)), true
+
+	case "RelatedProducts.nodes":
+		if e.ComplexityRoot.RelatedProducts.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RelatedProducts.Nodes(childComplexity), true
 
 	case "SearchSuggestions.completions":
 		if e.ComplexityRoot.SearchSuggestions.Completions == nil {
@@ -5715,6 +6262,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SearchSuggestions.Products(childComplexity), true
 
+	case "Seo.canonicalPath":
+		if e.ComplexityRoot.Seo.CanonicalPath == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Seo.CanonicalPath(childComplexity), true
+	case "Seo.description":
+		if e.ComplexityRoot.Seo.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Seo.Description(childComplexity), true
+	case "Seo.title":
+		if e.ComplexityRoot.Seo.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Seo.Title(childComplexity), true
+
 	case "Settings.currency":
 		if e.ComplexityRoot.Settings.Currency == nil {
 			break
@@ -5727,6 +6293,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Settings.Locale(childComplexity), true
+	case "Settings.lowStockThreshold":
+		if e.ComplexityRoot.Settings.LowStockThreshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Settings.LowStockThreshold(childComplexity), true
 	case "Settings.pageLength":
 		if e.ComplexityRoot.Settings.PageLength == nil {
 			break
@@ -5783,6 +6355,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ShopperTokenCreatePayload.UserErrors(childComplexity), true
+
+	case "Sitemap.endCursor":
+		if e.ComplexityRoot.Sitemap.EndCursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Sitemap.EndCursor(childComplexity), true
+	case "Sitemap.nodes":
+		if e.ComplexityRoot.Sitemap.Entries == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Sitemap.Entries(childComplexity), true
+
+	case "SitemapEntry.uuid":
+		if e.ComplexityRoot.SitemapEntry.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SitemapEntry.ID(childComplexity), true
+	case "SitemapEntry.kind":
+		if e.ComplexityRoot.SitemapEntry.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SitemapEntry.Kind(childComplexity), true
+	case "SitemapEntry.path":
+		if e.ComplexityRoot.SitemapEntry.Path == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SitemapEntry.Path(childComplexity), true
+	case "SitemapEntry.updatedAt":
+		if e.ComplexityRoot.SitemapEntry.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SitemapEntry.UpdatedAt(childComplexity), true
 
 	case "Stock.allocated":
 		if e.ComplexityRoot.Stock.Allocated == nil {
@@ -6019,7 +6629,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.StockTransaction.Product(childComplexity), true
-	case "StockTransaction.productId":
+	case "StockTransaction.productUuid", "StockTransaction.productId":
 		if e.ComplexityRoot.StockTransaction.ProductID == nil {
 			break
 		}
@@ -6149,6 +6759,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UserError.Message(childComplexity), true
 
+	case "VariantOptions.optionUuids":
+		if e.ComplexityRoot.VariantOptions.OptionUUIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VariantOptions.OptionUUIDs(childComplexity), true
+	case "VariantOptions.uuid":
+		if e.ComplexityRoot.VariantOptions.UUID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VariantOptions.UUID(childComplexity), true
+
 	case "Variation.uuid":
 		if e.ComplexityRoot.Variation.ID == nil {
 			break
@@ -6227,12 +6850,14 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAttributeFilter,
+		ec.unmarshalInputAuthoredProductOrder,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCartLineInput,
 		ec.unmarshalInputCatalogCreateInput,
 		ec.unmarshalInputCatalogDeleteInput,
 		ec.unmarshalInputCatalogNodeFilter,
+		ec.unmarshalInputCatalogNodeIdentifierInput,
 		ec.unmarshalInputCatalogNodeOrder,
 		ec.unmarshalInputCatalogPricebookInput,
 		ec.unmarshalInputCatalogPublishInput,
@@ -6250,6 +6875,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputHierarchyUpdateInput,
 		ec.unmarshalInputIDBounds,
 		ec.unmarshalInputIDFilter,
+		ec.unmarshalInputIntBounds,
 		ec.unmarshalInputJobCancelInput,
 		ec.unmarshalInputListBounds,
 		ec.unmarshalInputListOrder,
@@ -6264,6 +6890,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputOptionFilter,
 		ec.unmarshalInputPriceBounds,
 		ec.unmarshalInputProductFilter,
+		ec.unmarshalInputProductIdentifierInput,
 		ec.unmarshalInputProductOrder,
 		ec.unmarshalInputPromotionCodeFilter,
 		ec.unmarshalInputPromotionCodeInput,
@@ -6427,19 +7054,24 @@ schema {
 
 type Query {
   # Products
-  "A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last."
+  """
+  A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+  Example: ` + "`" + `product(by: {slug: "road-550-w-yellow-38"}) { name }` + "`" + `.
+  """
   product(
+    "Which product. Required, unless one of the deprecated arguments is given."
+    by: ProductIdentifierInput
     "Global id or ` + "`" + `uuid` + "`" + `."
-    id: ID
+    id: ID @deprecated(reason: "Use ` + "`" + `by: {id: …}` + "`" + `. Removed after 2027-05-01.")
     "Exact SKU: ` + "`" + `BK-R64Y-38` + "`" + `."
-    sku: String
+    sku: String @deprecated(reason: "Use ` + "`" + `by: {sku: …}` + "`" + `. Removed after 2027-05-01.")
     "Exact slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
-    slug: String
+    slug: String @deprecated(reason: "Use ` + "`" + `by: {slug: …}` + "`" + `. Removed after 2027-05-01.")
     """
     The path of a node, as ` + "`" + `catalogNode` + "`" + ` takes it, a slash and the slug of a product that the node lists:
     ` + "`" + `bikes/road-bikes/road-550-w-yellow-38` + "`" + `.
     """
-    path: String
+    path: String @deprecated(reason: "Use ` + "`" + `by: {path: …}` + "`" + `. Removed after 2027-05-01.")
   ): Product
 
   """
@@ -6456,6 +7088,8 @@ type Query {
     cover them too. Otherwise only a condition on ` + "`" + `sku` + "`" + `, or a search for a SKU, finds those.
     """
     includeChildren: Boolean
+    "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
+    variants: ProductVariants! = AS_LISTED
     "Default: last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -6522,20 +7156,22 @@ type Query {
   ): HierarchyConnection
 
   """
-  A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-  a node, its root. If several have the slug or path, the one updated last.
-  Example: ` + "`" + `catalogNode(id: "node-coffee") { name }` + "`" + `.
+  A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+  have the slug or path, the one updated last.
+  Example: ` + "`" + `catalogNode(by: {id: "node-coffee"}) { name }` + "`" + `.
   """
   catalogNode(
+    "Which node. Required, unless one of the deprecated arguments is given."
+    by: CatalogNodeIdentifierInput
     "Global id or ` + "`" + `uuid` + "`" + `, of a node or a hierarchy."
-    id: ID
+    id: ID @deprecated(reason: "Use ` + "`" + `by: {id: …}` + "`" + `. Removed after 2027-05-01.")
     "Exact slug: ` + "`" + `road-bikes` + "`" + `."
-    slug: String
+    slug: String @deprecated(reason: "Use ` + "`" + `by: {slug: …}` + "`" + `. Removed after 2027-05-01.")
     """
     Slugs from the hierarchy down to the node, joined by slashes; that of the hierarchy may be left out:
     ` + "`" + `bikes/road-bikes` + "`" + `.
     """
-    path: String
+    path: String @deprecated(reason: "Use ` + "`" + `by: {path: …}` + "`" + `. Removed after 2027-05-01.")
   ): CatalogNode
 
   "All nodes of the catalog."
@@ -6555,6 +7191,18 @@ type Query {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): CatalogNodeConnection
+
+  """
+  The paths of all nodes, then of all products that a node lists, for a sitemap. Rows without a path are left out.
+  Read it part by part: send ` + "`" + `endCursor` + "`" + ` as ` + "`" + `after` + "`" + ` until it is null.
+  Example: ` + "`" + `sitemap { nodes { path updatedAt } endCursor }` + "`" + `.
+  """
+  sitemap(
+    "Number of rows to read, 1 to 1000."
+    first: Int! = 1000
+    "The ` + "`" + `endCursor` + "`" + ` of the part before."
+    after: String
+  ): Sitemap
 
   # Files
   """
@@ -6634,6 +7282,11 @@ type Query {
   stocks(
     "Bounds on a sort key, for paging by key without a cursor."
     filter: ListBounds
+    """
+    Bounds on the units for sale: ` + "`" + `{le: 5}` + "`" + ` lists low stock. The list is then ordered by available units, least
+    first, then by product id, and takes no ` + "`" + `orderBy` + "`" + `.
+    """
+    available: IntBounds
     "Default: by product id."
     orderBy: ListOrder
     "Page size from the start, 1 to 100."
@@ -6748,12 +7401,17 @@ type Query {
     lines: [CartLineInput!]
   ): PromotionCodeCheck
 
-  "The redemptions of a promotion's codes, also of a deleted promotion until they expire."
+  """
+  The redemptions of codes, also of deleted promotions until they expire.
+  Example: ` + "`" + `promotionCodeUsages(reference: "order-1001") { nodes { code unitsApplied promotion { name } } }` + "`" + `.
+  """
   promotionCodeUsages(
-    "The promotion's global id or ` + "`" + `uuid` + "`" + `."
-    promotionId: ID!
-    "Only usages of this code. Case-sensitive."
+    "The promotion's global id or ` + "`" + `uuid` + "`" + `. Null lists the usages of all promotions. NOT_FOUND if there is none."
+    promotionId: ID
+    "Only usages of this code of the promotion. Case-sensitive. It needs ` + "`" + `promotionId` + "`" + `."
     code: String
+    "Only usages with this reference, for example an order number. Exact and case-sensitive."
+    reference: String
     "Bounds on id or time of creation. Usages have no ` + "`" + `updatedAt` + "`" + `."
     filter: ListBounds
     "ID or CREATED_AT, which both mean time of use. Default: oldest first."
@@ -6841,7 +7499,51 @@ type Query {
     offset: Int
   ): AuthoredNodeConnection
 
+  "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `."
+  authoredProduct("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredProduct
+
+  """
+  Products as authored, drafts too.
+  Example: ` + "`" + `authoredProducts(status: DRAFT, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes { name sku } }` + "`" + `.
+  """
+  authoredProducts(
+    "Only products of this status."
+    status: AuthoredProductStatus
+    "Default: by id."
+    orderBy: AuthoredProductOrder
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuthoredProductConnection
+
   # Releases and jobs
+  """
+  What was written since the served release of a catalog was made, and may change with its next publication:
+  products, prices, files, nodes and others, by kind, then id, each once.
+  Example: ` + "`" + `catalogPendingChanges(catalogId: "main") { complete nodes { kind uuid effect product { name } } }` + "`" + `.
+  """
+  catalogPendingChanges(
+    "The catalog's global id or ` + "`" + `uuid` + "`" + `. NOT_FOUND if there is none."
+    catalogId: ID!
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): CatalogPendingChangeConnection
+
   """
   The stored releases of a catalog, newest first: the one served, the newest three, and those served
   within the last hour, at most 20. Needs the scope ` + "`" + `catalog:write` + "`" + `.
@@ -7131,8 +7833,23 @@ input DateTimeBounds {
   le: DateTime
 }
 
-"Condition on a text: exactly one of ` + "`" + `eq` + "`" + ` and ` + "`" + `in` + "`" + `. Texts are compared exactly, in the catalog's base language."
-input TextFilter {
+"Bounds on a number."
+input IntBounds {
+  "More than this."
+  gt: Int
+  "This or more."
+  ge: Int
+  "Less than this."
+  lt: Int
+  "This or less."
+  le: Int
+}
+
+"""
+Condition on a text. Texts are compared exactly, in the catalog's base language. In variables, null
+members are ignored.
+"""
+input TextFilter @oneOf {
   "Equal to this value."
   eq: String
   "Equal to one of these values, 1 to 1000."
@@ -7262,10 +7979,20 @@ type Product implements Node {
   priceModifiers: [String!]!
   "This child's price modifiers that exist, in the order in which they apply. Empty for other products."
   modifiers: [PriceModifier!]!
+  """
+  What it costs now: of a parent the lowest and the highest price of its live children, of any other
+  product its own. Null if nothing has a price in the shopper's currency.
+  Example: ` + "`" + `priceRange { min { withTax { formatted } withoutTax { formatted } } }` + "`" + `.
+  """
+  priceRange: ProductPriceRange
+  "` + "`" + `priceRange` + "`" + ` without sales. Null if ` + "`" + `onSale` + "`" + ` is false, or if nothing has a price without its sale."
+  originalPriceRange: ProductPriceRange
+  "Whether it is on sale now, or one of its live children."
+  onSale: Boolean!
   "Whether it is a parent, which has variants."
   baseProduct: Boolean!
   "The parent's own id. Null unless this is a child."
-  baseProductId: ID
+  baseProductId: ID @deprecated(reason: "Use ` + "`" + `parent { uuid }` + "`" + `. Removed after 2027-05-01.")
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -7277,11 +8004,15 @@ type Product implements Node {
   "Name and description in each language: the base text first, then by language."
   translations: [ProductTranslation!]!
   "The catalog's own id."
-  catalogId: ID!
+  catalogUuid: ID!
+  "The catalog's own id."
+  catalogId: ID! @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "Where the catalog's products come from: ` + "`" + `pim` + "`" + `."
   catalogSource: String!
   "Own id of the price book that ` + "`" + `price` + "`" + ` is from. Null without a price."
-  pricebookId: ID
+  pricebookUuid: ID
+  "Own id of the price book that ` + "`" + `price` + "`" + ` is from. Null without a price."
+  pricebookId: ID @deprecated(reason: "Use ` + "`" + `pricebookUuid` + "`" + `. Removed after 2027-05-01.")
   """
   Current price in the shopper's currency. A child without a price has its parent's, changed by its
   price modifiers. Null if no price book has a price in this currency.
@@ -7294,7 +8025,9 @@ type Product implements Node {
   "` + "`" + `originalPrice` + "`" + ` with and without tax, formatted. Null if it is not on sale."
   originalDisplayPrice: DisplayPrice
   "Name of the current sale in the price book: the shortest, if there are several. Null if it is not on sale."
-  saleId: ID
+  saleName: String
+  "Name of the current sale in the price book: the shortest, if there are several. Null if it is not on sale."
+  saleId: ID @deprecated(reason: "Use ` + "`" + `saleName` + "`" + `. Removed after 2027-05-01.")
   "Time at which the sale ends. Null if it is not on sale, or if the sale has no end."
   saleExpires: DateTime
   """
@@ -7316,10 +8049,12 @@ type Product implements Node {
   variations: [Variation!]!
   "The options of this child, one for each variation. Empty for other products."
   childVariations: [Variation!]!
+  "The options of each child that has one for every variation, in the order of ` + "`" + `children` + "`" + `. Empty unless this is a parent."
+  variantOptions: [VariantOptions!]!
   "Child ids by option ids, nested by variation. An empty object unless this is a parent."
-  variationMatrix: JSON!
+  variationMatrix: JSON! @deprecated(reason: "Use ` + "`" + `variantOptions` + "`" + `. Removed after 2027-05-01.")
   "Own ids of the options of each child that has one for every variation, in the order of ` + "`" + `children` + "`" + `."
-  childOptionIds: [[ID!]!]!
+  childOptionIds: [[ID!]!]! @deprecated(reason: "Use ` + "`" + `variantOptions` + "`" + `. Removed after 2027-05-01.")
   """
   The child with the chosen options, one for each variation. Null if there is none.
   Example: ` + "`" + `childByOptions(optionIds: ["38ae3343-8746-5b02-8bdf-fe860c82bd86"]) { sku }` + "`" + `.
@@ -7350,6 +8085,11 @@ type Product implements Node {
   files: [ProductFile!]!
   "Main image. Null if it has none."
   mainImage: File
+  """
+  Text to read in place of ` + "`" + `mainImage` + "`" + `: the one that the product gives the file, else the product's name. Null if it
+  has no main image.
+  """
+  mainImageAlt: String
   "All products that this bundle is made of."
   componentProducts: [Product!]!
   "The products that this bundle is made of, by page."
@@ -7376,10 +8116,95 @@ type Product implements Node {
   "Current stock. Null if it has no stock record."
   stock: Stock
   """
+  Current stock in a word: of a parent that of the child with the most units. ` + "`" + `inventory:read` + "`" + `. Null if
+  there is no stock record, so that the stock is not limited, or with an error.
+  """
+  availability: ProductAvailability
+  """
+  Whether it can be bought by its current stock, or one of its children: it has available units, or no stock
+  record. ` + "`" + `inventory:read` + "`" + `. Null only with an error.
+  """
+  availableForSale: Boolean
+  """
   The active automatic promotions of items that target it, those that end first. Promotions of the
   whole cart are in ` + "`" + `cartPreview` + "`" + `. Null only with an error.
   """
   promotions: [ProductPromotion!]
+  "What search engines show of it, and its canonical path."
+  seo: Seo!
+  """
+  Related products that are live: those that the merchant named. Without a ` + "`" + `kind` + "`" + ` these are all, and for a product
+  that names none, other products of its first node, those with the most tags in common first.
+  Example: ` + "`" + `related(kind: "accessory", first: 4) { nodes { name } }` + "`" + `.
+  """
+  related(
+    "Only those named for this kind, in the merchant's order."
+    kind: String
+    "Number of products, 1 to 50."
+    first: Int! = 10
+  ): RelatedProducts!
+}
+
+"Products related to a product."
+type RelatedProducts {
+  "The products, the most related first. Empty if there are none."
+  nodes: [Product!]!
+}
+
+"What search engines show of a page."
+type Seo {
+  "Title: the merchant's, else the name."
+  title: String!
+  "Description: the merchant's, else the first 160 characters of the description, to the end of a word. Empty if there is none."
+  description: String!
+  """
+  Path of the page, for ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + `: slugs from the hierarchy down, joined by slashes. A product has
+  that of its first node. Null if no node lists it, or if it or a node above has no slug.
+  """
+  canonicalPath: String
+}
+
+"Which product. In variables, null members are ignored."
+input ProductIdentifierInput @oneOf {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID
+  "Exact SKU: ` + "`" + `BK-R64Y-38` + "`" + `."
+  sku: String
+  "Exact slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
+  slug: String
+  """
+  The path of a node, as ` + "`" + `CatalogNodeIdentifierInput` + "`" + ` has it, a slash and the slug of a product that the
+  node lists: ` + "`" + `bikes/road-bikes/road-550-w-yellow-38` + "`" + `.
+  """
+  path: String
+}
+
+"The lowest and the highest of some prices."
+type ProductPriceRange {
+  "Lowest price."
+  min: DisplayPrice!
+  "Highest price."
+  max: DisplayPrice!
+}
+
+"The stock of a product in a word."
+enum ProductAvailability {
+  "More available units than ` + "`" + `Settings.lowStockThreshold` + "`" + `."
+  IN_STOCK
+  "At most ` + "`" + `Settings.lowStockThreshold` + "`" + ` available units."
+  LOW
+  "No available units."
+  OUT
+}
+
+"Whether a list of products shows parents or their children. Other products are listed in any case."
+enum ProductVariants {
+  "The products as they are attached to nodes."
+  AS_LISTED
+  "Instead of a child its parent, once."
+  PARENTS
+  "Instead of a parent its live children, once each."
+  CHILDREN
 }
 
 "Publication status of a product."
@@ -7402,18 +8227,50 @@ type ProductTranslation {
 type ProductFile {
   "Time at which it was attached. Null if unknown."
   attachedAt: DateTime
+  "Text to read in place of an image: the one that the product gives the file, else the product's name."
+  alt: String!
   "The file."
   file: File!
+}
+
+"A part of the sitemap."
+type Sitemap {
+  "The paths."
+  nodes: [SitemapEntry!]!
+  "Cursor of the next part. Null for the last one."
+  endCursor: String
+}
+
+"A path that a storefront shows."
+type SitemapEntry {
+  "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `: ` + "`" + `bikes/road-bikes` + "`" + `."
+  path: String!
+  "What it leads to."
+  kind: SitemapKind!
+  "Own id of the product or node."
+  uuid: ID!
+  "Time at which the catalog first showed this version."
+  updatedAt: DateTime!
+}
+
+"What a path leads to."
+enum SitemapKind {
+  "A node."
+  NODE
+  "A product."
+  PRODUCT
 }
 
 # Prices
 
 "A price in a price book, or the amount of a price modifier."
 type Price {
+  "The amount, formatted for the shopper."
+  money: Money!
   "Minor units, in digits: ` + "`" + `129900` + "`" + ` is 1,299.00 USD."
-  amount: String!
+  amount: String! @deprecated(reason: "Use ` + "`" + `money { amount }` + "`" + `. Removed after 2027-05-01.")
   "ISO 4217: ` + "`" + `USD` + "`" + `."
-  currency: String!
+  currency: String! @deprecated(reason: "Use ` + "`" + `money { currency }` + "`" + `. Removed after 2027-05-01.")
   "Whether the amount includes tax."
   includesTax: Boolean!
 }
@@ -7540,6 +8397,14 @@ type Variation {
   options: [VariationOption!]!
 }
 
+"Which options a child has."
+type VariantOptions {
+  "The child's own id."
+  uuid: ID!
+  "Own ids of its options, one for each variation."
+  optionUuids: [ID!]!
+}
+
 "A value of a variation: ` + "`" + `XL` + "`" + `."
 type VariationOption {
   "The option's own id."
@@ -7584,8 +8449,26 @@ type ComponentOption {
 
 "A choice of options for a bundle."
 type BundleConfiguration {
+  "The choice for each component, by key. Empty for other products."
+  choices: [BundleChoice!]!
   "Quantities by option id, by component key: ` + "`" + `{\"drink\": {\"prod-latte\": 1}}` + "`" + `."
-  selectedOptions: JSON!
+  selectedOptions: JSON! @deprecated(reason: "Use ` + "`" + `choices` + "`" + `. Removed after 2027-05-01.")
+}
+
+"The options chosen for a component of a bundle, as in ` + "`" + `BundleChoiceInput` + "`" + `."
+type BundleChoice {
+  "The component's key: ` + "`" + `drink` + "`" + `."
+  component: String!
+  "The chosen options, by id."
+  options: [ChosenOption!]!
+}
+
+"A chosen option of a bundle."
+type ChosenOption {
+  "The product's own id, as in ` + "`" + `ComponentOption` + "`" + `."
+  uuid: ID!
+  "Units of it."
+  quantity: Int!
 }
 
 "A bundle with the options that the shopper chose. It has no ` + "`" + `id` + "`" + `, so that caches do not mix it up with the bundle."
@@ -7595,7 +8478,9 @@ type ConfiguredProduct {
   "The choice."
   bundleConfiguration: BundleConfiguration!
   "Own id of the price book that the price is from. Null without a price, or if the price is the sum of the options."
-  pricebookId: ID
+  pricebookUuid: ID
+  "Own id of the price book that the price is from. Null without a price, or if the price is the sum of the options."
+  pricebookId: ID @deprecated(reason: "Use ` + "`" + `pricebookUuid` + "`" + `. Removed after 2027-05-01.")
   "Price of this choice. Null if it cannot be determined."
   price: Price
   "` + "`" + `price` + "`" + ` with and without tax, formatted. Null without a price."
@@ -7605,7 +8490,9 @@ type ConfiguredProduct {
   "` + "`" + `originalPrice` + "`" + ` with and without tax, formatted. Null if it is not on sale."
   originalDisplayPrice: DisplayPrice
   "Name of the sale of the bundle's own price. Null if it is not on sale, or if the price is the sum of the options."
-  saleId: ID
+  saleName: String
+  "Name of the sale of the bundle's own price. Null if it is not on sale, or if the price is the sum of the options."
+  saleId: ID @deprecated(reason: "Use ` + "`" + `saleName` + "`" + `. Removed after 2027-05-01.")
   "Time at which that sale ends. Null if it is not on sale, or if the sale has no end."
   saleExpires: DateTime
   "Quantity prices. Empty if there are none, or if the price is the sum of the options."
@@ -7703,6 +8590,11 @@ input ProductFilter {
   "By tag: one of the product's tags must match."
   tags: TextFilter
   """
+  By live stock: true keeps the products with ` + "`" + `availableForSale` + "`" + `, false the others. ` + "`" + `inventory:read` + "`" + `. The response is
+  not cached, and stock that changes between two pages can move rows.
+  """
+  inStock: Boolean
+  """
   By the current price in the shopper's currency, sales included, as ` + "`" + `orderBy: {field: PRICE}` + "`" + ` sorts by it.
   Products without a price do not match.
   """
@@ -7759,6 +8651,8 @@ input ProductOrder {
   field: ProductOrderField!
   "Sort direction."
   direction: OrderDirection! = ASC
+  "Key of a sortable attribute, with the sort key ATTRIBUTE: ` + "`" + `weight` + "`" + `. Ignored with others."
+  attribute: String
 }
 
 "Sort keys of products."
@@ -7776,6 +8670,8 @@ enum ProductOrderField {
   sale changes the order when it begins or ends, except while a list is paged through by cursors.
   """
   PRICE
+  "A number or date of the merchant's own attributes, named by ` + "`" + `attribute` + "`" + `. Products without a value come last in both directions."
+  ATTRIBUTE
   """
   How well products match ` + "`" + `search` + "`" + `: with ASC the best match is first, then the list's own order. The
   default of lists with ` + "`" + `search` + "`" + `. Without ` + "`" + `search` + "`" + `: the list's own order.
@@ -7881,6 +8777,8 @@ type ProductFilterValues {
   productTypes: TextFilterValues
   "Condition on the tags. Null if not set."
   tags: TextFilterValues
+  "Condition on the stock. Null if not set."
+  inStock: Boolean
   "Condition on the price. Null if not set."
   price: PriceBoundsValues
   "Conditions on options. Null if not set."
@@ -7999,6 +8897,8 @@ type Hierarchy implements Node {
   products(
     "Which products to return."
     filter: ProductFilter
+    "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
+    variants: ProductVariants! = AS_LISTED
     "Default: last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -8032,6 +8932,8 @@ type CatalogNode implements Node {
   publishedAt: DateTime!
   "Language of its texts, BCP 47: ` + "`" + `en` + "`" + `."
   language: String!
+  "What search engines show of it, and its canonical path."
+  seo: Seo!
   "Whether there are nodes below it."
   hasChildren: Boolean!
   "The hierarchy that it belongs to."
@@ -8061,8 +8963,15 @@ type CatalogNode implements Node {
   curatedProducts: [Product!]!
   "The live products attached to this node."
   products(
+    """
+    Whether to list the products of all nodes below it too, each once. The curated products of this node come
+    first. Example: ` + "`" + `products(includeDescendants: true, first: 24) { totalCount nodes { name } }` + "`" + `.
+    """
+    includeDescendants: Boolean! = false
     "Which products to return."
     filter: ProductFilter
+    "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
+    variants: ProductVariants! = AS_LISTED
     "Default: curated products first, in the merchant's order, then last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -8076,6 +8985,19 @@ type CatalogNode implements Node {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): ProductConnection!
+}
+
+"Which node of the catalog. In variables, null members are ignored."
+input CatalogNodeIdentifierInput @oneOf {
+  "Global id or ` + "`" + `uuid` + "`" + `, of a node or a hierarchy."
+  id: ID
+  "Exact slug: ` + "`" + `road-bikes` + "`" + `."
+  slug: String
+  """
+  Slugs from the hierarchy down to the node, joined by slashes; that of the hierarchy may be left out:
+  ` + "`" + `bikes/road-bikes` + "`" + `.
+  """
+  path: String
 }
 
 "A step on the path to a node."
@@ -8269,11 +9191,15 @@ type CatalogResolution {
   "Why this catalog was chosen."
   reason: CatalogResolutionReason!
   "The catalog's own id. Null if nothing is published."
-  catalogId: ID
+  catalogUuid: ID
+  "The catalog's own id. Null if nothing is published."
+  catalogId: ID @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "The catalog's name. Null if nothing is published."
   catalogName: String
   "Own id of the release, its number. Null if nothing is published."
-  releaseId: ID
+  releaseUuid: ID
+  "Own id of the release, its number. Null if nothing is published."
+  releaseId: ID @deprecated(reason: "Use ` + "`" + `releaseUuid` + "`" + `. Removed after 2027-05-01.")
   "Time of that release. Null if nothing is published."
   publishedAt: DateTime
   "Languages of the catalog's texts, BCP 47, the base language first. Example: ` + "`" + `en` + "`" + `, ` + "`" + `fr` + "`" + `, ` + "`" + `zh-Hant` + "`" + `. Empty if nothing is published."
@@ -8285,7 +9211,9 @@ type CatalogResolution {
   """
   channels: [String!]!
   "Own id of the rule that decided. Null if none did."
-  ruleId: ID
+  ruleUuid: ID
+  "Own id of the rule that decided. Null if none did."
+  ruleId: ID @deprecated(reason: "Use ` + "`" + `ruleUuid` + "`" + `. Removed after 2027-05-01.")
   "Name of the rule that decided. Null if none did."
   ruleName: String
   "What decided between rules with equally many matched criteria. Null if there was no tie."
@@ -8323,11 +9251,15 @@ enum CatalogTieBreak {
 "A rule, compared with a shopper."
 type CatalogCandidate {
   "The rule's own id. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
-  ruleId: ID
+  ruleUuid: ID
+  "The rule's own id. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  ruleId: ID @deprecated(reason: "Use ` + "`" + `ruleUuid` + "`" + `. Removed after 2027-05-01.")
   "The rule's name. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleName: String
   "Own id of the rule's catalog. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogId: ID
+  catalogUuid: ID
+  "Own id of the rule's catalog. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  catalogId: ID @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "Whether the rule has no criteria."
   default: Boolean!
   "Number of criteria that matched: account, account tag, customer, channel, tag."
@@ -8403,7 +9335,9 @@ type StockTransaction {
   "The transaction's own id."
   uuid: ID!
   "The product's own id."
-  productId: ID!
+  productUuid: ID!
+  "The product's own id."
+  productId: ID! @deprecated(reason: "Use ` + "`" + `productUuid` + "`" + `. Removed after 2027-05-01.")
   "The product, as the shopper sees it. Null if the shopper's catalog does not have it."
   product: Product
   "Kind of change."
@@ -8609,9 +9543,13 @@ type Promotion implements Node {
   "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `."
   currencies: [PromotionCurrency!]!
   "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
-  targetCatalogs: [ID!]
+  targetCatalogUuids: [ID!]
+  "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
+  targetCatalogs: [ID!] @deprecated(reason: "Use ` + "`" + `targetCatalogUuids` + "`" + `. Removed after 2027-05-01.")
+  "Conditions on the ` + "`" + `extensions` + "`" + ` of a product: one that meets all of them is excluded. Empty if there are none."
+  itemConditions: [PromotionCondition!]!
   "Items that it excludes: ` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `. Null if there are none."
-  conditions: JSON
+  conditions: JSON @deprecated(reason: "Use ` + "`" + `itemConditions` + "`" + `. Removed after 2027-05-01.")
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -8685,9 +9623,13 @@ type PromotionPreview {
   "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `."
   currencies: [PromotionCurrency!]!
   "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
-  targetCatalogs: [ID!]
+  targetCatalogUuids: [ID!]
+  "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
+  targetCatalogs: [ID!] @deprecated(reason: "Use ` + "`" + `targetCatalogUuids` + "`" + `. Removed after 2027-05-01.")
+  "Conditions on the ` + "`" + `extensions` + "`" + ` of a product: one that meets all of them is excluded. Empty if there are none."
+  itemConditions: [PromotionCondition!]!
   "Items that it excludes: ` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `. Null if there are none."
-  conditions: JSON
+  conditions: JSON @deprecated(reason: "Use ` + "`" + `itemConditions` + "`" + `. Removed after 2027-05-01.")
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -8733,12 +9675,40 @@ enum PromotionState {
   DISABLED
 }
 
+"A condition on a field of a product's ` + "`" + `extensions` + "`" + `: the field has this value."
+type PromotionCondition {
+  "Template of the field: ` + "`" + `products(shoes)` + "`" + ` or, in short, ` + "`" + `shoes` + "`" + `."
+  template: String!
+  "Name of the field."
+  field: String!
+  "Type of the value, which says how it is compared."
+  type: PromotionConditionType!
+  "The value as text: ` + "`" + `12.5` + "`" + `, ` + "`" + `true` + "`" + `."
+  value: String!
+}
+
+"Type of the value of a promotion's condition."
+enum PromotionConditionType {
+  "Texts are compared exactly."
+  STRING
+  "Whole numbers are compared as numbers."
+  INTEGER
+  "` + "`" + `true` + "`" + ` or ` + "`" + `false` + "`" + `."
+  BOOLEAN
+  "Numbers are compared as numbers."
+  FLOAT
+  "Times are compared as times."
+  DATE
+}
+
 "What a promotion gives in a currency."
 type PromotionCurrency {
   "ISO 4217: ` + "`" + `USD` + "`" + `."
   currency: String!
+  "The amount, formatted for the caller. Null if a percentage is given."
+  money: Money
   "Minor units, in digits: ` + "`" + `1000` + "`" + ` is 10.00 USD. Null if a percentage is given."
-  amount: String
+  amount: String @deprecated(reason: "Use ` + "`" + `money { amount }` + "`" + `. Removed after 2027-05-01.")
   "Percent, in digits: ` + "`" + `12.5` + "`" + `. Null if an amount is given."
   percentage: String
 }
@@ -8949,6 +9919,8 @@ type PromotionCode implements Node {
   reasons.
   """
   valid: Boolean!
+  "State from its uses and the end of its promotion."
+  state: PromotionCodeState!
   "Remaining uses. Null if unlimited."
   uses: Int
   "Uses in total. Null if unlimited."
@@ -8997,6 +9969,25 @@ type PromotionCodeEdge {
 input PromotionCodeFilter {
   "By code."
   code: TextFilter
+  "Codes that begin with this text, case-sensitive: ` + "`" + `SPRING-` + "`" + `. The order is by code."
+  startsWith: String
+  "In one of these states."
+  state: [PromotionCodeState!]
+  """
+  Bounds on the time of creation. The order is by creation, unless ` + "`" + `startsWith` + "`" + ` is set too. Codes that were
+  imported without a time were created in 1970.
+  """
+  createdAt: DateTimeBounds
+}
+
+"State of a promotion code, from its uses and the end of its promotion."
+enum PromotionCodeState {
+  "Uses remain, and the promotion has not ended. It may be disabled or not have started: see ` + "`" + `valid` + "`" + `."
+  AVAILABLE
+  "No uses remain."
+  USED_UP
+  "Uses remain, but the promotion has ended."
+  EXPIRED
 }
 
 "Sort order of promotion codes. Codes with the same key are sorted by code, in the same direction."
@@ -9416,7 +10407,9 @@ type Catalog implements Node {
   "Display name: ` + "`" + `Adventure Works` + "`" + `."
   name: String!
   "Own ids of the hierarchies that it publishes."
-  hierarchyIds: [ID!]!
+  hierarchyUuids: [ID!]!
+  "Own ids of the hierarchies that it publishes."
+  hierarchyIds: [ID!]! @deprecated(reason: "Use ` + "`" + `hierarchyUuids` + "`" + `. Removed after 2027-05-01.")
   "Its price books."
   pricebooks: [CatalogPricebook!]!
   "Language of its base texts, BCP 47. Empty means the store's."
@@ -9554,7 +10547,7 @@ type CatalogRule implements Node {
   "Display name: ` + "`" + `mobile-offers` + "`" + `."
   name: String!
   "Own id of the catalog that it leads to."
-  catalogId: ID!
+  catalogId: ID! @deprecated(reason: "Use ` + "`" + `catalog { uuid }` + "`" + `. Removed after 2027-05-01.")
   "The catalog that it leads to. Null if it was deleted."
   catalog: Catalog
   "Only for these accounts. Empty means all."
@@ -9789,6 +10782,143 @@ type HierarchyDeletePayload {
 
 # Nodes
 
+"A product as authored. Products are written by import."
+type AuthoredProduct implements Node {
+  "Global id of the authored product. The published one has another."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Display name, in the base language."
+  name: String!
+  "Stock keeping unit: ` + "`" + `BK-R64Y-38` + "`" + `."
+  sku: String!
+  "URL slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
+  slug: String!
+  "Whether it is for sale once it is published."
+  status: AuthoredProductStatus!
+  "Time of creation."
+  createdAt: DateTime!
+  "Time of the last change."
+  updatedAt: DateTime!
+  "The product as the catalog shows it now. Null if it does not."
+  product: Product
+}
+
+"Status of an authored product."
+enum AuthoredProductStatus {
+  "For sale once it is published."
+  LIVE
+  "Not published."
+  DRAFT
+}
+
+"Sort order of authored products. Products with the same key are sorted by id, in the same direction."
+input AuthoredProductOrder {
+  "Sort key."
+  field: AuthoredProductOrderField!
+  "Sort direction."
+  direction: OrderDirection! = ASC
+}
+
+"Sort keys of authored products."
+enum AuthoredProductOrderField {
+  "Id, in byte order."
+  ID
+  "Time of the last change."
+  UPDATED_AT
+}
+
+"A page of authored products."
+type AuthoredProductConnection {
+  "Rows, each with its cursor."
+  edges: [AuthoredProductEdge!]!
+  "Rows without cursors."
+  nodes: [AuthoredProduct!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"An authored product in a list."
+type AuthoredProductEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The authored product."
+  node: AuthoredProduct!
+}
+
+"A resource that was written since the served release of a catalog was made."
+type CatalogPendingChange {
+  "What it is."
+  kind: CatalogResource!
+  "Own id of the resource, or the SKU of a price."
+  uuid: ID!
+  "What the next publication does to the product. Null for other kinds."
+  effect: CatalogPendingEffect
+  "The product as authored. Null for other kinds."
+  product: AuthoredProduct
+}
+
+"A kind of resource that a catalog is made of."
+enum CatalogResource {
+  "A product, or the nodes that list it."
+  PRODUCT
+  "The prices of a SKU."
+  PRICE
+  "A price modifier."
+  PRICE_MODIFIER
+  "A price book."
+  PRICEBOOK
+  "A file."
+  FILE
+  "A node, of this catalog or of another one."
+  NODE
+  "A hierarchy, of this catalog or of another one."
+  HIERARCHY
+  "The catalog itself."
+  CATALOG
+  "The declaration of an attribute."
+  ATTRIBUTE
+}
+
+"What the next publication of a catalog does to a product."
+enum CatalogPendingEffect {
+  "Shows it: it is live, and the served release does not have it."
+  ADD
+  "Shows it anew: the served release has an older version."
+  CHANGE
+  "Removes it: it is a draft now, and the served release shows it."
+  REMOVE
+  "Nothing: it is a draft that is not shown."
+  NONE
+}
+
+"A page of pending changes."
+type CatalogPendingChangeConnection {
+  "Rows, each with its cursor."
+  edges: [CatalogPendingChangeEdge!]!
+  "Rows without cursors."
+  nodes: [CatalogPendingChange!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+  """
+  Whether these are all changes. False if nothing is published yet, or if more than 50000 resources changed
+  since: then any product may be pending.
+  """
+  complete: Boolean!
+}
+
+"A pending change in a list."
+type CatalogPendingChangeEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The pending change."
+  node: CatalogPendingChange!
+}
+
 "A node of a hierarchy as authored."
 type AuthoredNode implements Node {
   "Global id of the authored node. The published one has another."
@@ -9796,9 +10926,13 @@ type AuthoredNode implements Node {
   "The service's own id."
   uuid: ID!
   "Own id of its hierarchy."
-  hierarchyId: ID!
+  hierarchyUuid: ID!
+  "Own id of its hierarchy."
+  hierarchyId: ID! @deprecated(reason: "Use ` + "`" + `hierarchyUuid` + "`" + `. Removed after 2027-05-01.")
   "Own id of the node above it, or of the hierarchy."
-  parentId: ID!
+  parentUuid: ID!
+  "Own id of the node above it, or of the hierarchy."
+  parentId: ID! @deprecated(reason: "Use ` + "`" + `parentUuid` + "`" + `. Removed after 2027-05-01.")
   "Display name."
   name: String!
   "URL slug. Empty if not set."
@@ -9806,16 +10940,25 @@ type AuthoredNode implements Node {
   "Display text. Empty if not set."
   description: String!
   "Own ids of the products that come first, in order, at most 20."
-  curatedProductIds: [ID!]!
+  curatedProductUuids: [ID!]!
+  "Own ids of the products that come first, in order, at most 20."
+  curatedProductIds: [ID!]! @deprecated(reason: "Use ` + "`" + `curatedProductUuids` + "`" + `. Removed after 2027-05-01.")
   "Number of attached products, including drafts."
   productCount: Int!
+  "Own ids of the attached products, including drafts, newest attachment first."
+  productUuids(
+    "Page size, 1 to 100."
+    first: Int! = 25
+    "Rows to skip, 0 to 10000."
+    offset: Int! = 0
+  ): [ID!]!
   "Own ids of the attached products, including drafts, newest attachment first."
   productIds(
     "Page size, 1 to 100."
     first: Int! = 25
     "Rows to skip, 0 to 10000."
     offset: Int! = 0
-  ): [ID!]!
+  ): [ID!]! @deprecated(reason: "Use ` + "`" + `productUuids` + "`" + `. Removed after 2027-05-01.")
   "Time of the last change of its texts, position or curation."
   updatedAt: DateTime!
 }
@@ -9988,7 +11131,9 @@ type CatalogRelease implements Node {
   """
   uuid: ID!
   "The catalog's own id."
-  catalogId: ID!
+  catalogUuid: ID!
+  "The catalog's own id."
+  catalogId: ID! @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "The catalog as it is now. Null if it was deleted."
   catalog: Catalog
   "Whether shoppers see this release of the catalog."
@@ -10125,6 +11270,8 @@ type Settings {
   currency: String!
   "Default language of texts, BCP 47: ` + "`" + `en` + "`" + `."
   locale: String!
+  "Available units up to which ` + "`" + `Product.availability` + "`" + ` is LOW, 0 to 1000000. 5 if not set."
+  lowStockThreshold: Int!
 }
 
 "Changes of the settings. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
@@ -10135,6 +11282,8 @@ input SettingsUpdateInput {
   currency: String
   "BCP 47: ` + "`" + `fr-CA` + "`" + `. Required."
   locale: String
+  "Available units up to which stock is low, 0 to 1000000. Required."
+  lowStockThreshold: Int
   "Idempotency key."
   idempotencyKey: String
 }
@@ -10327,8 +11476,12 @@ func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field 
 		return ec.fieldContext_AuthoredNode_id(ctx, field)
 	case "uuid":
 		return ec.fieldContext_AuthoredNode_uuid(ctx, field)
+	case "hierarchyUuid":
+		return ec.fieldContext_AuthoredNode_hierarchyUuid(ctx, field)
 	case "hierarchyId":
 		return ec.fieldContext_AuthoredNode_hierarchyId(ctx, field)
+	case "parentUuid":
+		return ec.fieldContext_AuthoredNode_parentUuid(ctx, field)
 	case "parentId":
 		return ec.fieldContext_AuthoredNode_parentId(ctx, field)
 	case "name":
@@ -10337,10 +11490,14 @@ func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field 
 		return ec.fieldContext_AuthoredNode_slug(ctx, field)
 	case "description":
 		return ec.fieldContext_AuthoredNode_description(ctx, field)
+	case "curatedProductUuids":
+		return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
 	case "curatedProductIds":
 		return ec.fieldContext_AuthoredNode_curatedProductIds(ctx, field)
 	case "productCount":
 		return ec.fieldContext_AuthoredNode_productCount(ctx, field)
+	case "productUuids":
+		return ec.fieldContext_AuthoredNode_productUuids(ctx, field)
 	case "productIds":
 		return ec.fieldContext_AuthoredNode_productIds(ctx, field)
 	case "updatedAt":
@@ -10373,6 +11530,54 @@ func (ec *executionContext) childFields_AuthoredNodeEdge(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredNodeEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_AuthoredProduct(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuthoredProduct_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_AuthoredProduct_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredProduct_name(ctx, field)
+	case "sku":
+		return ec.fieldContext_AuthoredProduct_sku(ctx, field)
+	case "slug":
+		return ec.fieldContext_AuthoredProduct_slug(ctx, field)
+	case "status":
+		return ec.fieldContext_AuthoredProduct_status(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AuthoredProduct_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_AuthoredProduct_updatedAt(ctx, field)
+	case "product":
+		return ec.fieldContext_AuthoredProduct_product(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProduct", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredProductConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuthoredProductConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuthoredProductConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuthoredProductConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuthoredProductConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredProductEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuthoredProductEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -10395,8 +11600,20 @@ func (ec *executionContext) childFields_BreadcrumbTrail(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type BreadcrumbTrail", field.Name)
 }
 
+func (ec *executionContext) childFields_BundleChoice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "component":
+		return ec.fieldContext_BundleChoice_component(ctx, field)
+	case "options":
+		return ec.fieldContext_BundleChoice_options(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BundleChoice", field.Name)
+}
+
 func (ec *executionContext) childFields_BundleConfiguration(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "choices":
+		return ec.fieldContext_BundleConfiguration_choices(ctx, field)
 	case "selectedOptions":
 		return ec.fieldContext_BundleConfiguration_selectedOptions(ctx, field)
 	}
@@ -10509,6 +11726,8 @@ func (ec *executionContext) childFields_Catalog(ctx context.Context, field graph
 		return ec.fieldContext_Catalog_uuid(ctx, field)
 	case "name":
 		return ec.fieldContext_Catalog_name(ctx, field)
+	case "hierarchyUuids":
+		return ec.fieldContext_Catalog_hierarchyUuids(ctx, field)
 	case "hierarchyIds":
 		return ec.fieldContext_Catalog_hierarchyIds(ctx, field)
 	case "pricebooks":
@@ -10529,10 +11748,14 @@ func (ec *executionContext) childFields_Catalog(ctx context.Context, field graph
 
 func (ec *executionContext) childFields_CatalogCandidate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "ruleUuid":
+		return ec.fieldContext_CatalogCandidate_ruleUuid(ctx, field)
 	case "ruleId":
 		return ec.fieldContext_CatalogCandidate_ruleId(ctx, field)
 	case "ruleName":
 		return ec.fieldContext_CatalogCandidate_ruleName(ctx, field)
+	case "catalogUuid":
+		return ec.fieldContext_CatalogCandidate_catalogUuid(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_CatalogCandidate_catalogId(ctx, field)
 	case "default":
@@ -10621,6 +11844,8 @@ func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field g
 		return ec.fieldContext_CatalogNode_publishedAt(ctx, field)
 	case "language":
 		return ec.fieldContext_CatalogNode_language(ctx, field)
+	case "seo":
+		return ec.fieldContext_CatalogNode_seo(ctx, field)
 	case "hasChildren":
 		return ec.fieldContext_CatalogNode_hasChildren(ctx, field)
 	case "hierarchy":
@@ -10663,6 +11888,46 @@ func (ec *executionContext) childFields_CatalogNodeEdge(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type CatalogNodeEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_CatalogPendingChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_CatalogPendingChange_kind(ctx, field)
+	case "uuid":
+		return ec.fieldContext_CatalogPendingChange_uuid(ctx, field)
+	case "effect":
+		return ec.fieldContext_CatalogPendingChange_effect(ctx, field)
+	case "product":
+		return ec.fieldContext_CatalogPendingChange_product(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPendingChange", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogPendingChangeConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_CatalogPendingChangeConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_CatalogPendingChangeConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CatalogPendingChangeConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_CatalogPendingChangeConnection_totalCount(ctx, field)
+	case "complete":
+		return ec.fieldContext_CatalogPendingChangeConnection_complete(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPendingChangeConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogPendingChangeEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_CatalogPendingChangeEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_CatalogPendingChangeEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogPendingChangeEdge", field.Name)
+}
+
 func (ec *executionContext) childFields_CatalogPricebook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -10689,6 +11954,8 @@ func (ec *executionContext) childFields_CatalogRelease(ctx context.Context, fiel
 		return ec.fieldContext_CatalogRelease_id(ctx, field)
 	case "uuid":
 		return ec.fieldContext_CatalogRelease_uuid(ctx, field)
+	case "catalogUuid":
+		return ec.fieldContext_CatalogRelease_catalogUuid(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_CatalogRelease_catalogId(ctx, field)
 	case "catalog":
@@ -10731,10 +11998,14 @@ func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, f
 		return ec.fieldContext_CatalogResolution_validUntil(ctx, field)
 	case "reason":
 		return ec.fieldContext_CatalogResolution_reason(ctx, field)
+	case "catalogUuid":
+		return ec.fieldContext_CatalogResolution_catalogUuid(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_CatalogResolution_catalogId(ctx, field)
 	case "catalogName":
 		return ec.fieldContext_CatalogResolution_catalogName(ctx, field)
+	case "releaseUuid":
+		return ec.fieldContext_CatalogResolution_releaseUuid(ctx, field)
 	case "releaseId":
 		return ec.fieldContext_CatalogResolution_releaseId(ctx, field)
 	case "publishedAt":
@@ -10743,6 +12014,8 @@ func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, f
 		return ec.fieldContext_CatalogResolution_locales(ctx, field)
 	case "channels":
 		return ec.fieldContext_CatalogResolution_channels(ctx, field)
+	case "ruleUuid":
+		return ec.fieldContext_CatalogResolution_ruleUuid(ctx, field)
 	case "ruleId":
 		return ec.fieldContext_CatalogResolution_ruleId(ctx, field)
 	case "ruleName":
@@ -10859,6 +12132,16 @@ func (ec *executionContext) childFields_CatalogUpdatePayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type CatalogUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ChosenOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_ChosenOption_uuid(ctx, field)
+	case "quantity":
+		return ec.fieldContext_ChosenOption_quantity(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChosenOption", field.Name)
+}
+
 func (ec *executionContext) childFields_ComponentOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -10879,6 +12162,8 @@ func (ec *executionContext) childFields_ConfiguredProduct(ctx context.Context, f
 		return ec.fieldContext_ConfiguredProduct_product(ctx, field)
 	case "bundleConfiguration":
 		return ec.fieldContext_ConfiguredProduct_bundleConfiguration(ctx, field)
+	case "pricebookUuid":
+		return ec.fieldContext_ConfiguredProduct_pricebookUuid(ctx, field)
 	case "pricebookId":
 		return ec.fieldContext_ConfiguredProduct_pricebookId(ctx, field)
 	case "price":
@@ -10889,6 +12174,8 @@ func (ec *executionContext) childFields_ConfiguredProduct(ctx context.Context, f
 		return ec.fieldContext_ConfiguredProduct_originalPrice(ctx, field)
 	case "originalDisplayPrice":
 		return ec.fieldContext_ConfiguredProduct_originalDisplayPrice(ctx, field)
+	case "saleName":
+		return ec.fieldContext_ConfiguredProduct_saleName(ctx, field)
 	case "saleId":
 		return ec.fieldContext_ConfiguredProduct_saleId(ctx, field)
 	case "saleExpires":
@@ -11285,6 +12572,8 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 
 func (ec *executionContext) childFields_Price(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "money":
+		return ec.fieldContext_Price_money(ctx, field)
 	case "amount":
 		return ec.fieldContext_Price_amount(ctx, field)
 	case "currency":
@@ -11375,6 +12664,12 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_priceModifiers(ctx, field)
 	case "modifiers":
 		return ec.fieldContext_Product_modifiers(ctx, field)
+	case "priceRange":
+		return ec.fieldContext_Product_priceRange(ctx, field)
+	case "originalPriceRange":
+		return ec.fieldContext_Product_originalPriceRange(ctx, field)
+	case "onSale":
+		return ec.fieldContext_Product_onSale(ctx, field)
 	case "baseProduct":
 		return ec.fieldContext_Product_baseProduct(ctx, field)
 	case "baseProductId":
@@ -11389,10 +12684,14 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_language(ctx, field)
 	case "translations":
 		return ec.fieldContext_Product_translations(ctx, field)
+	case "catalogUuid":
+		return ec.fieldContext_Product_catalogUuid(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_Product_catalogId(ctx, field)
 	case "catalogSource":
 		return ec.fieldContext_Product_catalogSource(ctx, field)
+	case "pricebookUuid":
+		return ec.fieldContext_Product_pricebookUuid(ctx, field)
 	case "pricebookId":
 		return ec.fieldContext_Product_pricebookId(ctx, field)
 	case "price":
@@ -11403,6 +12702,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_originalPrice(ctx, field)
 	case "originalDisplayPrice":
 		return ec.fieldContext_Product_originalDisplayPrice(ctx, field)
+	case "saleName":
+		return ec.fieldContext_Product_saleName(ctx, field)
 	case "saleId":
 		return ec.fieldContext_Product_saleId(ctx, field)
 	case "saleExpires":
@@ -11423,6 +12724,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_variations(ctx, field)
 	case "childVariations":
 		return ec.fieldContext_Product_childVariations(ctx, field)
+	case "variantOptions":
+		return ec.fieldContext_Product_variantOptions(ctx, field)
 	case "variationMatrix":
 		return ec.fieldContext_Product_variationMatrix(ctx, field)
 	case "childOptionIds":
@@ -11439,6 +12742,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_files(ctx, field)
 	case "mainImage":
 		return ec.fieldContext_Product_mainImage(ctx, field)
+	case "mainImageAlt":
+		return ec.fieldContext_Product_mainImageAlt(ctx, field)
 	case "componentProducts":
 		return ec.fieldContext_Product_componentProducts(ctx, field)
 	case "componentProductsConnection":
@@ -11449,8 +12754,16 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_breadcrumbs(ctx, field)
 	case "stock":
 		return ec.fieldContext_Product_stock(ctx, field)
+	case "availability":
+		return ec.fieldContext_Product_availability(ctx, field)
+	case "availableForSale":
+		return ec.fieldContext_Product_availableForSale(ctx, field)
 	case "promotions":
 		return ec.fieldContext_Product_promotions(ctx, field)
+	case "seo":
+		return ec.fieldContext_Product_seo(ctx, field)
+	case "related":
+		return ec.fieldContext_Product_related(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Product", field.Name)
 }
@@ -11539,6 +12852,8 @@ func (ec *executionContext) childFields_ProductFile(ctx context.Context, field g
 	switch field.Name {
 	case "attachedAt":
 		return ec.fieldContext_ProductFile_attachedAt(ctx, field)
+	case "alt":
+		return ec.fieldContext_ProductFile_alt(ctx, field)
 	case "file":
 		return ec.fieldContext_ProductFile_file(ctx, field)
 	}
@@ -11565,6 +12880,8 @@ func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context,
 		return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
 	case "tags":
 		return ec.fieldContext_ProductFilterValues_tags(ctx, field)
+	case "inStock":
+		return ec.fieldContext_ProductFilterValues_inStock(ctx, field)
 	case "price":
 		return ec.fieldContext_ProductFilterValues_price(ctx, field)
 	case "option":
@@ -11579,6 +12896,16 @@ func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context,
 		return ec.fieldContext_ProductFilterValues_and(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductFilterValues", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductPriceRange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "min":
+		return ec.fieldContext_ProductPriceRange_min(ctx, field)
+	case "max":
+		return ec.fieldContext_ProductPriceRange_max(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductPriceRange", field.Name)
 }
 
 func (ec *executionContext) childFields_ProductPromotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11667,8 +12994,12 @@ func (ec *executionContext) childFields_Promotion(ctx context.Context, field gra
 		return ec.fieldContext_Promotion_schema(ctx, field)
 	case "currencies":
 		return ec.fieldContext_Promotion_currencies(ctx, field)
+	case "targetCatalogUuids":
+		return ec.fieldContext_Promotion_targetCatalogUuids(ctx, field)
 	case "targetCatalogs":
 		return ec.fieldContext_Promotion_targetCatalogs(ctx, field)
+	case "itemConditions":
+		return ec.fieldContext_Promotion_itemConditions(ctx, field)
 	case "conditions":
 		return ec.fieldContext_Promotion_conditions(ctx, field)
 	case "createdAt":
@@ -11693,6 +13024,8 @@ func (ec *executionContext) childFields_PromotionCode(ctx context.Context, field
 		return ec.fieldContext_PromotionCode_code(ctx, field)
 	case "valid":
 		return ec.fieldContext_PromotionCode_valid(ctx, field)
+	case "state":
+		return ec.fieldContext_PromotionCode_state(ctx, field)
 	case "uses":
 		return ec.fieldContext_PromotionCode_uses(ctx, field)
 	case "maxUses":
@@ -11873,6 +13206,20 @@ func (ec *executionContext) childFields_PromotionCodesGeneratePayload(ctx contex
 	return nil, fmt.Errorf("no field named %q was found under type PromotionCodesGeneratePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_PromotionCondition(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "template":
+		return ec.fieldContext_PromotionCondition_template(ctx, field)
+	case "field":
+		return ec.fieldContext_PromotionCondition_field(ctx, field)
+	case "type":
+		return ec.fieldContext_PromotionCondition_type(ctx, field)
+	case "value":
+		return ec.fieldContext_PromotionCondition_value(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCondition", field.Name)
+}
+
 func (ec *executionContext) childFields_PromotionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -11901,6 +13248,8 @@ func (ec *executionContext) childFields_PromotionCurrency(ctx context.Context, f
 	switch field.Name {
 	case "currency":
 		return ec.fieldContext_PromotionCurrency_currency(ctx, field)
+	case "money":
+		return ec.fieldContext_PromotionCurrency_money(ctx, field)
 	case "amount":
 		return ec.fieldContext_PromotionCurrency_amount(ctx, field)
 	case "percentage":
@@ -11963,8 +13312,12 @@ func (ec *executionContext) childFields_PromotionPreview(ctx context.Context, fi
 		return ec.fieldContext_PromotionPreview_schema(ctx, field)
 	case "currencies":
 		return ec.fieldContext_PromotionPreview_currencies(ctx, field)
+	case "targetCatalogUuids":
+		return ec.fieldContext_PromotionPreview_targetCatalogUuids(ctx, field)
 	case "targetCatalogs":
 		return ec.fieldContext_PromotionPreview_targetCatalogs(ctx, field)
+	case "itemConditions":
+		return ec.fieldContext_PromotionPreview_itemConditions(ctx, field)
 	case "conditions":
 		return ec.fieldContext_PromotionPreview_conditions(ctx, field)
 	case "createdAt":
@@ -11989,6 +13342,14 @@ func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type PromotionUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_RelatedProducts_nodes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RelatedProducts", field.Name)
+}
+
 func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "completions":
@@ -12003,6 +13364,18 @@ func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type SearchSuggestions", field.Name)
 }
 
+func (ec *executionContext) childFields_Seo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "title":
+		return ec.fieldContext_Seo_title(ctx, field)
+	case "description":
+		return ec.fieldContext_Seo_description(ctx, field)
+	case "canonicalPath":
+		return ec.fieldContext_Seo_canonicalPath(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Seo", field.Name)
+}
+
 func (ec *executionContext) childFields_Settings(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "pageLength":
@@ -12015,6 +13388,8 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 		return ec.fieldContext_Settings_currency(ctx, field)
 	case "locale":
 		return ec.fieldContext_Settings_locale(ctx, field)
+	case "lowStockThreshold":
+		return ec.fieldContext_Settings_lowStockThreshold(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Settings", field.Name)
 }
@@ -12041,6 +13416,30 @@ func (ec *executionContext) childFields_ShopperTokenCreatePayload(ctx context.Co
 		return ec.fieldContext_ShopperTokenCreatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ShopperTokenCreatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Sitemap(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_Sitemap_nodes(ctx, field)
+	case "endCursor":
+		return ec.fieldContext_Sitemap_endCursor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Sitemap", field.Name)
+}
+
+func (ec *executionContext) childFields_SitemapEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "path":
+		return ec.fieldContext_SitemapEntry_path(ctx, field)
+	case "kind":
+		return ec.fieldContext_SitemapEntry_kind(ctx, field)
+	case "uuid":
+		return ec.fieldContext_SitemapEntry_uuid(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_SitemapEntry_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SitemapEntry", field.Name)
 }
 
 func (ec *executionContext) childFields_Stock(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12155,6 +13554,8 @@ func (ec *executionContext) childFields_StockTransaction(ctx context.Context, fi
 	switch field.Name {
 	case "uuid":
 		return ec.fieldContext_StockTransaction_uuid(ctx, field)
+	case "productUuid":
+		return ec.fieldContext_StockTransaction_productUuid(ctx, field)
 	case "productId":
 		return ec.fieldContext_StockTransaction_productId(ctx, field)
 	case "product":
@@ -12225,6 +13626,16 @@ func (ec *executionContext) childFields_UserError(ctx context.Context, field gra
 		return ec.fieldContext_UserError_message(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
+}
+
+func (ec *executionContext) childFields_VariantOptions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_VariantOptions_uuid(ctx, field)
+	case "optionUuids":
+		return ec.fieldContext_VariantOptions_optionUuids(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VariantOptions", field.Name)
 }
 
 func (ec *executionContext) childFields_Variation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12405,6 +13816,28 @@ func (ec *executionContext) field_AuthoredNode_productIds_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_AuthoredNode_productUuids_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_CatalogNode_children_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -12470,62 +13903,78 @@ func (ec *executionContext) field_CatalogNode_children_args(ctx context.Context,
 func (ec *executionContext) field_CatalogNode_products_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "includeDescendants",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeDescendants"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*model.ProductFilter, error) {
 			return ec.unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+		func(ctx context.Context, v any) (release.Variants, error) {
+			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["variants"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg8
 	return args, nil
 }
 
@@ -12664,54 +14113,62 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+		func(ctx context.Context, v any) (release.Variants, error) {
+			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["variants"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -13379,6 +14836,28 @@ func (ec *executionContext) field_Product_componentProductsConnection_args(ctx c
 	return args, nil
 }
 
+func (ec *executionContext) field_Product_related_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "kind",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kind"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Promotion_codes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -13653,6 +15132,82 @@ func (ec *executionContext) field_Query_authoredNodes_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_authoredProduct_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_authoredProducts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "status",
+		func(ctx context.Context, v any) (*catalog.ProductStatus, error) {
+			return ec.unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["status"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) (*model.ListOrder, error) {
+			return ec.unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg6
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_cartPreview_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -13678,30 +15233,38 @@ func (ec *executionContext) field_Query_cartPreview_args(ctx context.Context, ra
 func (ec *executionContext) field_Query_catalogNode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (*model.CatalogNodeIdentifierInput, error) {
+			return ec.unmarshalOCatalogNodeIdentifierInput2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeIdentifierInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "id",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOID2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
+	args["id"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["slug"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+	args["slug"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "path",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["path"] = arg2
+	args["path"] = arg3
 	return args, nil
 }
 
@@ -13764,6 +15327,60 @@ func (ec *executionContext) field_Query_catalogNodes_args(ctx context.Context, r
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_catalogPendingChanges_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "catalogId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["catalogId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg5
 	return args, nil
 }
 
@@ -14176,38 +15793,46 @@ func (ec *executionContext) field_Query_productConfigured_args(ctx context.Conte
 func (ec *executionContext) field_Query_product_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (*model.ProductIdentifierInput, error) {
+			return ec.unmarshalOProductIdentifierInput2ᚖporticoᚋgraphᚋmodelᚐProductIdentifierInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "id",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOID2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "sku",
+	args["id"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "sku",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["sku"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
+	args["sku"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["slug"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+	args["slug"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "path",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["path"] = arg3
+	args["path"] = arg4
 	return args, nil
 }
 
@@ -14230,54 +15855,62 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["includeChildren"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+		func(ctx context.Context, v any) (release.Variants, error) {
+			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["variants"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg7
+	args["offset"] = arg8
 	return args, nil
 }
 
@@ -14331,8 +15964,8 @@ func (ec *executionContext) field_Query_promotionCodeUsages_args(ctx context.Con
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "promotionId",
-		func(ctx context.Context, v any) (string, error) {
-			return ec.unmarshalNID2string(ctx, v)
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOID2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -14346,62 +15979,70 @@ func (ec *executionContext) field_Query_promotionCodeUsages_args(ctx context.Con
 		return nil, err
 	}
 	args["code"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reference",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reference"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*model.ListBounds, error) {
 			return ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["filter"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["filter"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg7
-	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg8
+	arg9, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg8
+	args["offset"] = arg9
 	return args, nil
 }
 
@@ -14587,6 +16228,28 @@ func (ec *executionContext) field_Query_searchSuggestions_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_sitemap_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_stockTransaction_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -14718,54 +16381,62 @@ func (ec *executionContext) field_Query_stocks_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "available",
+		func(ctx context.Context, v any) (*model.IntBounds, error) {
+			return ec.unmarshalOIntBounds2ᚖporticoᚋgraphᚋmodelᚐIntBounds(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["available"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOListOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -15482,6 +17153,29 @@ func (ec *executionContext) fieldContext_AuthoredNode_uuid(_ context.Context, fi
 	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredNode_hierarchyUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_hierarchyUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HierarchyID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_hierarchyUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredNode_hierarchyId(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15502,6 +17196,29 @@ func (ec *executionContext) _AuthoredNode_hierarchyId(ctx context.Context, field
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredNode_hierarchyId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_parentUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ParentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_parentUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -15597,6 +17314,29 @@ func (ec *executionContext) fieldContext_AuthoredNode_description(_ context.Cont
 	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CuratedProductIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_curatedProductUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredNode_curatedProductIds(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -15641,6 +17381,50 @@ func (ec *executionContext) _AuthoredNode_productCount(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_AuthoredNode_productCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredNode", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_productUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_productUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.AuthoredNode().ProductUuids(ctx, obj, fc.Args["first"].(int), fc.Args["offset"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_productUuids(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_AuthoredNode_productUuids_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _AuthoredNode_productIds(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
@@ -15884,6 +17668,396 @@ func (ec *executionContext) fieldContext_AuthoredNodeEdge_node(_ context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _AuthoredProduct_id(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_name(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_sku(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_sku(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SKU, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_sku(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_slug(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_slug(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Slug, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_slug(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_status(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.ProductStatus) graphql.Marshaler {
+			return ec.marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type AuthoredProductStatus does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_product(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.AuthoredProduct().Product(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
+			return ec.marshalNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProductConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProductEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredProduct) graphql.Marshaler {
+			return ec.marshalNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProductConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProduct(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProductConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuthoredProduct]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+			return ec.marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProductEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProduct(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Breadcrumb_uuid(ctx context.Context, field graphql.CollectedField, obj *model.Breadcrumb) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -16012,6 +18186,93 @@ func (ec *executionContext) fieldContext_BreadcrumbTrail_ancestors(_ context.Con
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Breadcrumb(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _BundleChoice_component(ctx context.Context, field graphql.CollectedField, obj *release.BundleChoice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleChoice_component(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Component, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleChoice_component(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BundleChoice", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BundleChoice_options(ctx context.Context, field graphql.CollectedField, obj *release.BundleChoice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleChoice_options(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Options, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
+			return ec.marshalNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleChoice_options(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BundleChoice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ChosenOption(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _BundleConfiguration_choices(ctx context.Context, field graphql.CollectedField, obj *release.BundleConfiguration) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleConfiguration_choices(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Choices(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []release.BundleChoice) graphql.Marshaler {
+			return ec.marshalNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleConfiguration_choices(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BundleConfiguration",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BundleChoice(ctx, field)
 		},
 	}
 	return fc, nil
@@ -16915,6 +19176,29 @@ func (ec *executionContext) fieldContext_Catalog_name(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Catalog_hierarchyUuids(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_hierarchyUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HierarchyIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_hierarchyUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Catalog_hierarchyIds(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -17085,6 +19369,29 @@ func (ec *executionContext) fieldContext_Catalog_held(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogCandidate_ruleUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_ruleUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RuleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_ruleUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogCandidate_ruleId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -17129,6 +19436,29 @@ func (ec *executionContext) _CatalogCandidate_ruleName(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_CatalogCandidate_ruleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogCandidate_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
@@ -17861,6 +20191,38 @@ func (ec *executionContext) fieldContext_CatalogNode_language(_ context.Context,
 	return graphql.NewScalarFieldContext("CatalogNode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogNode_seo(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogNode_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogNode().Seo(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Seo) graphql.Marshaler {
+			return ec.marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogNode_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Seo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CatalogNode_hasChildren(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18066,7 +20428,7 @@ func (ec *executionContext) _CatalogNode_products(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.CatalogNode().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.CatalogNode().Products(ctx, obj, fc.Args["includeDescendants"].(bool), fc.Args["filter"].(*model.ProductFilter), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -18274,6 +20636,304 @@ func (ec *executionContext) fieldContext_CatalogNodeEdge_node(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _CatalogPendingChange_kind(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChange_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
+			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChange_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChange", field, false, false, errors.New("field of type CatalogResource does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChange_uuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChange_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChange_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChange", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChange_effect(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChange_effect(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Effect, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *publish.PendingEffect) graphql.Marshaler {
+			return ec.marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChange_effect(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChange", field, false, false, errors.New("field of type CatalogPendingEffect does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChange_product(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChange_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Product, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+			return ec.marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChange_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProduct(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
+			return ec.marshalNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChangeConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPendingChangeEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogPendingChange) graphql.Marshaler {
+			return ec.marshalNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChangeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPendingChange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChangeConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChangeConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChangeConnection_complete(ctx context.Context, field graphql.CollectedField, obj *model.CatalogPendingChangeConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeConnection_complete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Complete, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeConnection_complete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChangeConnection", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChangeEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogPendingChange]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogPendingChangeEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogPendingChangeEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.CatalogPendingChange]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogPendingChangeEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogPendingChange) graphql.Marshaler {
+			return ec.marshalNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogPendingChangeEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogPendingChangeEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPendingChange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CatalogPricebook_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.PricebookRank) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18428,6 +21088,29 @@ func (ec *executionContext) _CatalogRelease_uuid(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_CatalogRelease_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
@@ -18802,6 +21485,29 @@ func (ec *executionContext) fieldContext_CatalogResolution_reason(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogResolution", field, false, false, errors.New("field of type CatalogResolutionReason does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogResolution_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogResolution_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18846,6 +21552,29 @@ func (ec *executionContext) _CatalogResolution_catalogName(ctx context.Context, 
 }
 func (ec *executionContext) fieldContext_CatalogResolution_catalogName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_releaseUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_releaseUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReleaseID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_releaseUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogResolution_releaseId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
@@ -18938,6 +21667,29 @@ func (ec *executionContext) _CatalogResolution_channels(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_CatalogResolution_channels(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_ruleUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_ruleUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RuleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_ruleUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogResolution_ruleId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
@@ -19802,6 +22554,52 @@ func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ conte
 	return fc, nil
 }
 
+func (ec *executionContext) _ChosenOption_uuid(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChosenOption_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChosenOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChosenOption", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ChosenOption_quantity(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChosenOption_quantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Quantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChosenOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChosenOption", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -19967,6 +22765,29 @@ func (ec *executionContext) fieldContext_ConfiguredProduct_bundleConfiguration(_
 	return fc, nil
 }
 
+func (ec *executionContext) _ConfiguredProduct_pricebookUuid(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_pricebookUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PricebookID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_pricebookUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _ConfiguredProduct_pricebookId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20116,6 +22937,29 @@ func (ec *executionContext) fieldContext_ConfiguredProduct_originalDisplayPrice(
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_saleName(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_saleName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SaleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_saleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ConfiguredProduct_saleId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -21658,7 +24502,7 @@ func (ec *executionContext) _Hierarchy_products(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Hierarchy().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Hierarchy().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -24519,6 +27363,38 @@ func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("PageInfo", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Price_money(ctx context.Context, field graphql.CollectedField, obj *price.Price) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Price_money(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Price().Money(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Price_money(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Price",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Price_amount(ctx context.Context, field graphql.CollectedField, obj *price.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25284,6 +28160,93 @@ func (ec *executionContext) fieldContext_Product_modifiers(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_priceRange(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_priceRange(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().PriceRange(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Range) graphql.Marshaler {
+			return ec.marshalOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_priceRange(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPriceRange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_originalPriceRange(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_originalPriceRange(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().OriginalPriceRange(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Range) graphql.Marshaler {
+			return ec.marshalOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_originalPriceRange(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPriceRange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_onSale(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_onSale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().OnSale(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_onSale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Product_baseProduct(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25454,6 +28417,29 @@ func (ec *executionContext) fieldContext_Product_translations(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Product_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25498,6 +28484,29 @@ func (ec *executionContext) _Product_catalogSource(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_Product_catalogSource(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Product_pricebookUuid(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_pricebookUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PricebookID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_pricebookUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Product_pricebookId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -25649,6 +28658,29 @@ func (ec *executionContext) fieldContext_Product_originalDisplayPrice(_ context.
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Product_saleName(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_saleName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SaleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_saleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Product_saleId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -25926,6 +28958,38 @@ func (ec *executionContext) fieldContext_Product_childVariations(_ context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_variantOptions(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_variantOptions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VariantOptions(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []release.VariantOptions) graphql.Marshaler {
+			return ec.marshalNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_variantOptions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_VariantOptions(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Product_variationMatrix(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26188,6 +29252,29 @@ func (ec *executionContext) fieldContext_Product_mainImage(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_mainImageAlt(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_mainImageAlt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MainImageAlt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_mainImageAlt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Product_componentProducts(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26360,6 +29447,52 @@ func (ec *executionContext) fieldContext_Product_stock(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_availability(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_availability(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().Availability(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Availability) graphql.Marshaler {
+			return ec.marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_availability(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type ProductAvailability does not have child fields"))
+}
+
+func (ec *executionContext) _Product_availableForSale(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_availableForSale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().AvailableForSale(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_availableForSale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Product_promotions(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26388,6 +29521,82 @@ func (ec *executionContext) fieldContext_Product_promotions(_ context.Context, f
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_ProductPromotion(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_seo(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().Seo(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Seo) graphql.Marshaler {
+			return ec.marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Seo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_related(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_related(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().Related(ctx, obj, fc.Args["kind"].(*string), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.RelatedProducts) graphql.Marshaler {
+			return ec.marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_related(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RelatedProducts(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_related_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -27116,6 +30325,29 @@ func (ec *executionContext) fieldContext_ProductFile_attachedAt(_ context.Contex
 	return graphql.NewScalarFieldContext("ProductFile", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _ProductFile_alt(ctx context.Context, field graphql.CollectedField, obj *model.ProductFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFile_alt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFile_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFile", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ProductFile_file(ctx context.Context, field graphql.CollectedField, obj *model.ProductFile) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27418,6 +30650,29 @@ func (ec *executionContext) fieldContext_ProductFilterValues_tags(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _ProductFilterValues_inStock(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_inStock(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.InStock, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_inStock(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _ProductFilterValues_price(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27590,6 +30845,70 @@ func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPriceRange_min(ctx context.Context, field graphql.CollectedField, obj *price.Range) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPriceRange_min(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Min, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPriceRange_min(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPriceRange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductPriceRange_max(ctx context.Context, field graphql.CollectedField, obj *price.Range) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPriceRange_max(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Max, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPriceRange_max(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPriceRange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ProductPromotion_name(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
@@ -28414,6 +31733,29 @@ func (ec *executionContext) fieldContext_Promotion_currencies(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Promotion_targetCatalogUuids(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_targetCatalogUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TargetCatalogs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_targetCatalogUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28435,6 +31777,38 @@ func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_Promotion_targetCatalogs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_itemConditions(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_itemConditions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ItemConditions(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.Condition) graphql.Marshaler {
+			return ec.marshalNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_itemConditions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Promotion",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCondition(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
@@ -28684,6 +32058,29 @@ func (ec *executionContext) _PromotionCode_valid(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_PromotionCode_valid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCode_state(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCode_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v code.CodeState) graphql.Marshaler {
+			return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCode_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCode", field, true, false, errors.New("field of type PromotionCodeState does not have child fields"))
 }
 
 func (ec *executionContext) _PromotionCode_uses(ctx context.Context, field graphql.CollectedField, obj *code.PromotionCode) (ret graphql.Marshaler) {
@@ -30080,6 +33477,98 @@ func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_userError
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionCondition_template(ctx context.Context, field graphql.CollectedField, obj *rule.Condition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCondition_template(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Template, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCondition_template(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCondition", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCondition_field(ctx context.Context, field graphql.CollectedField, obj *rule.Condition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCondition_field(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Field, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCondition_field(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCondition", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCondition_type(ctx context.Context, field graphql.CollectedField, obj *rule.Condition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCondition_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rule.ConditionType) graphql.Marshaler {
+			return ec.marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCondition_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCondition", field, false, false, errors.New("field of type PromotionConditionType does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCondition_value(ctx context.Context, field graphql.CollectedField, obj *rule.Condition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCondition_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCondition_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCondition", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30284,6 +33773,38 @@ func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_PromotionCurrency_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCurrency_money(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCurrency_money(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.PromotionCurrency().Money(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCurrency_money(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCurrency",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
@@ -30837,6 +34358,29 @@ func (ec *executionContext) fieldContext_PromotionPreview_currencies(_ context.C
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionPreview_targetCatalogUuids(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_targetCatalogUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TargetCatalogs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30858,6 +34402,38 @@ func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context
 }
 func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_itemConditions(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_itemConditions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ItemConditions(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.Condition) graphql.Marshaler {
+			return ec.marshalNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_itemConditions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionPreview",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCondition(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
@@ -31058,7 +34634,7 @@ func (ec *executionContext) _Query_product(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Product(ctx, fc.Args["id"].(*string), fc.Args["sku"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
+			return ec.Resolvers.Query().Product(ctx, fc.Args["by"].(*model.ProductIdentifierInput), fc.Args["id"].(*string), fc.Args["sku"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
@@ -31102,7 +34678,7 @@ func (ec *executionContext) _Query_products(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -31322,7 +34898,7 @@ func (ec *executionContext) _Query_catalogNode(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogNode(ctx, fc.Args["id"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
+			return ec.Resolvers.Query().CatalogNode(ctx, fc.Args["by"].(*model.CatalogNodeIdentifierInput), fc.Args["id"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
@@ -31394,6 +34970,50 @@ func (ec *executionContext) fieldContext_Query_catalogNodes(ctx context.Context,
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_catalogNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_sitemap(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_sitemap(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Sitemap(ctx, fc.Args["first"].(int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *release.SitemapPage) graphql.Marshaler {
+			return ec.marshalOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_sitemap(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Sitemap(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_sitemap_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -31784,7 +35404,7 @@ func (ec *executionContext) _Query_stocks(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Stocks(ctx, fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Stocks(ctx, fc.Args["filter"].(*model.ListBounds), fc.Args["available"].(*model.IntBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.StockConnection) graphql.Marshaler {
@@ -32212,7 +35832,7 @@ func (ec *executionContext) _Query_promotionCodeUsages(ctx context.Context, fiel
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().PromotionCodeUsages(ctx, fc.Args["promotionId"].(string), fc.Args["code"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().PromotionCodeUsages(ctx, fc.Args["promotionId"].(*string), fc.Args["code"].(*string), fc.Args["reference"].(*string), fc.Args["filter"].(*model.ListBounds), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.PromotionCodeUsage]) graphql.Marshaler {
@@ -32592,6 +36212,138 @@ func (ec *executionContext) fieldContext_Query_authoredNodes(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_authoredNodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredProduct(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredProduct(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredProduct(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+			return ec.marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredProduct(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProduct(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredProduct_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_authoredProducts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_authoredProducts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuthoredProducts(ctx, fc.Args["status"].(*catalog.ProductStatus), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
+			return ec.marshalOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_authoredProducts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProductConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_authoredProducts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogPendingChanges(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogPendingChanges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogPendingChanges(ctx, fc.Args["catalogId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
+			return ec.marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogPendingChanges(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogPendingChangeConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogPendingChanges_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -33002,6 +36754,38 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _RelatedProducts_nodes(ctx context.Context, field graphql.CollectedField, obj *model.RelatedProducts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RelatedProducts_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Product) graphql.Marshaler {
+			return ec.marshalNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RelatedProducts_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RelatedProducts",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _SearchSuggestions_completions(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -33110,6 +36894,75 @@ func (ec *executionContext) _SearchSuggestions_didYouMean(ctx context.Context, f
 }
 func (ec *executionContext) fieldContext_SearchSuggestions_didYouMean(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("SearchSuggestions", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Seo_title(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Seo_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Seo_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Seo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Seo_description(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Seo_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Seo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Seo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Seo_canonicalPath(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Seo_canonicalPath(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CanonicalPath, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Seo_canonicalPath(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Seo", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Settings_pageLength(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
@@ -33225,6 +37078,29 @@ func (ec *executionContext) _Settings_locale(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Settings_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Settings_lowStockThreshold(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Settings_lowStockThreshold(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LowStockThreshold, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Settings_lowStockThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _SettingsUpdatePayload_settings(ctx context.Context, field graphql.CollectedField, obj *SettingsUpdatePayload) (ret graphql.Marshaler) {
@@ -33390,6 +37266,153 @@ func (ec *executionContext) fieldContext_ShopperTokenCreatePayload_userErrors(_ 
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Sitemap_nodes(ctx context.Context, field graphql.CollectedField, obj *release.SitemapPage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Sitemap_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Entries, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.SitemapEntry) graphql.Marshaler {
+			return ec.marshalNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Sitemap_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Sitemap",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SitemapEntry(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Sitemap_endCursor(ctx context.Context, field graphql.CollectedField, obj *release.SitemapPage) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Sitemap_endCursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EndCursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Sitemap_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Sitemap", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SitemapEntry_path(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SitemapEntry_path(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Path, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SitemapEntry_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SitemapEntry_kind(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SitemapEntry_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v release.SitemapKind) graphql.Marshaler {
+			return ec.marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SitemapEntry_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type SitemapKind does not have child fields"))
+}
+
+func (ec *executionContext) _SitemapEntry_uuid(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SitemapEntry_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SitemapEntry_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _SitemapEntry_updatedAt(ctx context.Context, field graphql.CollectedField, obj *release.SitemapEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SitemapEntry_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SitemapEntry_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SitemapEntry", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _Stock_id(ctx context.Context, field graphql.CollectedField, obj *model.Stock) (ret graphql.Marshaler) {
@@ -34234,6 +38257,29 @@ func (ec *executionContext) fieldContext_StockTransaction_uuid(_ context.Context
 	return graphql.NewScalarFieldContext("StockTransaction", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _StockTransaction_productUuid(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockTransaction_productUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ProductID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockTransaction_productUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockTransaction", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _StockTransaction_productId(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -34912,6 +38958,52 @@ func (ec *executionContext) _UserError_message(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_UserError_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _VariantOptions_uuid(ctx context.Context, field graphql.CollectedField, obj *release.VariantOptions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VariantOptions_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UUID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VariantOptions_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VariantOptions", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _VariantOptions_optionUuids(ctx context.Context, field graphql.CollectedField, obj *release.VariantOptions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VariantOptions_optionUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OptionUUIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VariantOptions_optionUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VariantOptions", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Variation_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.Variation) (ret graphql.Marshaler) {
@@ -36295,6 +40387,47 @@ func (ec *executionContext) unmarshalInputAttributeFilter(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAuthoredProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
+	var it model.ListOrder
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["direction"]; !present {
+		asMap["direction"] = "ASC"
+	}
+
+	fieldsInOrder := [...]string{"field", "direction"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "direction":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
+			data, err := ec.unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Direction = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (release.BundleChoice, error) {
 	var it release.BundleChoice
 	if obj == nil {
@@ -36579,6 +40712,50 @@ func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context,
 				return it, err
 			}
 			it.Bounds = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogNodeIdentifierInput(ctx context.Context, obj any) (model.CatalogNodeIdentifierInput, error) {
+	var it model.CatalogNodeIdentifierInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "slug", "path"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "path":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("path"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Path = data
 		}
 	}
 	return it, nil
@@ -37473,6 +41650,57 @@ func (ec *executionContext) unmarshalInputIDFilter(ctx context.Context, obj any)
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputIntBounds(ctx context.Context, obj any) (model.IntBounds, error) {
+	var it model.IntBounds
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"gt", "ge", "lt", "le"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "gt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gt"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Gt = data
+		case "ge":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ge"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ge = data
+		case "lt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lt"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Lt = data
+		case "le":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("le"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Le = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputJobCancelInput(ctx context.Context, obj any) (JobCancelInput, error) {
 	var it JobCancelInput
 	if obj == nil {
@@ -38055,7 +42283,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "price", "option", "attribute", "node", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "option", "attribute", "node", "bounds", "and"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -38132,6 +42360,13 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Tags = data
+		case "inStock":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inStock"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InStock = data
 		case "price":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("price"))
 			data, err := ec.unmarshalOPriceBounds2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, v)
@@ -38179,6 +42414,57 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputProductIdentifierInput(ctx context.Context, obj any) (model.ProductIdentifierInput, error) {
+	var it model.ProductIdentifierInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "sku", "slug", "path"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Sku = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "path":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("path"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Path = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -38194,7 +42480,7 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 		asMap["direction"] = "ASC"
 	}
 
-	fieldsInOrder := [...]string{"field", "direction"}
+	fieldsInOrder := [...]string{"field", "direction", "attribute"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -38215,6 +42501,13 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 				return it, err
 			}
 			it.Direction = data
+		case "attribute":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attribute"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attribute = data
 		}
 	}
 	return it, nil
@@ -38231,7 +42524,7 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"code"}
+	fieldsInOrder := [...]string{"code", "startsWith", "state", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -38245,6 +42538,27 @@ func (ec *executionContext) unmarshalInputPromotionCodeFilter(ctx context.Contex
 				return it, err
 			}
 			it.Code = data
+		case "startsWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("startsWith"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.StartsWith = data
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.State = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeBounds2ᚖporticoᚋgraphᚋmodelᚐDateTimeBounds(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
 		}
 	}
 	return it, nil
@@ -39105,7 +43419,7 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "idempotencyKey"}
+	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "lowStockThreshold", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -39133,6 +43447,13 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 				return it, err
 			}
 			it.Locale = data
+		case "lowStockThreshold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lowStockThreshold"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LowStockThreshold = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -39560,6 +43881,13 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Catalog(ctx, sel, obj)
+	case model.AuthoredProduct:
+		return ec._AuthoredProduct(ctx, sel, &obj)
+	case *model.AuthoredProduct:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._AuthoredProduct(ctx, sel, obj)
 	case model.AuthoredNode:
 		return ec._AuthoredNode(ctx, sel, &obj)
 	case *model.AuthoredNode:
@@ -39920,8 +44248,18 @@ func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.Selection
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "hierarchyUuid":
+			out.Values[i] = ec._AuthoredNode_hierarchyUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "hierarchyId":
 			out.Values[i] = ec._AuthoredNode_hierarchyId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "parentUuid":
+			out.Values[i] = ec._AuthoredNode_parentUuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -39945,6 +44283,11 @@ func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.Selection
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "curatedProductUuids":
+			out.Values[i] = ec._AuthoredNode_curatedProductUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "curatedProductIds":
 			out.Values[i] = ec._AuthoredNode_curatedProductIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -39960,6 +44303,44 @@ func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.Selection
 					}
 				}()
 				res = ec._AuthoredNode_productCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "productUuids":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredNode_productUuids(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -40181,6 +44562,246 @@ func (ec *executionContext) _AuthoredNodeEdge(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var authoredProductImplementors = []string{"AuthoredProduct", "Node"}
+
+func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredProduct) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProduct")
+		case "id":
+			out.Values[i] = ec._AuthoredProduct_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "uuid":
+			out.Values[i] = ec._AuthoredProduct_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredProduct_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "sku":
+			out.Values[i] = ec._AuthoredProduct_sku(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "slug":
+			out.Values[i] = ec._AuthoredProduct_slug(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "status":
+			out.Values[i] = ec._AuthoredProduct_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "createdAt":
+			out.Values[i] = ec._AuthoredProduct_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "updatedAt":
+			out.Values[i] = ec._AuthoredProduct_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "product":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_product(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredProductConnectionImplementors = []string{"AuthoredProductConnection"}
+
+func (ec *executionContext) _AuthoredProductConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProductConnection")
+		case "edges":
+			out.Values[i] = ec._AuthoredProductConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuthoredProductConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuthoredProductConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProductConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredProductEdgeImplementors = []string{"AuthoredProductEdge"}
+
+func (ec *executionContext) _AuthoredProductEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProductEdge")
+		case "cursor":
+			out.Values[i] = ec._AuthoredProductEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuthoredProductEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var breadcrumbImplementors = []string{"Breadcrumb"}
 
 func (ec *executionContext) _Breadcrumb(ctx context.Context, sel ast.SelectionSet, obj *model.Breadcrumb) graphql.Marshaler {
@@ -40272,6 +44893,49 @@ func (ec *executionContext) _BreadcrumbTrail(ctx context.Context, sel ast.Select
 	return out
 }
 
+var bundleChoiceImplementors = []string{"BundleChoice"}
+
+func (ec *executionContext) _BundleChoice(ctx context.Context, sel ast.SelectionSet, obj *release.BundleChoice) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, bundleChoiceImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BundleChoice")
+		case "component":
+			out.Values[i] = ec._BundleChoice_component(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "options":
+			out.Values[i] = ec._BundleChoice_options(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var bundleConfigurationImplementors = []string{"BundleConfiguration"}
 
 func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.SelectionSet, obj *release.BundleConfiguration) graphql.Marshaler {
@@ -40284,6 +44948,11 @@ func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.Se
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("BundleConfiguration")
+		case "choices":
+			out.Values[i] = ec._BundleConfiguration_choices(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "selectedOptions":
 			out.Values[i] = ec._BundleConfiguration_selectedOptions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -40708,6 +45377,11 @@ func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "hierarchyUuids":
+			out.Values[i] = ec._Catalog_hierarchyUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "hierarchyIds":
 			out.Values[i] = ec._Catalog_hierarchyIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -40776,6 +45450,11 @@ func (ec *executionContext) _CatalogCandidate(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CatalogCandidate")
+		case "ruleUuid":
+			out.Values[i] = ec._CatalogCandidate_ruleUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "ruleId":
 			out.Values[i] = ec._CatalogCandidate_ruleId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -40783,6 +45462,11 @@ func (ec *executionContext) _CatalogCandidate(ctx context.Context, sel ast.Selec
 			}
 		case "ruleName":
 			out.Values[i] = ec._CatalogCandidate_ruleName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "catalogUuid":
+			out.Values[i] = ec._CatalogCandidate_catalogUuid(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -41129,6 +45813,44 @@ func (ec *executionContext) _CatalogNode(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "seo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogNode_seo(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "hasChildren":
 			out.Values[i] = ec._CatalogNode_hasChildren(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -41512,6 +46234,193 @@ func (ec *executionContext) _CatalogNodeEdge(ctx context.Context, sel ast.Select
 	return out
 }
 
+var catalogPendingChangeImplementors = []string{"CatalogPendingChange"}
+
+func (ec *executionContext) _CatalogPendingChange(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogPendingChange) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPendingChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPendingChange")
+		case "kind":
+			out.Values[i] = ec._CatalogPendingChange_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._CatalogPendingChange_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "effect":
+			out.Values[i] = ec._CatalogPendingChange_effect(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "product":
+			out.Values[i] = ec._CatalogPendingChange_product(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogPendingChangeConnectionImplementors = []string{"CatalogPendingChangeConnection"}
+
+func (ec *executionContext) _CatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, obj *model.CatalogPendingChangeConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPendingChangeConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPendingChangeConnection")
+		case "edges":
+			out.Values[i] = ec._CatalogPendingChangeConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._CatalogPendingChangeConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._CatalogPendingChangeConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogPendingChangeConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "complete":
+			out.Values[i] = ec._CatalogPendingChangeConnection_complete(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogPendingChangeEdgeImplementors = []string{"CatalogPendingChangeEdge"}
+
+func (ec *executionContext) _CatalogPendingChangeEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogPendingChangeEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogPendingChangeEdge")
+		case "cursor":
+			out.Values[i] = ec._CatalogPendingChangeEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._CatalogPendingChangeEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var catalogPricebookImplementors = []string{"CatalogPricebook"}
 
 func (ec *executionContext) _CatalogPricebook(ctx context.Context, sel ast.SelectionSet, obj *catalog.PricebookRank) graphql.Marshaler {
@@ -41617,6 +46526,11 @@ func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.Selecti
 			}
 		case "uuid":
 			out.Values[i] = ec._CatalogRelease_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "catalogUuid":
+			out.Values[i] = ec._CatalogRelease_catalogUuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -41827,6 +46741,11 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "catalogUuid":
+			out.Values[i] = ec._CatalogResolution_catalogUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "catalogId":
 			out.Values[i] = ec._CatalogResolution_catalogId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -41834,6 +46753,11 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 			}
 		case "catalogName":
 			out.Values[i] = ec._CatalogResolution_catalogName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "releaseUuid":
+			out.Values[i] = ec._CatalogResolution_releaseUuid(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -41855,6 +46779,11 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 		case "channels":
 			out.Values[i] = ec._CatalogResolution_channels(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "ruleUuid":
+			out.Values[i] = ec._CatalogResolution_ruleUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "ruleId":
@@ -42368,6 +47297,49 @@ func (ec *executionContext) _CatalogUpdatePayload(ctx context.Context, sel ast.S
 	return out
 }
 
+var chosenOptionImplementors = []string{"ChosenOption"}
+
+func (ec *executionContext) _ChosenOption(ctx context.Context, sel ast.SelectionSet, obj *release.BundleOption) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, chosenOptionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChosenOption")
+		case "uuid":
+			out.Values[i] = ec._ChosenOption_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "quantity":
+			out.Values[i] = ec._ChosenOption_quantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var componentOptionImplementors = []string{"ComponentOption"}
 
 func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.SelectionSet, obj *model.ComponentOption) graphql.Marshaler {
@@ -42509,6 +47481,11 @@ func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "pricebookUuid":
+			out.Values[i] = ec._ConfiguredProduct_pricebookUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "pricebookId":
 			out.Values[i] = ec._ConfiguredProduct_pricebookId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -42531,6 +47508,11 @@ func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.Sele
 			}
 		case "originalDisplayPrice":
 			out.Values[i] = ec._ConfiguredProduct_originalDisplayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "saleName":
+			out.Values[i] = ec._ConfiguredProduct_saleName(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -44516,20 +49498,58 @@ func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, ob
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Price")
+		case "money":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Price_money(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "amount":
 			out.Values[i] = ec._Price_amount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "currency":
 			out.Values[i] = ec._Price_currency(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "includesTax":
 			out.Values[i] = ec._Price_includesTax(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -44864,6 +49884,120 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "priceRange":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_priceRange(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "originalPriceRange":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_originalPriceRange(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "onSale":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_onSale(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "baseProduct":
 			out.Values[i] = ec._Product_baseProduct(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -44932,6 +50066,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "catalogUuid":
+			out.Values[i] = ec._Product_catalogUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "catalogId":
 			out.Values[i] = ec._Product_catalogId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -44940,6 +50079,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 		case "catalogSource":
 			out.Values[i] = ec._Product_catalogSource(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pricebookUuid":
+			out.Values[i] = ec._Product_pricebookUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "pricebookId":
@@ -44964,6 +50108,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "originalDisplayPrice":
 			out.Values[i] = ec._Product_originalDisplayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "saleName":
+			out.Values[i] = ec._Product_saleName(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -45014,6 +50163,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "childVariations":
 			out.Values[i] = ec._Product_childVariations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "variantOptions":
+			out.Values[i] = ec._Product_variantOptions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -45255,6 +50409,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "mainImageAlt":
+			out.Values[i] = ec._Product_mainImageAlt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "componentProducts":
 			field := field
 
@@ -45445,6 +50604,82 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "availability":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_availability(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "availableForSale":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_availableForSale(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "promotions":
 			field := field
 
@@ -45456,6 +50691,82 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 				}()
 				res = ec._Product_promotions(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "seo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_seo(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "related":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_related(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -46009,6 +51320,11 @@ func (ec *executionContext) _ProductFile(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "alt":
+			out.Values[i] = ec._ProductFile_alt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "file":
 			out.Values[i] = ec._ProductFile_file(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -46092,6 +51408,11 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "inStock":
+			out.Values[i] = ec._ProductFilterValues_inStock(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "price":
 			out.Values[i] = ec._ProductFilterValues_price(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -46120,6 +51441,49 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 		case "and":
 			out.Values[i] = ec._ProductFilterValues_and(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productPriceRangeImplementors = []string{"ProductPriceRange"}
+
+func (ec *executionContext) _ProductPriceRange(ctx context.Context, sel ast.SelectionSet, obj *price.Range) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productPriceRangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductPriceRange")
+		case "min":
+			out.Values[i] = ec._ProductPriceRange_min(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "max":
+			out.Values[i] = ec._ProductPriceRange_max(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -46485,9 +51849,19 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "targetCatalogUuids":
+			out.Values[i] = ec._Promotion_targetCatalogUuids(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "targetCatalogs":
 			out.Values[i] = ec._Promotion_targetCatalogs(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "itemConditions":
+			out.Values[i] = ec._Promotion_itemConditions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "conditions":
@@ -46631,6 +52005,11 @@ func (ec *executionContext) _PromotionCode(ctx context.Context, sel ast.Selectio
 			}
 		case "valid":
 			out.Values[i] = ec._PromotionCode_valid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "state":
+			out.Values[i] = ec._PromotionCode_state(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -47509,6 +52888,59 @@ func (ec *executionContext) _PromotionCodesGeneratePayload(ctx context.Context, 
 	return out
 }
 
+var promotionConditionImplementors = []string{"PromotionCondition"}
+
+func (ec *executionContext) _PromotionCondition(ctx context.Context, sel ast.SelectionSet, obj *rule.Condition) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionConditionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCondition")
+		case "template":
+			out.Values[i] = ec._PromotionCondition_template(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "field":
+			out.Values[i] = ec._PromotionCondition_field(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._PromotionCondition_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "value":
+			out.Values[i] = ec._PromotionCondition_value(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var promotionConnectionImplementors = []string{"PromotionConnection"}
 
 func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Promotion]) graphql.Marshaler {
@@ -47653,17 +53085,55 @@ func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.Sele
 		case "currency":
 			out.Values[i] = ec._PromotionCurrency_currency(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "money":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionCurrency_money(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "amount":
 			out.Values[i] = ec._PromotionCurrency_amount(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "percentage":
 			out.Values[i] = ec._PromotionCurrency_percentage(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -47930,9 +53400,19 @@ func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.Selec
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "targetCatalogUuids":
+			out.Values[i] = ec._PromotionPreview_targetCatalogUuids(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "targetCatalogs":
 			out.Values[i] = ec._PromotionPreview_targetCatalogs(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "itemConditions":
+			out.Values[i] = ec._PromotionPreview_itemConditions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "conditions":
@@ -48208,6 +53688,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_catalogNodes(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "sitemap":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_sitemap(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -48858,6 +54360,72 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredProduct":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredProduct(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "authoredProducts":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_authoredProducts(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogPendingChanges":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogPendingChanges(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "catalogReleases":
 			field := field
 
@@ -49069,6 +54637,44 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 	return out
 }
 
+var relatedProductsImplementors = []string{"RelatedProducts"}
+
+func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.SelectionSet, obj *model.RelatedProducts) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, relatedProductsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RelatedProducts")
+		case "nodes":
+			out.Values[i] = ec._RelatedProducts_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var searchSuggestionsImplementors = []string{"SearchSuggestions"}
 
 func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.SelectionSet, obj *model.SearchSuggestions) graphql.Marshaler {
@@ -49098,6 +54704,54 @@ func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.Sele
 			}
 		case "didYouMean":
 			out.Values[i] = ec._SearchSuggestions_didYouMean(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var seoImplementors = []string{"Seo"}
+
+func (ec *executionContext) _Seo(ctx context.Context, sel ast.SelectionSet, obj *model.Seo) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, seoImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Seo")
+		case "title":
+			out.Values[i] = ec._Seo_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._Seo_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "canonicalPath":
+			out.Values[i] = ec._Seo_canonicalPath(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -49156,6 +54810,11 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "locale":
 			out.Values[i] = ec._Settings_locale(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lowStockThreshold":
+			out.Values[i] = ec._Settings_lowStockThreshold(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -49252,6 +54911,102 @@ func (ec *executionContext) _ShopperTokenCreatePayload(ctx context.Context, sel 
 			}
 		case "userErrors":
 			out.Values[i] = ec._ShopperTokenCreatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var sitemapImplementors = []string{"Sitemap"}
+
+func (ec *executionContext) _Sitemap(ctx context.Context, sel ast.SelectionSet, obj *release.SitemapPage) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sitemapImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Sitemap")
+		case "nodes":
+			out.Values[i] = ec._Sitemap_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "endCursor":
+			out.Values[i] = ec._Sitemap_endCursor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var sitemapEntryImplementors = []string{"SitemapEntry"}
+
+func (ec *executionContext) _SitemapEntry(ctx context.Context, sel ast.SelectionSet, obj *release.SitemapEntry) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, sitemapEntryImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SitemapEntry")
+		case "path":
+			out.Values[i] = ec._SitemapEntry_path(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._SitemapEntry_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._SitemapEntry_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._SitemapEntry_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -49839,6 +55594,11 @@ func (ec *executionContext) _StockTransaction(ctx context.Context, sel ast.Selec
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "productUuid":
+			out.Values[i] = ec._StockTransaction_productUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "productId":
 			out.Values[i] = ec._StockTransaction_productId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -50201,6 +55961,49 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 			}
 		case "message":
 			out.Values[i] = ec._UserError_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var variantOptionsImplementors = []string{"VariantOptions"}
+
+func (ec *executionContext) _VariantOptions(ctx context.Context, sel ast.SelectionSet, obj *release.VariantOptions) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, variantOptionsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("VariantOptions")
+		case "uuid":
+			out.Values[i] = ec._VariantOptions_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "optionUuids":
+			out.Values[i] = ec._VariantOptions_optionUuids(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -50922,6 +56725,108 @@ func (ec *executionContext) marshalNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodel�
 	return ret
 }
 
+func (ec *executionContext) marshalNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredProduct) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredProduct(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
+	return ec._AuthoredProductEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, sel ast.SelectionSet, v store.SortBy) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy = map[string]store.SortBy{
+		"ID":         store.SortID,
+		"UPDATED_AT": store.SortUpdatedAt,
+	}
+	marshalNAuthoredProductOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
+		store.SortID:        "ID",
+		store.SortUpdatedAt: "UPDATED_AT",
+	}
+)
+
+func (ec *executionContext) unmarshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, v any) (catalog.ProductStatus, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, sel ast.SelectionSet, v catalog.ProductStatus) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus = map[string]catalog.ProductStatus{
+		"LIVE":  catalog.ProductLive,
+		"DRAFT": catalog.ProductDraft,
+	}
+	marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus = map[catalog.ProductStatus]string{
+		catalog.ProductLive:  "LIVE",
+		catalog.ProductDraft: "DRAFT",
+	}
+)
+
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -51010,6 +56915,26 @@ func (ec *executionContext) marshalNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._BreadcrumbTrail(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, sel ast.SelectionSet, v release.BundleChoice) graphql.Marshaler {
+	return ec._BundleChoice(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx context.Context, sel ast.SelectionSet, v []release.BundleChoice) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalNBundleChoiceInput2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, v any) (release.BundleChoice, error) {
@@ -51392,6 +57317,52 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogPendingChange) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChange) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogPendingChange(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
+	return ec._CatalogPendingChangeEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.CatalogPendingChange]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v catalog.PricebookRank) graphql.Marshaler {
 	return ec._CatalogPricebook(ctx, sel, &v)
 }
@@ -51468,6 +57439,48 @@ var (
 		routing.ResolvedByAge:     "OLDEST_CATALOG",
 		routing.ResolvedToNothing: "NOTHING_PUBLISHED",
 		routing.ResolvedByRequest: "REQUESTED_RELEASE",
+	}
+)
+
+func (ec *executionContext) unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, v any) (publish.ResourceKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, sel ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind = map[string]publish.ResourceKind{
+		"PRODUCT":        publish.ResourceProduct,
+		"PRICE":          publish.ResourcePrice,
+		"PRICE_MODIFIER": publish.ResourcePriceModifier,
+		"PRICEBOOK":      publish.ResourcePricebook,
+		"FILE":           publish.ResourceFile,
+		"NODE":           publish.ResourceNode,
+		"HIERARCHY":      publish.ResourceHierarchy,
+		"CATALOG":        publish.ResourceCatalog,
+		"ATTRIBUTE":      publish.ResourceAttribute,
+	}
+	marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind = map[publish.ResourceKind]string{
+		publish.ResourceProduct:       "PRODUCT",
+		publish.ResourcePrice:         "PRICE",
+		publish.ResourcePriceModifier: "PRICE_MODIFIER",
+		publish.ResourcePricebook:     "PRICEBOOK",
+		publish.ResourceFile:          "FILE",
+		publish.ResourceNode:          "NODE",
+		publish.ResourceHierarchy:     "HIERARCHY",
+		publish.ResourceCatalog:       "CATALOG",
+		publish.ResourceAttribute:     "ATTRIBUTE",
 	}
 )
 
@@ -51560,6 +57573,26 @@ func (ec *executionContext) unmarshalNCatalogRuleUpdateInput2porticoᚋgraphᚋg
 func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx context.Context, v any) (CatalogUpdateInput, error) {
 	res, err := ec.unmarshalInputCatalogUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, sel ast.SelectionSet, v release.BundleOption) graphql.Marshaler {
+	return ec._ChosenOption(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNComponentOption2porticoᚋgraphᚋmodelᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v model.ComponentOption) graphql.Marshaler {
@@ -52501,6 +58534,7 @@ var (
 		"UPDATED_AT": store.SortUpdatedAt,
 		"NAME":       store.SortName,
 		"PRICE":      store.SortPrice,
+		"ATTRIBUTE":  store.SortAttribute,
 		"RELEVANCE":  store.SortRelevance,
 	}
 	marshalNProductOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
@@ -52509,6 +58543,7 @@ var (
 		store.SortUpdatedAt: "UPDATED_AT",
 		store.SortName:      "NAME",
 		store.SortPrice:     "PRICE",
+		store.SortAttribute: "ATTRIBUTE",
 		store.SortRelevance: "RELEVANCE",
 	}
 )
@@ -52594,6 +58629,36 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	}
 	return ec._ProductTranslation(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx context.Context, v any) (release.Variants, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx context.Context, sel ast.SelectionSet, v release.Variants) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants = map[string]release.Variants{
+		"AS_LISTED": release.VariantsAsListed,
+		"PARENTS":   release.VariantsParents,
+		"CHILDREN":  release.VariantsChildren,
+	}
+	marshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants = map[release.Variants]string{
+		release.VariantsAsListed: "AS_LISTED",
+		release.VariantsParents:  "PARENTS",
+		release.VariantsChildren: "CHILDREN",
+	}
+)
 
 func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Promotion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -52820,6 +58885,36 @@ func (ec *executionContext) unmarshalNPromotionCodeReleaseInput2porticoᚋgraph�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, v any) (code.CodeState, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, sel ast.SelectionSet, v code.CodeState) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState = map[string]code.CodeState{
+		"AVAILABLE": code.CodeAvailable,
+		"USED_UP":   code.CodeSpent,
+		"EXPIRED":   code.CodeEnded,
+	}
+	marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState = map[code.CodeState]string{
+		code.CodeAvailable: "AVAILABLE",
+		code.CodeSpent:     "USED_UP",
+		code.CodeEnded:     "EXPIRED",
+	}
+)
+
 func (ec *executionContext) marshalNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.PromotionCodeUsage) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -52880,6 +58975,60 @@ func (ec *executionContext) unmarshalNPromotionCodesGenerateInput2porticoᚋgrap
 	res, err := ec.unmarshalInputPromotionCodesGenerateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) marshalNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx context.Context, sel ast.SelectionSet, v rule.Condition) graphql.Marshaler {
+	return ec._PromotionCondition(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.Condition) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx context.Context, v any) (rule.ConditionType, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx context.Context, sel ast.SelectionSet, v rule.ConditionType) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType = map[string]rule.ConditionType{
+		"STRING":  rule.ConditionString,
+		"INTEGER": rule.ConditionInteger,
+		"BOOLEAN": rule.ConditionBoolean,
+		"FLOAT":   rule.ConditionFloat,
+		"DATE":    rule.ConditionDate,
+	}
+	marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType = map[rule.ConditionType]string{
+		rule.ConditionString:  "STRING",
+		rule.ConditionInteger: "INTEGER",
+		rule.ConditionBoolean: "BOOLEAN",
+		rule.ConditionFloat:   "FLOAT",
+		rule.ConditionDate:    "DATE",
+	}
+)
 
 func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmodelᚐPromotionCreateInput(ctx context.Context, v any) (model.PromotionCreateInput, error) {
 	res, err := ec.unmarshalInputPromotionCreateInput(ctx, v)
@@ -53086,6 +59235,26 @@ func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, sel ast.SelectionSet, v *model.RelatedProducts) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RelatedProducts(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, sel ast.SelectionSet, v *model.Seo) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Seo(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNSettingsUpdateInput2porticoᚋgraphᚋmodelᚐSettingsUpdateInput(ctx context.Context, v any) (model.SettingsUpdateInput, error) {
 	res, err := ec.unmarshalInputSettingsUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -53095,6 +59264,60 @@ func (ec *executionContext) unmarshalNShopperTokenCreateInput2porticoᚋgraphᚋ
 	res, err := ec.unmarshalInputShopperTokenCreateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) marshalNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.SitemapEntry) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx context.Context, sel ast.SelectionSet, v *release.SitemapEntry) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SitemapEntry(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, v any) (release.SitemapKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, sel ast.SelectionSet, v release.SitemapKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[string]release.SitemapKind{
+		"NODE":    release.SitemapNode,
+		"PRODUCT": release.SitemapProduct,
+	}
+	marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind = map[release.SitemapKind]string{
+		release.SitemapNode:    "NODE",
+		release.SitemapProduct: "PRODUCT",
+	}
+)
 
 func (ec *executionContext) marshalNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -53419,6 +59642,26 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx context.Context, sel ast.SelectionSet, v release.VariantOptions) graphql.Marshaler {
+	return ec._VariantOptions(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx context.Context, sel ast.SelectionSet, v []release.VariantOptions) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNVariation2porticoᚋstoreᚋcatalogᚐVariation(ctx context.Context, sel ast.SelectionSet, v catalog.Variation) graphql.Marshaler {
 	return ec._Variation(ctx, sel, &v)
 }
@@ -53708,6 +59951,58 @@ func (ec *executionContext) marshalOAuthoredNodeConnection2ᚖporticoᚋgraphᚋ
 	return ec._AuthoredNodeConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredProduct) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredProduct(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuthoredProduct]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuthoredProductConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAuthoredProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuthoredProductOrder(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, v any) (*catalog.ProductStatus, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, sel ast.SelectionSet, v *catalog.ProductStatus) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus[*v])
+	return res
+}
+
+var (
+	unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus = map[string]catalog.ProductStatus{
+		"LIVE":  catalog.ProductLive,
+		"DRAFT": catalog.ProductDraft,
+	}
+	marshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus = map[catalog.ProductStatus]string{
+		catalog.ProductLive:  "LIVE",
+		catalog.ProductDraft: "DRAFT",
+	}
+)
+
 func (ec *executionContext) unmarshalOBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -53843,6 +60138,14 @@ func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmod
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOCatalogNodeIdentifierInput2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeIdentifierInput(ctx context.Context, v any) (*model.CatalogNodeIdentifierInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCatalogNodeIdentifierInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
 	if v == nil {
 		return nil, nil
@@ -53850,6 +60153,47 @@ func (ec *executionContext) unmarshalOCatalogNodeOrder2ᚖporticoᚋgraphᚋmode
 	res, err := ec.unmarshalInputCatalogNodeOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) marshalOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, sel ast.SelectionSet, v *model.CatalogPendingChangeConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogPendingChangeConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, v any) (*publish.PendingEffect, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, sel ast.SelectionSet, v *publish.PendingEffect) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[*v])
+	return res
+}
+
+var (
+	unmarshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect = map[string]publish.PendingEffect{
+		"ADD":    publish.PendingAdd,
+		"CHANGE": publish.PendingChange,
+		"REMOVE": publish.PendingRemove,
+		"NONE":   publish.PendingNone,
+	}
+	marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect = map[publish.PendingEffect]string{
+		publish.PendingAdd:    "ADD",
+		publish.PendingChange: "CHANGE",
+		publish.PendingRemove: "REMOVE",
+		publish.PendingNone:   "NONE",
+	}
+)
 
 func (ec *executionContext) unmarshalOCatalogPricebookInput2ᚕᚖporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx context.Context, v any) ([]*catalog.PricebookRank, error) {
 	if v == nil {
@@ -54328,6 +60672,14 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	return res
 }
 
+func (ec *executionContext) unmarshalOIntBounds2ᚖporticoᚋgraphᚋmodelᚐIntBounds(ctx context.Context, v any) (*model.IntBounds, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputIntBounds(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx context.Context, v any) (json.RawMessage, error) {
 	if v == nil {
 		return nil, nil
@@ -54568,6 +60920,38 @@ func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return ec._Product(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, v any) (*store.Availability, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, sel ast.SelectionSet, v *store.Availability) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[*v])
+	return res
+}
+
+var (
+	unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[string]store.Availability{
+		"IN_STOCK": store.AvailabilityInStock,
+		"LOW":      store.AvailabilityLow,
+		"OUT":      store.AvailabilityOut,
+	}
+	marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[store.Availability]string{
+		store.AvailabilityInStock: "IN_STOCK",
+		store.AvailabilityLow:     "LOW",
+		store.AvailabilityOut:     "OUT",
+	}
+)
+
 func (ec *executionContext) marshalOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, sel ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -54600,12 +60984,27 @@ func (ec *executionContext) unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOProductIdentifierInput2ᚖporticoᚋgraphᚋmodelᚐProductIdentifierInput(ctx context.Context, v any) (*model.ProductIdentifierInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputProductIdentifierInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputProductOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx context.Context, sel ast.SelectionSet, v *price.Range) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ProductPriceRange(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*cart.PublicPromotion) graphql.Marshaler {
@@ -54683,6 +61082,42 @@ func (ec *executionContext) marshalOPromotionCodeReleasePayload2ᚖporticoᚋgra
 		return graphql.Null
 	}
 	return ec._PromotionCodeReleasePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx context.Context, v any) ([]code.CodeState, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]code.CodeState, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOPromotionCodeState2ᚕporticoᚋstoreᚋpromotionᚋcodeᚐCodeStateᚄ(ctx context.Context, sel ast.SelectionSet, v []code.CodeState) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalOPromotionCodeUsage2ᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsage(ctx context.Context, sel ast.SelectionSet, v *model.PromotionCodeUsage) graphql.Marshaler {
@@ -54937,6 +61372,13 @@ func (ec *executionContext) marshalOShopperTokenCreatePayload2ᚖporticoᚋgraph
 		return graphql.Null
 	}
 	return ec._ShopperTokenCreatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx context.Context, sel ast.SelectionSet, v *release.SitemapPage) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Sitemap(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Stock) graphql.Marshaler {

@@ -15,6 +15,7 @@ import (
 	"portico/store/promotion/code"
 	"portico/store/promotion/redeem"
 	"portico/store/promotion/rule"
+	"portico/store/publish"
 	"portico/store/release"
 	"portico/store/release/price"
 	"portico/store/release/routing"
@@ -289,17 +290,21 @@ var planAuthoredNode = &plan.Object{
 	Name:      "AuthoredNode",
 	Satisfies: []string{"AuthoredNode", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":                {Number: 1, NonNull: true},
-		"uuid":              {Number: 2, NonNull: true},
-		"hierarchyId":       {Number: 3, NonNull: true},
-		"parentId":          {Number: 4, NonNull: true},
-		"name":              {Number: 5, NonNull: true},
-		"slug":              {Number: 6, NonNull: true},
-		"description":       {Number: 7, NonNull: true},
-		"curatedProductIds": {Number: 8, NonNull: true},
-		"productCount":      {Number: 9, NonNull: true, Resolver: true},
-		"productIds":        {Number: 10, NonNull: true, Resolver: true},
-		"updatedAt":         {Number: 11, NonNull: true},
+		"id":                  {Number: 1, NonNull: true},
+		"uuid":                {Number: 2, NonNull: true},
+		"hierarchyUuid":       {Number: 3, NonNull: true},
+		"hierarchyId":         {Number: 4, NonNull: true},
+		"parentUuid":          {Number: 5, NonNull: true},
+		"parentId":            {Number: 6, NonNull: true},
+		"name":                {Number: 7, NonNull: true},
+		"slug":                {Number: 8, NonNull: true},
+		"description":         {Number: 9, NonNull: true},
+		"curatedProductUuids": {Number: 10, NonNull: true},
+		"curatedProductIds":   {Number: 11, NonNull: true},
+		"productCount":        {Number: 12, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 13, NonNull: true, Resolver: true},
+		"productIds":          {Number: 14, NonNull: true, Resolver: true},
+		"updatedAt":           {Number: 15, NonNull: true},
 	},
 }
 
@@ -322,25 +327,43 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 		return x.writeNID2string(ctx, f, obj.GlobalID())
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 3: // hierarchyId
+	case 3: // hierarchyUuid
 		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 4: // parentId
+	case 4: // hierarchyId
+		return x.writeNID2string(ctx, f, obj.HierarchyID)
+	case 5: // parentUuid
 		return x.writeNID2string(ctx, f, obj.ParentID)
-	case 5: // name
+	case 6: // parentId
+		return x.writeNID2string(ctx, f, obj.ParentID)
+	case 7: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 6: // slug
+	case 8: // slug
 		return x.writeNString2string(ctx, f, obj.Slug)
-	case 7: // description
+	case 9: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 8: // curatedProductIds
+	case 10: // curatedProductUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 9: // productCount
+	case 11: // curatedProductIds
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
+	case 12: // productCount
 		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 10: // productIds
+	case 13: // productUuids
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productUuids_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]string, error) {
+			return x.resolvers.AuthoredNode().ProductUuids(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNID2ᚕstringᚄ(ctx, f, v)
+	case 14: // productIds
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productIds_args)
 		if !ok {
 			return false
@@ -352,7 +375,7 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 11: // updatedAt
+	case 15: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredNode")
@@ -432,6 +455,137 @@ func (x *planRun) fieldAuthoredNodeEdge(ctx context.Context, f *plan.Field, obj 
 	return x.String("AuthoredNodeEdge")
 }
 
+var planAuthoredProduct = &plan.Object{
+	Name:      "AuthoredProduct",
+	Satisfies: []string{"AuthoredProduct", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":        {Number: 1, NonNull: true},
+		"uuid":      {Number: 2, NonNull: true},
+		"name":      {Number: 3, NonNull: true},
+		"sku":       {Number: 4, NonNull: true},
+		"slug":      {Number: 5, NonNull: true},
+		"status":    {Number: 6, NonNull: true},
+		"createdAt": {Number: 7, NonNull: true},
+		"updatedAt": {Number: 8, NonNull: true},
+		"product":   {Number: 9, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProduct(ctx context.Context, fields *plan.Fields, obj *model.AuthoredProduct) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProduct(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *model.AuthoredProduct) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 4: // sku
+		return x.writeNString2string(ctx, f, obj.SKU)
+	case 5: // slug
+		return x.writeNString2string(ctx, f, obj.Slug)
+	case 6: // status
+		return x.writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, f, obj.Status)
+	case 7: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
+	case 8: // updatedAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	case 9: // product
+		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.AuthoredProduct().Product(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
+	}
+	return x.String("AuthoredProduct")
+}
+
+var planAuthoredProductConnection = &plan.Object{
+	Name:      "AuthoredProductConnection",
+	Satisfies: []string{"AuthoredProductConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuthoredProduct]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuthoredProduct]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuthoredProductConnection")
+}
+
+var planAuthoredProductEdge = &plan.Object{
+	Name:      "AuthoredProductEdge",
+	Satisfies: []string{"AuthoredProductEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuthoredProduct]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuthoredProduct]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Node)
+	}
+	return x.String("AuthoredProductEdge")
+}
+
 var planBreadcrumb = &plan.Object{
 	Name:      "Breadcrumb",
 	Satisfies: []string{"Breadcrumb"},
@@ -499,11 +653,44 @@ func (x *planRun) fieldBreadcrumbTrail(ctx context.Context, f *plan.Field, obj *
 	return x.String("BreadcrumbTrail")
 }
 
+var planBundleChoice = &plan.Object{
+	Name:      "BundleChoice",
+	Satisfies: []string{"BundleChoice"},
+	Fields: map[string]*plan.FieldInfo{
+		"component": {Number: 1, NonNull: true},
+		"options":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeBundleChoice(ctx context.Context, fields *plan.Fields, obj *release.BundleChoice) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldBundleChoice(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldBundleChoice(ctx context.Context, f *plan.Field, obj *release.BundleChoice) bool {
+	switch f.Number {
+	case 1: // component
+		return x.writeNString2string(ctx, f, obj.Component)
+	case 2: // options
+		return x.writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, f, obj.Options)
+	}
+	return x.String("BundleChoice")
+}
+
 var planBundleConfiguration = &plan.Object{
 	Name:      "BundleConfiguration",
 	Satisfies: []string{"BundleConfiguration"},
 	Fields: map[string]*plan.FieldInfo{
-		"selectedOptions": {Number: 1, NonNull: true},
+		"choices":         {Number: 1, NonNull: true},
+		"selectedOptions": {Number: 2, NonNull: true},
 	},
 }
 
@@ -522,7 +709,9 @@ func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fie
 
 func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, obj *release.BundleConfiguration) bool {
 	switch f.Number {
-	case 1: // selectedOptions
+	case 1: // choices
+		return x.writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, f, obj.Choices())
+	case 2: // selectedOptions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.SelectedOptions)
 	}
 	return x.String("BundleConfiguration")
@@ -798,16 +987,17 @@ var planCatalog = &plan.Object{
 	Name:      "Catalog",
 	Satisfies: []string{"Catalog", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":           {Number: 1, NonNull: true},
-		"uuid":         {Number: 2, NonNull: true},
-		"name":         {Number: 3, NonNull: true},
-		"hierarchyIds": {Number: 4, NonNull: true},
-		"pricebooks":   {Number: 5, NonNull: true},
-		"locale":       {Number: 6, NonNull: true},
-		"currency":     {Number: 7, NonNull: true},
-		"createdAt":    {Number: 8, NonNull: true},
-		"published":    {Number: 9, NonNull: true},
-		"held":         {Number: 10, NonNull: true},
+		"id":             {Number: 1, NonNull: true},
+		"uuid":           {Number: 2, NonNull: true},
+		"name":           {Number: 3, NonNull: true},
+		"hierarchyUuids": {Number: 4, NonNull: true},
+		"hierarchyIds":   {Number: 5, NonNull: true},
+		"pricebooks":     {Number: 6, NonNull: true},
+		"locale":         {Number: 7, NonNull: true},
+		"currency":       {Number: 8, NonNull: true},
+		"createdAt":      {Number: 9, NonNull: true},
+		"published":      {Number: 10, NonNull: true},
+		"held":           {Number: 11, NonNull: true},
 	},
 }
 
@@ -832,19 +1022,21 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 4: // hierarchyIds
+	case 4: // hierarchyUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
-	case 5: // pricebooks
+	case 5: // hierarchyIds
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
+	case 6: // pricebooks
 		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
-	case 6: // locale
+	case 7: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 7: // currency
+	case 8: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 8: // createdAt
+	case 9: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 9: // published
+	case 10: // published
 		return x.writeNBoolean2bool(ctx, f, obj.Published)
-	case 10: // held
+	case 11: // held
 		return x.writeNBoolean2bool(ctx, f, obj.Held)
 	}
 	return x.String("Catalog")
@@ -854,19 +1046,21 @@ var planCatalogCandidate = &plan.Object{
 	Name:      "CatalogCandidate",
 	Satisfies: []string{"CatalogCandidate"},
 	Fields: map[string]*plan.FieldInfo{
-		"ruleId":     {Number: 1},
-		"ruleName":   {Number: 2},
-		"catalogId":  {Number: 3},
-		"default":    {Number: 4, NonNull: true},
-		"score":      {Number: 5, NonNull: true},
-		"missed":     {Number: 6, NonNull: true},
-		"schedule":   {Number: 7, NonNull: true},
-		"account":    {Number: 8, NonNull: true},
-		"accountTag": {Number: 9, NonNull: true},
-		"customer":   {Number: 10, NonNull: true},
-		"channel":    {Number: 11, NonNull: true},
-		"tag":        {Number: 12, NonNull: true},
-		"dropped":    {Number: 13},
+		"ruleUuid":    {Number: 1},
+		"ruleId":      {Number: 2},
+		"ruleName":    {Number: 3},
+		"catalogUuid": {Number: 4},
+		"catalogId":   {Number: 5},
+		"default":     {Number: 6, NonNull: true},
+		"score":       {Number: 7, NonNull: true},
+		"missed":      {Number: 8, NonNull: true},
+		"schedule":    {Number: 9, NonNull: true},
+		"account":     {Number: 10, NonNull: true},
+		"accountTag":  {Number: 11, NonNull: true},
+		"customer":    {Number: 12, NonNull: true},
+		"channel":     {Number: 13, NonNull: true},
+		"tag":         {Number: 14, NonNull: true},
+		"dropped":     {Number: 15},
 	},
 }
 
@@ -885,31 +1079,35 @@ func (x *planRun) writeCatalogCandidate(ctx context.Context, fields *plan.Fields
 
 func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj *model.CatalogCandidate) bool {
 	switch f.Number {
-	case 1: // ruleId
+	case 1: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 2: // ruleName
+	case 2: // ruleId
+		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
+	case 3: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 3: // catalogId
+	case 4: // catalogUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 4: // default
+	case 5: // catalogId
+		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
+	case 6: // default
 		return x.writeNBoolean2bool(ctx, f, obj.Default())
-	case 5: // score
+	case 7: // score
 		return x.writeNInt2int(ctx, f, obj.Score)
-	case 6: // missed
+	case 8: // missed
 		return x.writeNInt2int(ctx, f, obj.Missed)
-	case 7: // schedule
+	case 9: // schedule
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Schedule())
-	case 8: // account
+	case 10: // account
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Account())
-	case 9: // accountTag
+	case 11: // accountTag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.AccountTag())
-	case 10: // customer
+	case 12: // customer
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Customer())
-	case 11: // channel
+	case 13: // channel
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Channel())
-	case 12: // tag
+	case 14: // tag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Tag())
-	case 13: // dropped
+	case 15: // dropped
 		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx, f, obj.Dropped())
 	}
 	return x.String("CatalogCandidate")
@@ -1001,13 +1199,14 @@ var planCatalogNode = &plan.Object{
 		"updatedAt":       {Number: 6, NonNull: true},
 		"publishedAt":     {Number: 7, NonNull: true},
 		"language":        {Number: 8, NonNull: true},
-		"hasChildren":     {Number: 9, NonNull: true},
-		"hierarchy":       {Number: 10, NonNull: true, Resolver: true},
-		"parent":          {Number: 11, Resolver: true},
-		"breadcrumbs":     {Number: 12, NonNull: true, Resolver: true},
-		"children":        {Number: 13, NonNull: true, Resolver: true},
-		"curatedProducts": {Number: 14, NonNull: true, Resolver: true},
-		"products":        {Number: 15, NonNull: true, Resolver: true},
+		"seo":             {Number: 9, NonNull: true, Resolver: true},
+		"hasChildren":     {Number: 10, NonNull: true},
+		"hierarchy":       {Number: 11, NonNull: true, Resolver: true},
+		"parent":          {Number: 12, Resolver: true},
+		"breadcrumbs":     {Number: 13, NonNull: true, Resolver: true},
+		"children":        {Number: 14, NonNull: true, Resolver: true},
+		"curatedProducts": {Number: 15, NonNull: true, Resolver: true},
+		"products":        {Number: 16, NonNull: true, Resolver: true},
 	},
 }
 
@@ -1042,27 +1241,33 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
 	case 8: // language
 		return x.writeNString2string(ctx, f, obj.Language)
-	case 9: // hasChildren
+	case 9: // seo
+		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.CatalogNode().Seo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
+	case 10: // hasChildren
 		return x.writeNBoolean2bool(ctx, f, obj.HasChildren())
-	case 10: // hierarchy
+	case 11: // hierarchy
 		v, err := plan.Call(ctx, func() (*model.Hierarchy, error) { return x.resolvers.CatalogNode().Hierarchy(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx, f, v)
-	case 11: // parent
+	case 12: // parent
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) { return x.resolvers.CatalogNode().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, v)
-	case 12: // breadcrumbs
+	case 13: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.Breadcrumb, error) { return x.resolvers.CatalogNode().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumb2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbᚄ(ctx, f, v)
-	case 13: // children
+	case 14: // children
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_children_args)
 		if !ok {
 			return false
@@ -1074,19 +1279,19 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 14: // curatedProducts
+	case 15: // curatedProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.CatalogNode().CuratedProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 15: // products
+	case 16: // products
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_CatalogNode_products_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["includeDescendants"].(bool), arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -1170,6 +1375,121 @@ func (x *planRun) fieldCatalogNodeEdge(ctx context.Context, f *plan.Field, obj *
 	return x.String("CatalogNodeEdge")
 }
 
+var planCatalogPendingChange = &plan.Object{
+	Name:      "CatalogPendingChange",
+	Satisfies: []string{"CatalogPendingChange"},
+	Fields: map[string]*plan.FieldInfo{
+		"kind":    {Number: 1, NonNull: true},
+		"uuid":    {Number: 2, NonNull: true},
+		"effect":  {Number: 3},
+		"product": {Number: 4},
+	},
+}
+
+func (x *planRun) writeCatalogPendingChange(ctx context.Context, fields *plan.Fields, obj *model.CatalogPendingChange) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogPendingChange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogPendingChange(ctx context.Context, f *plan.Field, obj *model.CatalogPendingChange) bool {
+	switch f.Number {
+	case 1: // kind
+		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, f, obj.Kind)
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // effect
+		return x.writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx, f, obj.Effect)
+	case 4: // product
+		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Product)
+	}
+	return x.String("CatalogPendingChange")
+}
+
+var planCatalogPendingChangeConnection = &plan.Object{
+	Name:      "CatalogPendingChangeConnection",
+	Satisfies: []string{"CatalogPendingChangeConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+		"complete":   {Number: 5, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCatalogPendingChangeConnection(ctx context.Context, fields *plan.Fields, obj *model.CatalogPendingChangeConnection) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogPendingChangeConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogPendingChangeConnection(ctx context.Context, f *plan.Field, obj *model.CatalogPendingChangeConnection) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	case 5: // complete
+		return x.writeNBoolean2bool(ctx, f, obj.Complete)
+	}
+	return x.String("CatalogPendingChangeConnection")
+}
+
+var planCatalogPendingChangeEdge = &plan.Object{
+	Name:      "CatalogPendingChangeEdge",
+	Satisfies: []string{"CatalogPendingChangeEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCatalogPendingChangeEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.CatalogPendingChange]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogPendingChangeEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogPendingChangeEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.CatalogPendingChange]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, f, obj.Node)
+	}
+	return x.String("CatalogPendingChangeEdge")
+}
+
 var planCatalogPricebook = &plan.Object{
 	Name:      "CatalogPricebook",
 	Satisfies: []string{"CatalogPricebook"},
@@ -1208,16 +1528,17 @@ var planCatalogRelease = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
-		"catalogId":   {Number: 3, NonNull: true},
-		"catalog":     {Number: 4, Resolver: true},
-		"served":      {Number: 5, NonNull: true, Resolver: true},
-		"publishedAt": {Number: 6, NonNull: true},
-		"products":    {Number: 7, NonNull: true},
-		"locale":      {Number: 8, NonNull: true},
-		"locales":     {Number: 9, NonNull: true},
-		"added":       {Number: 10, NonNull: true},
-		"changed":     {Number: 11, NonNull: true},
-		"removed":     {Number: 12, NonNull: true},
+		"catalogUuid": {Number: 3, NonNull: true},
+		"catalogId":   {Number: 4, NonNull: true},
+		"catalog":     {Number: 5, Resolver: true},
+		"served":      {Number: 6, NonNull: true, Resolver: true},
+		"publishedAt": {Number: 7, NonNull: true},
+		"products":    {Number: 8, NonNull: true},
+		"locale":      {Number: 9, NonNull: true},
+		"locales":     {Number: 10, NonNull: true},
+		"added":       {Number: 11, NonNull: true},
+		"changed":     {Number: 12, NonNull: true},
+		"removed":     {Number: 13, NonNull: true},
 	},
 }
 
@@ -1240,33 +1561,35 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNID2string(ctx, f, obj.GlobalID())
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.UUID())
-	case 3: // catalogId
+	case 3: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 4: // catalog
+	case 4: // catalogId
+		return x.writeNID2string(ctx, f, obj.CatalogID)
+	case 5: // catalog
 		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRelease().Catalog(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 5: // served
+	case 6: // served
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.CatalogRelease().Served(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBoolean2bool(ctx, f, v)
-	case 6: // publishedAt
+	case 7: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 7: // products
+	case 8: // products
 		return x.writeNInt2int(ctx, f, obj.Products)
-	case 8: // locale
+	case 9: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 9: // locales
+	case 10: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales)
-	case 10: // added
+	case 11: // added
 		return x.writeNInt2int(ctx, f, obj.Added)
-	case 11: // changed
+	case 12: // changed
 		return x.writeNInt2int(ctx, f, obj.Changed)
-	case 12: // removed
+	case 13: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
 	}
 	return x.String("CatalogRelease")
@@ -1279,16 +1602,19 @@ var planCatalogResolution = &plan.Object{
 		"at":          {Number: 1, NonNull: true},
 		"validUntil":  {Number: 2},
 		"reason":      {Number: 3, NonNull: true},
-		"catalogId":   {Number: 4},
-		"catalogName": {Number: 5},
-		"releaseId":   {Number: 6},
-		"publishedAt": {Number: 7},
-		"locales":     {Number: 8, NonNull: true},
-		"channels":    {Number: 9, NonNull: true},
-		"ruleId":      {Number: 10},
-		"ruleName":    {Number: 11},
-		"tieBreak":    {Number: 12},
-		"candidates":  {Number: 13, NonNull: true},
+		"catalogUuid": {Number: 4},
+		"catalogId":   {Number: 5},
+		"catalogName": {Number: 6},
+		"releaseUuid": {Number: 7},
+		"releaseId":   {Number: 8},
+		"publishedAt": {Number: 9},
+		"locales":     {Number: 10, NonNull: true},
+		"channels":    {Number: 11, NonNull: true},
+		"ruleUuid":    {Number: 12},
+		"ruleId":      {Number: 13},
+		"ruleName":    {Number: 14},
+		"tieBreak":    {Number: 15},
+		"candidates":  {Number: 16, NonNull: true},
 	},
 }
 
@@ -1313,25 +1639,31 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.ValidUntil)
 	case 3: // reason
 		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx, f, obj.Reason)
-	case 4: // catalogId
+	case 4: // catalogUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 5: // catalogName
+	case 5: // catalogId
+		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
+	case 6: // catalogName
 		return x.writeOString2ᚖstring(ctx, f, obj.CatalogName())
-	case 6: // releaseId
+	case 7: // releaseUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
-	case 7: // publishedAt
+	case 8: // releaseId
+		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
+	case 9: // publishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.PublishedAt())
-	case 8: // locales
+	case 10: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales())
-	case 9: // channels
+	case 11: // channels
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels())
-	case 10: // ruleId
+	case 12: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 11: // ruleName
+	case 13: // ruleId
+		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
+	case 14: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 12: // tieBreak
+	case 15: // tieBreak
 		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, f, obj.TieBreak())
-	case 13: // candidates
+	case 16: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
 	return x.String("CatalogResolution")
@@ -1509,6 +1841,38 @@ func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, o
 	return x.String("CatalogRuleSchedule")
 }
 
+var planChosenOption = &plan.Object{
+	Name:      "ChosenOption",
+	Satisfies: []string{"ChosenOption"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":     {Number: 1, NonNull: true},
+		"quantity": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeChosenOption(ctx context.Context, fields *plan.Fields, obj *release.BundleOption) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldChosenOption(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldChosenOption(ctx context.Context, f *plan.Field, obj *release.BundleOption) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	}
+	return x.String("ChosenOption")
+}
+
 var planComponentOption = &plan.Object{
 	Name:      "ComponentOption",
 	Satisfies: []string{"ComponentOption"},
@@ -1557,14 +1921,16 @@ var planConfiguredProduct = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"product":              {Number: 1, NonNull: true, Resolver: true},
 		"bundleConfiguration":  {Number: 2, NonNull: true},
-		"pricebookId":          {Number: 3},
-		"price":                {Number: 4},
-		"displayPrice":         {Number: 5},
-		"originalPrice":        {Number: 6},
-		"originalDisplayPrice": {Number: 7},
-		"saleId":               {Number: 8},
-		"saleExpires":          {Number: 9},
-		"tiers":                {Number: 10, NonNull: true},
+		"pricebookUuid":        {Number: 3},
+		"pricebookId":          {Number: 4},
+		"price":                {Number: 5},
+		"displayPrice":         {Number: 6},
+		"originalPrice":        {Number: 7},
+		"originalDisplayPrice": {Number: 8},
+		"saleName":             {Number: 9},
+		"saleId":               {Number: 10},
+		"saleExpires":          {Number: 11},
+		"tiers":                {Number: 12, NonNull: true},
 	},
 }
 
@@ -1591,21 +1957,25 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 		return x.writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	case 2: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 3: // pricebookId
+	case 3: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 4: // price
+	case 4: // pricebookId
+		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
+	case 5: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 5: // displayPrice
+	case 6: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 6: // originalPrice
+	case 7: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 7: // originalDisplayPrice
+	case 8: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 8: // saleId
+	case 9: // saleName
+		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
+	case 10: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 9: // saleExpires
+	case 11: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 10: // tiers
+	case 12: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	}
 	return x.String("ConfiguredProduct")
@@ -2037,7 +2407,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -2325,9 +2695,10 @@ var planPrice = &plan.Object{
 	Name:      "Price",
 	Satisfies: []string{"Price"},
 	Fields: map[string]*plan.FieldInfo{
-		"amount":      {Number: 1, NonNull: true},
-		"currency":    {Number: 2, NonNull: true},
-		"includesTax": {Number: 3, NonNull: true},
+		"money":       {Number: 1, NonNull: true, Resolver: true},
+		"amount":      {Number: 2, NonNull: true},
+		"currency":    {Number: 3, NonNull: true},
+		"includesTax": {Number: 4, NonNull: true},
 	},
 }
 
@@ -2346,11 +2717,17 @@ func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *pric
 
 func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Price) bool {
 	switch f.Number {
-	case 1: // amount
+	case 1: // money
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.Price().Money(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	case 2: // amount
 		return x.writeNString2string(ctx, f, obj.Amount())
-	case 2: // currency
+	case 3: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 3: // includesTax
+	case 4: // includesTax
 		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
 	}
 	return x.String("Price")
@@ -2513,44 +2890,56 @@ var planProduct = &plan.Object{
 		"attributes":                  {Number: 14, NonNull: true, Resolver: true},
 		"priceModifiers":              {Number: 15, NonNull: true},
 		"modifiers":                   {Number: 16, NonNull: true},
-		"baseProduct":                 {Number: 17, NonNull: true},
-		"baseProductId":               {Number: 18},
-		"createdAt":                   {Number: 19, NonNull: true},
-		"updatedAt":                   {Number: 20, NonNull: true},
-		"publishedAt":                 {Number: 21, NonNull: true},
-		"language":                    {Number: 22, NonNull: true},
-		"translations":                {Number: 23, NonNull: true, Resolver: true},
-		"catalogId":                   {Number: 24, NonNull: true},
-		"catalogSource":               {Number: 25, NonNull: true},
-		"pricebookId":                 {Number: 26},
-		"price":                       {Number: 27},
-		"displayPrice":                {Number: 28},
-		"originalPrice":               {Number: 29},
-		"originalDisplayPrice":        {Number: 30},
-		"saleId":                      {Number: 31},
-		"saleExpires":                 {Number: 32},
-		"tiers":                       {Number: 33, NonNull: true},
-		"components":                  {Number: 34, NonNull: true},
-		"bundleConfiguration":         {Number: 35, NonNull: true},
-		"customInputs":                {Number: 36, NonNull: true},
-		"extensions":                  {Number: 37, NonNull: true},
-		"shopperAttributes":           {Number: 38, NonNull: true},
-		"variations":                  {Number: 39, NonNull: true},
-		"childVariations":             {Number: 40, NonNull: true},
-		"variationMatrix":             {Number: 41, NonNull: true},
-		"childOptionIds":              {Number: 42, NonNull: true},
-		"childByOptions":              {Number: 43, Resolver: true},
-		"parent":                      {Number: 44, Resolver: true},
-		"children":                    {Number: 45, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 46, NonNull: true, Resolver: true},
-		"files":                       {Number: 47, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 48, Resolver: true},
-		"componentProducts":           {Number: 49, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 50, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 51, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 52, NonNull: true, Resolver: true},
-		"stock":                       {Number: 53, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 54, Dynamic: true, Resolver: true},
+		"priceRange":                  {Number: 17, Resolver: true},
+		"originalPriceRange":          {Number: 18, Resolver: true},
+		"onSale":                      {Number: 19, NonNull: true, Resolver: true},
+		"baseProduct":                 {Number: 20, NonNull: true},
+		"baseProductId":               {Number: 21},
+		"createdAt":                   {Number: 22, NonNull: true},
+		"updatedAt":                   {Number: 23, NonNull: true},
+		"publishedAt":                 {Number: 24, NonNull: true},
+		"language":                    {Number: 25, NonNull: true},
+		"translations":                {Number: 26, NonNull: true, Resolver: true},
+		"catalogUuid":                 {Number: 27, NonNull: true},
+		"catalogId":                   {Number: 28, NonNull: true},
+		"catalogSource":               {Number: 29, NonNull: true},
+		"pricebookUuid":               {Number: 30},
+		"pricebookId":                 {Number: 31},
+		"price":                       {Number: 32},
+		"displayPrice":                {Number: 33},
+		"originalPrice":               {Number: 34},
+		"originalDisplayPrice":        {Number: 35},
+		"saleName":                    {Number: 36},
+		"saleId":                      {Number: 37},
+		"saleExpires":                 {Number: 38},
+		"tiers":                       {Number: 39, NonNull: true},
+		"components":                  {Number: 40, NonNull: true},
+		"bundleConfiguration":         {Number: 41, NonNull: true},
+		"customInputs":                {Number: 42, NonNull: true},
+		"extensions":                  {Number: 43, NonNull: true},
+		"shopperAttributes":           {Number: 44, NonNull: true},
+		"variations":                  {Number: 45, NonNull: true},
+		"childVariations":             {Number: 46, NonNull: true},
+		"variantOptions":              {Number: 47, NonNull: true},
+		"variationMatrix":             {Number: 48, NonNull: true},
+		"childOptionIds":              {Number: 49, NonNull: true},
+		"childByOptions":              {Number: 50, Resolver: true},
+		"parent":                      {Number: 51, Resolver: true},
+		"children":                    {Number: 52, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 53, NonNull: true, Resolver: true},
+		"files":                       {Number: 54, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 55, Resolver: true},
+		"mainImageAlt":                {Number: 56},
+		"componentProducts":           {Number: 57, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 58, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 59, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 60, NonNull: true, Resolver: true},
+		"stock":                       {Number: 61, Dynamic: true, Resolver: true},
+		"availability":                {Number: 62, Dynamic: true, Resolver: true},
+		"availableForSale":            {Number: 63, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 64, Dynamic: true, Resolver: true},
+		"seo":                         {Number: 65, NonNull: true, Resolver: true},
+		"related":                     {Number: 66, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2611,63 +3000,89 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
 	case 16: // modifiers
 		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
-	case 17: // baseProduct
+	case 17: // priceRange
+		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().PriceRange(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
+	case 18: // originalPriceRange
+		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().OriginalPriceRange(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
+	case 19: // onSale
+		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.Product().OnSale(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNBoolean2bool(ctx, f, v)
+	case 20: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
-	case 18: // baseProductId
+	case 21: // baseProductId
 		return x.writeOID2ᚖstring(ctx, f, obj.BaseProductID())
-	case 19: // createdAt
+	case 22: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt())
-	case 20: // updatedAt
+	case 23: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
-	case 21: // publishedAt
+	case 24: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 22: // language
+	case 25: // language
 		return x.writeNString2string(ctx, f, obj.Language())
-	case 23: // translations
+	case 26: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 24: // catalogId
+	case 27: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 25: // catalogSource
+	case 28: // catalogId
+		return x.writeNID2string(ctx, f, obj.CatalogID())
+	case 29: // catalogSource
 		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 26: // pricebookId
+	case 30: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 27: // price
+	case 31: // pricebookId
+		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
+	case 32: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 28: // displayPrice
+	case 33: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 29: // originalPrice
+	case 34: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 30: // originalDisplayPrice
+	case 35: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 31: // saleId
+	case 36: // saleName
+		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
+	case 37: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 32: // saleExpires
+	case 38: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 33: // tiers
+	case 39: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
-	case 34: // components
+	case 40: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 35: // bundleConfiguration
+	case 41: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 36: // customInputs
+	case 42: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
-	case 37: // extensions
+	case 43: // extensions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions())
-	case 38: // shopperAttributes
+	case 44: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
-	case 39: // variations
+	case 45: // variations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
-	case 40: // childVariations
+	case 46: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 41: // variationMatrix
+	case 47: // variantOptions
+		return x.writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, f, obj.VariantOptions())
+	case 48: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
-	case 42: // childOptionIds
+	case 49: // childOptionIds
 		return x.writeNID2ᚕᚕstringᚄ(ctx, f, obj.ChildOptionIDs())
-	case 43: // childByOptions
+	case 50: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -2679,19 +3094,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 44: // parent
+	case 51: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 45: // children
+	case 52: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 46: // childrenConnection
+	case 53: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -2703,25 +3118,27 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 47: // files
+	case 54: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 48: // mainImage
+	case 55: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 49: // componentProducts
+	case 56: // mainImageAlt
+		return x.writeOString2ᚖstring(ctx, f, obj.MainImageAlt())
+	case 57: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 50: // componentProductsConnection
+	case 58: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2733,19 +3150,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 51: // nodes
+	case 59: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 52: // breadcrumbs
+	case 60: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 53: // stock
+	case 61: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2754,7 +3171,25 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 54: // promotions
+	case 62: // availability
+		if x.Hole(f, obj) {
+			return true
+		}
+		v, err := plan.Call(ctx, func() (*store.Availability, error) { return x.resolvers.Product().Availability(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, f, v)
+	case 63: // availableForSale
+		if x.Hole(f, obj) {
+			return true
+		}
+		v, err := plan.Call(ctx, func() (*bool, error) { return x.resolvers.Product().AvailableForSale(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOBoolean2ᚖbool(ctx, f, v)
+	case 64: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2763,6 +3198,24 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
+	case 65: // seo
+		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
+	case 66: // related
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.RelatedProducts, error) {
+			return x.resolvers.Product().Related(ctx, obj, arguments["kind"].(*string), arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx, f, v)
 	}
 	return x.String("Product")
 }
@@ -3015,7 +3468,8 @@ var planProductFile = &plan.Object{
 	Satisfies: []string{"ProductFile"},
 	Fields: map[string]*plan.FieldInfo{
 		"attachedAt": {Number: 1},
-		"file":       {Number: 2, NonNull: true},
+		"alt":        {Number: 2, NonNull: true},
+		"file":       {Number: 3, NonNull: true},
 	},
 }
 
@@ -3036,7 +3490,9 @@ func (x *planRun) fieldProductFile(ctx context.Context, f *plan.Field, obj *mode
 	switch f.Number {
 	case 1: // attachedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.AttachedAt)
-	case 2: // file
+	case 2: // alt
+		return x.writeNString2string(ctx, f, obj.Alt())
+	case 3: // file
 		return x.writeNFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, obj.File)
 	}
 	return x.String("ProductFile")
@@ -3055,12 +3511,13 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"price":               {Number: 10},
-		"option":              {Number: 11},
-		"attribute":           {Number: 12},
-		"node":                {Number: 13},
-		"bounds":              {Number: 14, Resolver: true},
-		"and":                 {Number: 15, Resolver: true},
+		"inStock":             {Number: 10},
+		"price":               {Number: 11},
+		"option":              {Number: 12},
+		"attribute":           {Number: 13},
+		"node":                {Number: 14},
+		"bounds":              {Number: 15, Resolver: true},
+		"and":                 {Number: 16, Resolver: true},
 	},
 }
 
@@ -3097,21 +3554,23 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ProductTypes)
 	case 9: // tags
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
-	case 10: // price
+	case 10: // inStock
+		return x.writeOBoolean2ᚖbool(ctx, f, obj.InStock)
+	case 11: // price
 		return x.writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, f, obj.Price)
-	case 11: // option
+	case 12: // option
 		return x.writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, f, obj.Option)
-	case 12: // attribute
+	case 13: // attribute
 		return x.writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, f, obj.Attribute)
-	case 13: // node
+	case 14: // node
 		return x.writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, f, obj.Node)
-	case 14: // bounds
+	case 15: // bounds
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
-	case 15: // and
+	case 16: // and
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3119,6 +3578,38 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
 	}
 	return x.String("ProductFilterValues")
+}
+
+var planProductPriceRange = &plan.Object{
+	Name:      "ProductPriceRange",
+	Satisfies: []string{"ProductPriceRange"},
+	Fields: map[string]*plan.FieldInfo{
+		"min": {Number: 1, NonNull: true},
+		"max": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeProductPriceRange(ctx context.Context, fields *plan.Fields, obj *price.Range) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldProductPriceRange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldProductPriceRange(ctx context.Context, f *plan.Field, obj *price.Range) bool {
+	switch f.Number {
+	case 1: // min
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Min)
+	case 2: // max
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Max)
+	}
+	return x.String("ProductPriceRange")
 }
 
 var planProductPromotion = &plan.Object{
@@ -3272,12 +3763,14 @@ var planPromotion = &plan.Object{
 		"maxApplicationsPerCart": {Number: 13},
 		"schema":                 {Number: 14, NonNull: true},
 		"currencies":             {Number: 15, NonNull: true},
-		"targetCatalogs":         {Number: 16},
-		"conditions":             {Number: 17},
-		"createdAt":              {Number: 18, NonNull: true},
-		"updatedAt":              {Number: 19, NonNull: true},
-		"codes":                  {Number: 20, Resolver: true},
-		"usages":                 {Number: 21, Resolver: true},
+		"targetCatalogUuids":     {Number: 16},
+		"targetCatalogs":         {Number: 17},
+		"itemConditions":         {Number: 18, NonNull: true},
+		"conditions":             {Number: 19},
+		"createdAt":              {Number: 20, NonNull: true},
+		"updatedAt":              {Number: 21, NonNull: true},
+		"codes":                  {Number: 22, Resolver: true},
+		"usages":                 {Number: 23, Resolver: true},
 	},
 }
 
@@ -3334,15 +3827,19 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Schema)
 	case 15: // currencies
 		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
-	case 16: // targetCatalogs
+	case 16: // targetCatalogUuids
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
-	case 17: // conditions
+	case 17: // targetCatalogs
+		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
+	case 18: // itemConditions
+		return x.writeNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, f, obj.ItemConditions())
+	case 19: // conditions
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Conditions)
-	case 18: // createdAt
+	case 20: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 19: // updatedAt
+	case 21: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 20: // codes
+	case 22: // codes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_codes_args)
 		if !ok {
 			return false
@@ -3354,7 +3851,7 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 21: // usages
+	case 23: // usages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_usages_args)
 		if !ok {
 			return false
@@ -3378,13 +3875,14 @@ var planPromotionCode = &plan.Object{
 		"uuid":        {Number: 2, NonNull: true},
 		"code":        {Number: 3, NonNull: true},
 		"valid":       {Number: 4, NonNull: true},
-		"uses":        {Number: 5},
-		"maxUses":     {Number: 6},
-		"used":        {Number: 7, NonNull: true},
-		"consumeUnit": {Number: 8, NonNull: true},
-		"users":       {Number: 9},
-		"createdAt":   {Number: 10},
-		"promotion":   {Number: 11, NonNull: true, Resolver: true},
+		"state":       {Number: 5, NonNull: true},
+		"uses":        {Number: 6},
+		"maxUses":     {Number: 7},
+		"used":        {Number: 8, NonNull: true},
+		"consumeUnit": {Number: 9, NonNull: true},
+		"users":       {Number: 10},
+		"createdAt":   {Number: 11},
+		"promotion":   {Number: 12, NonNull: true, Resolver: true},
 	},
 }
 
@@ -3411,19 +3909,21 @@ func (x *planRun) fieldPromotionCode(ctx context.Context, f *plan.Field, obj *co
 		return x.writeNString2string(ctx, f, obj.Code)
 	case 4: // valid
 		return x.writeNBoolean2bool(ctx, f, obj.Valid())
-	case 5: // uses
+	case 5: // state
+		return x.writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx, f, obj.State())
+	case 6: // uses
 		return x.writeOInt2ᚖint(ctx, f, obj.Uses())
-	case 6: // maxUses
+	case 7: // maxUses
 		return x.writeOInt2ᚖint(ctx, f, obj.MaxUses)
-	case 7: // used
+	case 8: // used
 		return x.writeNInt2int(ctx, f, obj.Used)
-	case 8: // consumeUnit
+	case 9: // consumeUnit
 		return x.writeNConsumeUnit2porticoᚋstoreᚋpromotionᚋcodeᚐConsumeUnit(ctx, f, obj.ConsumeUnit)
-	case 9: // users
+	case 10: // users
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.Users())
-	case 10: // createdAt
+	case 11: // createdAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.CreatedAt)
-	case 11: // promotion
+	case 12: // promotion
 		v, err := plan.Call(ctx, func() (*model.Promotion, error) { return x.resolvers.PromotionCode().Promotion(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3731,6 +4231,44 @@ func (x *planRun) fieldPromotionCodeUsageEdge(ctx context.Context, f *plan.Field
 	return x.String("PromotionCodeUsageEdge")
 }
 
+var planPromotionCondition = &plan.Object{
+	Name:      "PromotionCondition",
+	Satisfies: []string{"PromotionCondition"},
+	Fields: map[string]*plan.FieldInfo{
+		"template": {Number: 1, NonNull: true},
+		"field":    {Number: 2, NonNull: true},
+		"type":     {Number: 3, NonNull: true},
+		"value":    {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionCondition(ctx context.Context, fields *plan.Fields, obj *rule.Condition) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionCondition(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionCondition(ctx context.Context, f *plan.Field, obj *rule.Condition) bool {
+	switch f.Number {
+	case 1: // template
+		return x.writeNString2string(ctx, f, obj.Template)
+	case 2: // field
+		return x.writeNString2string(ctx, f, obj.Field)
+	case 3: // type
+		return x.writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx, f, obj.Type)
+	case 4: // value
+		return x.writeNString2string(ctx, f, obj.Value)
+	}
+	return x.String("PromotionCondition")
+}
+
 var planPromotionConnection = &plan.Object{
 	Name:      "PromotionConnection",
 	Satisfies: []string{"PromotionConnection"},
@@ -3778,8 +4316,9 @@ var planPromotionCurrency = &plan.Object{
 	Satisfies: []string{"PromotionCurrency"},
 	Fields: map[string]*plan.FieldInfo{
 		"currency":   {Number: 1, NonNull: true},
-		"amount":     {Number: 2},
-		"percentage": {Number: 3},
+		"money":      {Number: 2, Resolver: true},
+		"amount":     {Number: 3},
+		"percentage": {Number: 4},
 	},
 }
 
@@ -3800,9 +4339,15 @@ func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj
 	switch f.Number {
 	case 1: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 2: // amount
+	case 2: // money
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.PromotionCurrency().Money(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	case 3: // amount
 		return x.writeOString2ᚖstring(ctx, f, obj.Amount())
-	case 3: // percentage
+	case 4: // percentage
 		return x.writeOString2ᚖstring(ctx, f, obj.Percent())
 	}
 	return x.String("PromotionCurrency")
@@ -3844,53 +4389,57 @@ var planQuery = &plan.Object{
 	Name:      "Query",
 	Satisfies: []string{"Query"},
 	Fields: map[string]*plan.FieldInfo{
-		"product":             {Number: 1, Resolver: true},
-		"products":            {Number: 2, Resolver: true},
-		"productConfigured":   {Number: 3, Resolver: true},
-		"cartPreview":         {Number: 4, Resolver: true},
-		"hierarchy":           {Number: 5, Resolver: true},
-		"hierarchies":         {Number: 6, Resolver: true},
-		"catalogNode":         {Number: 7, Resolver: true},
-		"catalogNodes":        {Number: 8, Resolver: true},
-		"file":                {Number: 9, Resolver: true},
-		"files":               {Number: 10, Resolver: true},
-		"searchSuggestions":   {Number: 11, Resolver: true},
-		"currencies":          {Number: 12, Resolver: true},
-		"locales":             {Number: 13, Resolver: true},
-		"channels":            {Number: 14, Resolver: true},
-		"attributes":          {Number: 15, Resolver: true},
-		"currency":            {Number: 16, Resolver: true},
-		"catalogResolution":   {Number: 17, Resolver: true},
-		"stock":               {Number: 18, Resolver: true},
-		"stocks":              {Number: 19, Resolver: true},
-		"stocksById":          {Number: 20, Resolver: true},
-		"stockLocations":      {Number: 21, Resolver: true},
-		"stockTransactions":   {Number: 22, Resolver: true},
-		"stockTransaction":    {Number: 23, Resolver: true},
-		"promotion":           {Number: 24, Resolver: true},
-		"promotions":          {Number: 25, Resolver: true},
-		"promotionCode":       {Number: 26, Resolver: true},
-		"promotionCodes":      {Number: 27, Resolver: true},
-		"promotionCodeCheck":  {Number: 28, Resolver: true},
-		"promotionCodeUsages": {Number: 29, Resolver: true},
-		"catalog":             {Number: 30, Resolver: true},
-		"catalogs":            {Number: 31, Resolver: true},
-		"catalogRule":         {Number: 32, Resolver: true},
-		"catalogRules":        {Number: 33, Resolver: true},
-		"authoredHierarchy":   {Number: 34, Resolver: true},
-		"authoredHierarchies": {Number: 35, Resolver: true},
-		"authoredNode":        {Number: 36, Resolver: true},
-		"authoredNodes":       {Number: 37, Resolver: true},
-		"catalogReleases":     {Number: 38, Resolver: true},
-		"job":                 {Number: 39, Resolver: true},
-		"jobs":                {Number: 40, Resolver: true},
-		"settings":            {Number: 41, Resolver: true},
-		"gateway":             {Number: 42, Resolver: true},
-		"gateways":            {Number: 43, Resolver: true},
-		"node":                {Number: 44, Resolver: true},
-		"nodes":               {Number: 45, Resolver: true},
-		"__type":              {Number: 46, Introspection: true},
-		"__schema":            {Number: 47, Introspection: true},
+		"product":               {Number: 1, Resolver: true},
+		"products":              {Number: 2, Resolver: true},
+		"productConfigured":     {Number: 3, Resolver: true},
+		"cartPreview":           {Number: 4, Resolver: true},
+		"hierarchy":             {Number: 5, Resolver: true},
+		"hierarchies":           {Number: 6, Resolver: true},
+		"catalogNode":           {Number: 7, Resolver: true},
+		"catalogNodes":          {Number: 8, Resolver: true},
+		"sitemap":               {Number: 9, Resolver: true},
+		"file":                  {Number: 10, Resolver: true},
+		"files":                 {Number: 11, Resolver: true},
+		"searchSuggestions":     {Number: 12, Resolver: true},
+		"currencies":            {Number: 13, Resolver: true},
+		"locales":               {Number: 14, Resolver: true},
+		"channels":              {Number: 15, Resolver: true},
+		"attributes":            {Number: 16, Resolver: true},
+		"currency":              {Number: 17, Resolver: true},
+		"catalogResolution":     {Number: 18, Resolver: true},
+		"stock":                 {Number: 19, Resolver: true},
+		"stocks":                {Number: 20, Resolver: true},
+		"stocksById":            {Number: 21, Resolver: true},
+		"stockLocations":        {Number: 22, Resolver: true},
+		"stockTransactions":     {Number: 23, Resolver: true},
+		"stockTransaction":      {Number: 24, Resolver: true},
+		"promotion":             {Number: 25, Resolver: true},
+		"promotions":            {Number: 26, Resolver: true},
+		"promotionCode":         {Number: 27, Resolver: true},
+		"promotionCodes":        {Number: 28, Resolver: true},
+		"promotionCodeCheck":    {Number: 29, Resolver: true},
+		"promotionCodeUsages":   {Number: 30, Resolver: true},
+		"catalog":               {Number: 31, Resolver: true},
+		"catalogs":              {Number: 32, Resolver: true},
+		"catalogRule":           {Number: 33, Resolver: true},
+		"catalogRules":          {Number: 34, Resolver: true},
+		"authoredHierarchy":     {Number: 35, Resolver: true},
+		"authoredHierarchies":   {Number: 36, Resolver: true},
+		"authoredNode":          {Number: 37, Resolver: true},
+		"authoredNodes":         {Number: 38, Resolver: true},
+		"authoredProduct":       {Number: 39, Resolver: true},
+		"authoredProducts":      {Number: 40, Resolver: true},
+		"catalogPendingChanges": {Number: 41, Resolver: true},
+		"catalogReleases":       {Number: 42, Resolver: true},
+		"job":                   {Number: 43, Resolver: true},
+		"jobs":                  {Number: 44, Resolver: true},
+		"settings":              {Number: 45, Resolver: true},
+		"gateway":               {Number: 46, Resolver: true},
+		"gateways":              {Number: 47, Resolver: true},
+		"node":                  {Number: 48, Resolver: true},
+		"nodes":                 {Number: 49, Resolver: true},
+		"__type":                {Number: 50, Introspection: true},
+		"__schema":              {Number: 51, Introspection: true},
 	},
 }
 
@@ -3909,7 +4458,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Product, error) {
-			return x.resolvers.Query().Product(ctx, arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().Product(ctx, arguments["by"].(*model.ProductIdentifierInput), arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3921,7 +4470,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3979,7 +4528,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) {
-			return x.resolvers.Query().CatalogNode(ctx, arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().CatalogNode(ctx, arguments["by"].(*model.CatalogNodeIdentifierInput), arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3997,7 +4546,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 9: // file
+	case 9: // sitemap
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_sitemap_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*release.SitemapPage, error) {
+			return x.resolvers.Query().Sitemap(ctx, arguments["first"].(int), arguments["after"].(*string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx, f, v)
+	case 10: // file
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_file_args)
 		if !ok {
 			return false
@@ -4007,7 +4568,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 10: // files
+	case 11: // files
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_files_args)
 		if !ok {
 			return false
@@ -4019,7 +4580,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 11: // searchSuggestions
+	case 12: // searchSuggestions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_searchSuggestions_args)
 		if !ok {
 			return false
@@ -4031,31 +4592,31 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx, f, v)
-	case 12: // currencies
+	case 13: // currencies
 		v, err := plan.Call(ctx, func() ([]*release.Currency, error) { return x.resolvers.Query().Currencies(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, f, v)
-	case 13: // locales
+	case 14: // locales
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Locales(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 14: // channels
+	case 15: // channels
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Channels(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 15: // attributes
+	case 16: // attributes
 		v, err := plan.Call(ctx, func() ([]*release.AttributeDefinition, error) { return x.resolvers.Query().Attributes(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, f, v)
-	case 16: // currency
+	case 17: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -4067,7 +4628,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 17: // catalogResolution
+	case 18: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -4079,7 +4640,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 18: // stock
+	case 19: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -4089,19 +4650,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 19: // stocks
+	case 20: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.StockConnection, error) {
-			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Stocks(ctx, arguments["filter"].(*model.ListBounds), arguments["available"].(*model.IntBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 20: // stocksById
+	case 21: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -4113,13 +4674,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 21: // stockLocations
+	case 22: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 22: // stockTransactions
+	case 23: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -4131,7 +4692,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 23: // stockTransaction
+	case 24: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -4143,7 +4704,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 24: // promotion
+	case 25: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -4153,7 +4714,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 25: // promotions
+	case 26: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -4165,7 +4726,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 26: // promotionCode
+	case 27: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -4177,7 +4738,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 27: // promotionCodes
+	case 28: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -4189,7 +4750,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 28: // promotionCodeCheck
+	case 29: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -4201,19 +4762,19 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 29: // promotionCodeUsages
+	case 30: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Connection[*model.PromotionCodeUsage], error) {
-			return x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(string), arguments["code"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().PromotionCodeUsages(ctx, arguments["promotionId"].(*string), arguments["code"].(*string), arguments["reference"].(*string), arguments["filter"].(*model.ListBounds), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 30: // catalog
+	case 31: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -4223,7 +4784,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 31: // catalogs
+	case 32: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -4235,7 +4796,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // catalogRule
+	case 33: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -4247,7 +4808,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 33: // catalogRules
+	case 34: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -4259,7 +4820,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 34: // authoredHierarchy
+	case 35: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -4271,7 +4832,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 35: // authoredHierarchies
+	case 36: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -4283,7 +4844,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 36: // authoredNode
+	case 37: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -4295,7 +4856,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 37: // authoredNodes
+	case 38: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -4307,7 +4868,43 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 38: // catalogReleases
+	case 39: // authoredProduct
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.AuthoredProduct, error) {
+			return x.resolvers.Query().AuthoredProduct(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
+	case 40: // authoredProducts
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuthoredProduct], error) {
+			return x.resolvers.Query().AuthoredProducts(ctx, arguments["status"].(*catalog.ProductStatus), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 41: // catalogPendingChanges
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.CatalogPendingChangeConnection, error) {
+			return x.resolvers.Query().CatalogPendingChanges(ctx, arguments["catalogId"].(string), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
+	case 42: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -4319,7 +4916,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 39: // job
+	case 43: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -4329,7 +4926,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 40: // jobs
+	case 44: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -4339,13 +4936,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 41: // settings
+	case 45: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 42: // gateway
+	case 46: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -4357,13 +4954,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 43: // gateways
+	case 47: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 44: // node
+	case 48: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4373,7 +4970,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 45: // nodes
+	case 49: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4383,12 +4980,41 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 46: // __type
+	case 50: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 47: // __schema
+	case 51: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
+}
+
+var planRelatedProducts = &plan.Object{
+	Name:      "RelatedProducts",
+	Satisfies: []string{"RelatedProducts"},
+	Fields: map[string]*plan.FieldInfo{
+		"nodes": {Number: 1, NonNull: true},
+	},
+}
+
+func (x *planRun) writeRelatedProducts(ctx context.Context, fields *plan.Fields, obj *model.RelatedProducts) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldRelatedProducts(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldRelatedProducts(ctx context.Context, f *plan.Field, obj *model.RelatedProducts) bool {
+	switch f.Number {
+	case 1: // nodes
+		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Nodes)
+	}
+	return x.String("RelatedProducts")
 }
 
 var planSearchSuggestions = &plan.Object{
@@ -4429,15 +5055,51 @@ func (x *planRun) fieldSearchSuggestions(ctx context.Context, f *plan.Field, obj
 	return x.String("SearchSuggestions")
 }
 
+var planSeo = &plan.Object{
+	Name:      "Seo",
+	Satisfies: []string{"Seo"},
+	Fields: map[string]*plan.FieldInfo{
+		"title":         {Number: 1, NonNull: true},
+		"description":   {Number: 2, NonNull: true},
+		"canonicalPath": {Number: 3},
+	},
+}
+
+func (x *planRun) writeSeo(ctx context.Context, fields *plan.Fields, obj *model.Seo) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSeo(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSeo(ctx context.Context, f *plan.Field, obj *model.Seo) bool {
+	switch f.Number {
+	case 1: // title
+		return x.writeNString2string(ctx, f, obj.Title)
+	case 2: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	case 3: // canonicalPath
+		return x.writeOString2ᚖstring(ctx, f, obj.CanonicalPath)
+	}
+	return x.String("Seo")
+}
+
 var planSettings = &plan.Object{
 	Name:      "Settings",
 	Satisfies: []string{"Settings"},
 	Fields: map[string]*plan.FieldInfo{
-		"pageLength":      {Number: 1, NonNull: true},
-		"pageLengthMax":   {Number: 2, NonNull: true},
-		"pageOffsetLimit": {Number: 3, NonNull: true},
-		"currency":        {Number: 4, NonNull: true},
-		"locale":          {Number: 5, NonNull: true},
+		"pageLength":        {Number: 1, NonNull: true},
+		"pageLengthMax":     {Number: 2, NonNull: true},
+		"pageOffsetLimit":   {Number: 3, NonNull: true},
+		"currency":          {Number: 4, NonNull: true},
+		"locale":            {Number: 5, NonNull: true},
+		"lowStockThreshold": {Number: 6, NonNull: true},
 	},
 }
 
@@ -4466,8 +5128,80 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 		return x.writeNString2string(ctx, f, obj.Currency)
 	case 5: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
+	case 6: // lowStockThreshold
+		return x.writeNInt2int(ctx, f, obj.LowStockThreshold)
 	}
 	return x.String("Settings")
+}
+
+var planSitemap = &plan.Object{
+	Name:      "Sitemap",
+	Satisfies: []string{"Sitemap"},
+	Fields: map[string]*plan.FieldInfo{
+		"nodes":     {Number: 1, NonNull: true},
+		"endCursor": {Number: 2},
+	},
+}
+
+func (x *planRun) writeSitemap(ctx context.Context, fields *plan.Fields, obj *release.SitemapPage) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSitemap(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSitemap(ctx context.Context, f *plan.Field, obj *release.SitemapPage) bool {
+	switch f.Number {
+	case 1: // nodes
+		return x.writeNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx, f, obj.Entries)
+	case 2: // endCursor
+		return x.writeOString2ᚖstring(ctx, f, obj.EndCursor())
+	}
+	return x.String("Sitemap")
+}
+
+var planSitemapEntry = &plan.Object{
+	Name:      "SitemapEntry",
+	Satisfies: []string{"SitemapEntry"},
+	Fields: map[string]*plan.FieldInfo{
+		"path":      {Number: 1, NonNull: true},
+		"kind":      {Number: 2, NonNull: true},
+		"uuid":      {Number: 3, NonNull: true},
+		"updatedAt": {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writeSitemapEntry(ctx context.Context, fields *plan.Fields, obj *release.SitemapEntry) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSitemapEntry(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSitemapEntry(ctx context.Context, f *plan.Field, obj *release.SitemapEntry) bool {
+	switch f.Number {
+	case 1: // path
+		return x.writeNString2string(ctx, f, obj.Path)
+	case 2: // kind
+		return x.writeNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx, f, obj.Kind)
+	case 3: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 4: // updatedAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
+	}
+	return x.String("SitemapEntry")
 }
 
 var planStock = &plan.Object{
@@ -4696,17 +5430,18 @@ var planStockTransaction = &plan.Object{
 	Satisfies: []string{"StockTransaction"},
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":           {Number: 1, NonNull: true},
-		"productId":      {Number: 2, NonNull: true},
-		"product":        {Number: 3, Resolver: true},
-		"action":         {Number: 4, NonNull: true},
-		"quantity":       {Number: 5, NonNull: true},
-		"availableDelta": {Number: 6, NonNull: true},
-		"allocatedDelta": {Number: 7, NonNull: true},
-		"reason":         {Number: 8, NonNull: true},
-		"reference":      {Number: 9, NonNull: true},
-		"actor":          {Number: 10, NonNull: true},
-		"createdAt":      {Number: 11, NonNull: true},
-		"stock":          {Number: 12, Resolver: true},
+		"productUuid":    {Number: 2, NonNull: true},
+		"productId":      {Number: 3, NonNull: true},
+		"product":        {Number: 4, Resolver: true},
+		"action":         {Number: 5, NonNull: true},
+		"quantity":       {Number: 6, NonNull: true},
+		"availableDelta": {Number: 7, NonNull: true},
+		"allocatedDelta": {Number: 8, NonNull: true},
+		"reason":         {Number: 9, NonNull: true},
+		"reference":      {Number: 10, NonNull: true},
+		"actor":          {Number: 11, NonNull: true},
+		"createdAt":      {Number: 12, NonNull: true},
+		"stock":          {Number: 13, Resolver: true},
 	},
 }
 
@@ -4727,31 +5462,33 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 2: // productId
+	case 2: // productUuid
 		return x.writeNID2string(ctx, f, obj.ProductID)
-	case 3: // product
+	case 3: // productId
+		return x.writeNID2string(ctx, f, obj.ProductID)
+	case 4: // product
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.StockTransaction().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 4: // action
+	case 5: // action
 		return x.writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, f, obj.Action)
-	case 5: // quantity
+	case 6: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
-	case 6: // availableDelta
+	case 7: // availableDelta
 		return x.writeNInt2int(ctx, f, obj.AvailableDelta)
-	case 7: // allocatedDelta
+	case 8: // allocatedDelta
 		return x.writeNInt2int(ctx, f, obj.AllocatedDelta)
-	case 8: // reason
+	case 9: // reason
 		return x.writeNString2string(ctx, f, obj.Reason)
-	case 9: // reference
+	case 10: // reference
 		return x.writeNString2string(ctx, f, obj.Reference)
-	case 10: // actor
+	case 11: // actor
 		return x.writeNString2string(ctx, f, obj.ActorName())
-	case 11: // createdAt
+	case 12: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 12: // stock
+	case 13: // stock
 		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.StockTransaction().Stock(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4865,6 +5602,38 @@ func (x *planRun) fieldTextFilterValues(ctx context.Context, f *plan.Field, obj 
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
 	}
 	return x.String("TextFilterValues")
+}
+
+var planVariantOptions = &plan.Object{
+	Name:      "VariantOptions",
+	Satisfies: []string{"VariantOptions"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":        {Number: 1, NonNull: true},
+		"optionUuids": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeVariantOptions(ctx context.Context, fields *plan.Fields, obj *release.VariantOptions) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldVariantOptions(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldVariantOptions(ctx context.Context, f *plan.Field, obj *release.VariantOptions) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.UUID)
+	case 2: // optionUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.OptionUUIDs)
+	}
+	return x.String("VariantOptions")
 }
 
 var planVariation = &plan.Object{
@@ -5019,6 +5788,13 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 			return false
 		}
 		return x.writeCatalog(ctx, f.Of(planCatalog), obj)
+	case model.AuthoredProduct:
+		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), &obj)
+	case *model.AuthoredProduct:
+		if obj == nil {
+			return false
+		}
+		return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), obj)
 	case model.AuthoredNode:
 		return x.writeAuthoredNode(ctx, f.Of(planAuthoredNode), &obj)
 	case *model.AuthoredNode:
@@ -5127,6 +5903,47 @@ func (x *planRun) writeNAuthoredNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ct
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNAuthoredProduct2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredProductᚄ(ctx context.Context, f *plan.Field, v []*model.AuthoredProduct) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
+}
+
+func (x *planRun) writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredProduct]) bool {
+	return x.writeAuthoredProductEdge(ctx, f.Of(planAuthoredProductEdge), &v)
+}
+
+func (x *planRun) writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuthoredProduct]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, f *plan.Field, v catalog.ProductStatus) bool {
+	return x.String(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
+}
+
 func (x *planRun) writeNBoolean2bool(ctx context.Context, f *plan.Field, v bool) bool {
 	return x.Boolean(v)
 }
@@ -5169,6 +5986,23 @@ func (x *planRun) writeNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodelᚐBreadcrumbT
 		return x.Missing(ctx)
 	}
 	return x.writeBreadcrumbTrail(ctx, f.Of(planBreadcrumbTrail), v)
+}
+
+func (x *planRun) writeNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, f *plan.Field, v release.BundleChoice) bool {
+	return x.writeBundleChoice(ctx, f.Of(planBundleChoice), &v)
+}
+
+func (x *planRun) writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx context.Context, f *plan.Field, v []release.BundleChoice) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
 }
 
 func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx context.Context, f *plan.Field, v release.BundleConfiguration) bool {
@@ -5355,6 +6189,43 @@ func (x *planRun) writeNCatalogNodeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNCatalogPendingChange2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogPendingChange) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCatalogPendingChange2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChange(ctx context.Context, f *plan.Field, v *model.CatalogPendingChange) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeCatalogPendingChange(ctx, f.Of(planCatalogPendingChange), v)
+}
+
+func (x *planRun) writeNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.CatalogPendingChange]) bool {
+	return x.writeCatalogPendingChangeEdge(ctx, f.Of(planCatalogPendingChangeEdge), &v)
+}
+
+func (x *planRun) writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.CatalogPendingChange]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCatalogPendingChangeEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, f *plan.Field, v catalog.PricebookRank) bool {
 	return x.writeCatalogPricebook(ctx, f.Of(planCatalogPricebook), &v)
 }
@@ -5381,6 +6252,10 @@ func (x *planRun) writeNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelea
 
 func (x *planRun) writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx context.Context, f *plan.Field, v routing.ResolutionReason) bool {
 	return x.String(marshalNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason[v])
+}
+
+func (x *planRun) writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx context.Context, f *plan.Field, v publish.ResourceKind) bool {
+	return x.String(marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind[v])
 }
 
 func (x *planRun) writeNCatalogRule2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogRuleᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRule) bool {
@@ -5429,6 +6304,23 @@ func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐSched
 	for i := range v {
 		x.Element(i)
 		if !x.writeNCatalogRuleSchedule2porticoᚋstoreᚋcatalogᚐSchedule(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, f *plan.Field, v release.BundleOption) bool {
+	return x.writeChosenOption(ctx, f.Of(planChosenOption), &v)
+}
+
+func (x *planRun) writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, f *plan.Field, v []release.BundleOption) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -5995,6 +6887,10 @@ func (x *planRun) writeNPromotionCodeRefusal2ᚕporticoᚋstoreᚋpromotionᚋco
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState(ctx context.Context, f *plan.Field, v code.CodeState) bool {
+	return x.String(marshalNPromotionCodeState2porticoᚋstoreᚋpromotionᚋcodeᚐCodeState[v])
+}
+
 func (x *planRun) writeNPromotionCodeUsage2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionCodeUsageᚄ(ctx context.Context, f *plan.Field, v []*model.PromotionCodeUsage) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -6030,6 +6926,27 @@ func (x *planRun) writeNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdge
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx context.Context, f *plan.Field, v rule.Condition) bool {
+	return x.writePromotionCondition(ctx, f.Of(planPromotionCondition), &v)
+}
+
+func (x *planRun) writeNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx context.Context, f *plan.Field, v []rule.Condition) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx context.Context, f *plan.Field, v rule.ConditionType) bool {
+	return x.String(marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[v])
 }
 
 func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, f *plan.Field, v rule.PromotionCurrency) bool {
@@ -6072,6 +6989,44 @@ func (x *planRun) writeNPromotionState2porticoᚋstoreᚋpromotionᚋruleᚐProm
 
 func (x *planRun) writeNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType(ctx context.Context, f *plan.Field, v rule.PromotionType) bool {
 	return x.String(marshalNPromotionType2porticoᚋstoreᚋpromotionᚋruleᚐPromotionType[v])
+}
+
+func (x *planRun) writeNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, f *plan.Field, v *model.RelatedProducts) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeRelatedProducts(ctx, f.Of(planRelatedProducts), v)
+}
+
+func (x *planRun) writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, f *plan.Field, v *model.Seo) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeSeo(ctx, f.Of(planSeo), v)
+}
+
+func (x *planRun) writeNSitemapEntry2ᚕᚖporticoᚋstoreᚋreleaseᚐSitemapEntryᚄ(ctx context.Context, f *plan.Field, v []*release.SitemapEntry) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNSitemapEntry2ᚖporticoᚋstoreᚋreleaseᚐSitemapEntry(ctx context.Context, f *plan.Field, v *release.SitemapEntry) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeSitemapEntry(ctx, f.Of(planSitemapEntry), v)
+}
+
+func (x *planRun) writeNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind(ctx context.Context, f *plan.Field, v release.SitemapKind) bool {
+	return x.String(marshalNSitemapKind2porticoᚋstoreᚋreleaseᚐSitemapKind[v])
 }
 
 func (x *planRun) writeNStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {
@@ -6183,6 +7138,23 @@ func (x *planRun) writeNString2ᚕstringᚄ(ctx context.Context, f *plan.Field, 
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx context.Context, f *plan.Field, v release.VariantOptions) bool {
+	return x.writeVariantOptions(ctx, f.Of(planVariantOptions), &v)
+}
+
+func (x *planRun) writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx context.Context, f *plan.Field, v []release.VariantOptions) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNVariation2porticoᚋstoreᚋcatalogᚐVariation(ctx context.Context, f *plan.Field, v catalog.Variation) bool {
 	return x.writeVariation(ctx, f.Of(planVariation), &v)
 }
@@ -6277,6 +7249,20 @@ func (x *planRun) writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConn
 	return x.writeAuthoredNodeConnection(ctx, f.Of(planAuthoredNodeConnection), v)
 }
 
+func (x *planRun) writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx context.Context, f *plan.Field, v *model.AuthoredProduct) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
+}
+
+func (x *planRun) writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuthoredProduct]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuthoredProductConnection(ctx, f.Of(planAuthoredProductConnection), v)
+}
+
 func (x *planRun) writeOBoolean2ᚖbool(ctx context.Context, f *plan.Field, v *bool) bool {
 	if v == nil {
 		return false
@@ -6331,6 +7317,20 @@ func (x *planRun) writeOCatalogNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConne
 		return false
 	}
 	return x.writeCatalogNodeConnection(ctx, f.Of(planCatalogNodeConnection), v)
+}
+
+func (x *planRun) writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx context.Context, f *plan.Field, v *model.CatalogPendingChangeConnection) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeCatalogPendingChangeConnection(ctx, f.Of(planCatalogPendingChangeConnection), v)
+}
+
+func (x *planRun) writeOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, f *plan.Field, v *publish.PendingEffect) bool {
+	if v == nil {
+		return false
+	}
+	return x.String(marshalOCatalogPendingEffect2ᚖporticoᚋstoreᚋpublishᚐPendingEffect[*v])
 }
 
 func (x *planRun) writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogRelease) bool {
@@ -6630,11 +7630,25 @@ func (x *planRun) writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 	return x.writeProduct(ctx, f.Of(planProduct), v)
 }
 
+func (x *planRun) writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, f *plan.Field, v *store.Availability) bool {
+	if v == nil {
+		return false
+	}
+	return x.String(marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[*v])
+}
+
 func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, f *plan.Field, v *model.ProductConnection) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
+}
+
+func (x *planRun) writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx context.Context, f *plan.Field, v *price.Range) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeProductPriceRange(ctx, f.Of(planProductPriceRange), v)
 }
 
 func (x *planRun) writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, f *plan.Field, v []*cart.PublicPromotion) bool {
@@ -6707,6 +7721,13 @@ func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Conte
 		return false
 	}
 	return x.writeSettings(ctx, f.Of(planSettings), v)
+}
+
+func (x *planRun) writeOSitemap2ᚖporticoᚋstoreᚋreleaseᚐSitemapPage(ctx context.Context, f *plan.Field, v *release.SitemapPage) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSitemap(ctx, f.Of(planSitemap), v)
 }
 
 func (x *planRun) writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx context.Context, f *plan.Field, v []*model.Stock) bool {

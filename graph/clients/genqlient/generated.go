@@ -288,6 +288,9 @@ type ProductFilter struct {
 	ProductTypes *TextFilter `json:"productTypes"`
 	// By tag: one of the product's tags must match.
 	Tags *TextFilter `json:"tags"`
+	// By live stock: true keeps the products with `availableForSale`, false the others. `inventory:read`. The response is
+	// not cached, and stock that changes between two pages can move rows.
+	InStock *bool `json:"inStock"`
 	// By the current price in the shopper's currency, sales included, as `orderBy: {field: PRICE}` sorts by it.
 	// Products without a price do not match.
 	Price *PriceBounds `json:"price"`
@@ -335,6 +338,9 @@ func (v *ProductFilter) GetProductTypes() *TextFilter { return v.ProductTypes }
 // GetTags returns ProductFilter.Tags, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetTags() *TextFilter { return v.Tags }
 
+// GetInStock returns ProductFilter.InStock, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetInStock() *bool { return v.InStock }
+
 // GetPrice returns ProductFilter.Price, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetPrice() *PriceBounds { return v.Price }
 
@@ -359,6 +365,8 @@ type ProductOrder struct {
 	Field ProductOrderField `json:"field"`
 	// Sort direction.
 	Direction OrderDirection `json:"direction"`
+	// Key of a sortable attribute, with the sort key ATTRIBUTE: `weight`. Ignored with others.
+	Attribute *string `json:"attribute"`
 }
 
 // GetField returns ProductOrder.Field, and is useful for accessing the field via an interface.
@@ -366,6 +374,9 @@ func (v *ProductOrder) GetField() ProductOrderField { return v.Field }
 
 // GetDirection returns ProductOrder.Direction, and is useful for accessing the field via an interface.
 func (v *ProductOrder) GetDirection() OrderDirection { return v.Direction }
+
+// GetAttribute returns ProductOrder.Attribute, and is useful for accessing the field via an interface.
+func (v *ProductOrder) GetAttribute() *string { return v.Attribute }
 
 // Sort keys of products.
 type ProductOrderField string
@@ -382,6 +393,8 @@ const (
 	// Current price in the shopper's currency. Products without a price come last in both directions. A
 	// sale changes the order when it begins or ends, except while a list is paged through by cursors.
 	ProductOrderFieldPrice ProductOrderField = "PRICE"
+	// A number or date of the merchant's own attributes, named by `attribute`. Products without a value come last in both directions.
+	ProductOrderFieldAttribute ProductOrderField = "ATTRIBUTE"
 	// How well products match `search`: with ASC the best match is first, then the list's own order. The
 	// default of lists with `search`. Without `search`: the list's own order.
 	ProductOrderFieldRelevance ProductOrderField = "RELEVANCE"
@@ -393,6 +406,7 @@ var AllProductOrderField = []ProductOrderField{
 	ProductOrderFieldUpdatedAt,
 	ProductOrderFieldName,
 	ProductOrderFieldPrice,
+	ProductOrderFieldAttribute,
 	ProductOrderFieldRelevance,
 }
 
@@ -865,7 +879,8 @@ func (v *ShopBundleQueryProductComponentsProductComponentOptionsComponentOption)
 
 // ShopBundleQueryResponse is returned by ShopBundleQuery on success.
 type ShopBundleQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopBundleQueryProduct `json:"product"`
 }
 
@@ -1115,6 +1130,22 @@ func (v *ShopCartQueryNodesAuthoredNode) GetTypename() *string { return v.Typena
 // GetId returns ShopCartQueryNodesAuthoredNode.Id, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesAuthoredNode) GetId() string { return v.Id }
 
+// ShopCartQueryNodesAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
+// The GraphQL type's documentation follows.
+//
+// A product as authored. Products are written by import.
+type ShopCartQueryNodesAuthoredProduct struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesAuthoredProduct.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredProduct) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesAuthoredProduct.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesAuthoredProduct) GetId() string { return v.Id }
+
 // ShopCartQueryNodesCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.
 //
@@ -1255,6 +1286,7 @@ func (v *ShopCartQueryNodesJob) GetId() string { return v.Id }
 // ShopCartQueryNodesNode is implemented by the following types:
 // ShopCartQueryNodesAuthoredHierarchy
 // ShopCartQueryNodesAuthoredNode
+// ShopCartQueryNodesAuthoredProduct
 // ShopCartQueryNodesCatalog
 // ShopCartQueryNodesCatalogNode
 // ShopCartQueryNodesCatalogRelease
@@ -1282,6 +1314,7 @@ type ShopCartQueryNodesNode interface {
 
 func (v *ShopCartQueryNodesAuthoredHierarchy) implementsGraphQLInterfaceShopCartQueryNodesNode() {}
 func (v *ShopCartQueryNodesAuthoredNode) implementsGraphQLInterfaceShopCartQueryNodesNode()      {}
+func (v *ShopCartQueryNodesAuthoredProduct) implementsGraphQLInterfaceShopCartQueryNodesNode()   {}
 func (v *ShopCartQueryNodesCatalog) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
 func (v *ShopCartQueryNodesCatalogNode) implementsGraphQLInterfaceShopCartQueryNodesNode()       {}
 func (v *ShopCartQueryNodesCatalogRelease) implementsGraphQLInterfaceShopCartQueryNodesNode()    {}
@@ -1313,6 +1346,9 @@ func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) erro
 		return json.Unmarshal(b, *v)
 	case "AuthoredNode":
 		*v = new(ShopCartQueryNodesAuthoredNode)
+		return json.Unmarshal(b, *v)
+	case "AuthoredProduct":
+		*v = new(ShopCartQueryNodesAuthoredProduct)
 		return json.Unmarshal(b, *v)
 	case "Catalog":
 		*v = new(ShopCartQueryNodesCatalog)
@@ -1374,6 +1410,14 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopCartQueryNodesAuthoredNode
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopCartQueryNodesAuthoredProduct:
+		typename = "AuthoredProduct"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesAuthoredProduct
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopCartQueryNodesCatalog:
@@ -2409,9 +2453,9 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo) GetEndCu
 
 // ShopCategoryQueryResponse is returned by ShopCategoryQuery on success.
 type ShopCategoryQueryResponse struct {
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	CatalogNode *ShopCategoryQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -2615,7 +2659,8 @@ func (v *ShopChildQueryProductChildByOptionsProductParentProduct) GetName() stri
 
 // ShopChildQueryResponse is returned by ShopChildQuery on success.
 type ShopChildQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopChildQueryProduct `json:"product"`
 }
 
@@ -3493,13 +3538,13 @@ type ShopHomeQueryResponse struct {
 	// node lists are found by SKU, or with `includeChildren`.
 	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopHomeQueryProductsProductConnection `json:"products"`
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	Drinks *ShopHomeQueryDrinksCatalogNode `json:"drinks"`
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	Bakery *ShopHomeQueryBakeryCatalogNode `json:"bakery"`
 }
 
@@ -3751,9 +3796,9 @@ func (v *ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct) GetName(
 
 // ShopPageQueryResponse is returned by ShopPageQuery on success.
 type ShopPageQueryResponse struct {
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	CatalogNode *ShopPageQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -4579,7 +4624,8 @@ func (v *ShopProductQueryProductVariationsVariationOptionsVariationOption) GetSo
 
 // ShopProductQueryResponse is returned by ShopProductQuery on success.
 type ShopProductQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopProductQueryProduct `json:"product"`
 }
 
@@ -5443,6 +5489,7 @@ func (v *ShopSuggestQueryResponse) GetProducts() *ShopSuggestQueryProductsProduc
 // ShopThingQueryNode is implemented by the following types:
 // ShopThingQueryNodeAuthoredHierarchy
 // ShopThingQueryNodeAuthoredNode
+// ShopThingQueryNodeAuthoredProduct
 // ShopThingQueryNodeCatalog
 // ShopThingQueryNodeCatalogNode
 // ShopThingQueryNodeCatalogRelease
@@ -5470,6 +5517,7 @@ type ShopThingQueryNode interface {
 
 func (v *ShopThingQueryNodeAuthoredHierarchy) implementsGraphQLInterfaceShopThingQueryNode() {}
 func (v *ShopThingQueryNodeAuthoredNode) implementsGraphQLInterfaceShopThingQueryNode()      {}
+func (v *ShopThingQueryNodeAuthoredProduct) implementsGraphQLInterfaceShopThingQueryNode()   {}
 func (v *ShopThingQueryNodeCatalog) implementsGraphQLInterfaceShopThingQueryNode()           {}
 func (v *ShopThingQueryNodeCatalogNode) implementsGraphQLInterfaceShopThingQueryNode()       {}
 func (v *ShopThingQueryNodeCatalogRelease) implementsGraphQLInterfaceShopThingQueryNode()    {}
@@ -5501,6 +5549,9 @@ func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 		return json.Unmarshal(b, *v)
 	case "AuthoredNode":
 		*v = new(ShopThingQueryNodeAuthoredNode)
+		return json.Unmarshal(b, *v)
+	case "AuthoredProduct":
+		*v = new(ShopThingQueryNodeAuthoredProduct)
 		return json.Unmarshal(b, *v)
 	case "Catalog":
 		*v = new(ShopThingQueryNodeCatalog)
@@ -5562,6 +5613,14 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopThingQueryNodeAuthoredNode
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopThingQueryNodeAuthoredProduct:
+		typename = "AuthoredProduct"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodeAuthoredProduct
 		}{typename, v}
 		return json.Marshal(result)
 	case *ShopThingQueryNodeCatalog:
@@ -5691,6 +5750,22 @@ func (v *ShopThingQueryNodeAuthoredNode) GetTypename() *string { return v.Typena
 
 // GetId returns ShopThingQueryNodeAuthoredNode.Id, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeAuthoredNode) GetId() string { return v.Id }
+
+// ShopThingQueryNodeAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
+// The GraphQL type's documentation follows.
+//
+// A product as authored. Products are written by import.
+type ShopThingQueryNodeAuthoredProduct struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodeAuthoredProduct.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredProduct) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodeAuthoredProduct.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeAuthoredProduct) GetId() string { return v.Id }
 
 // ShopThingQueryNodeCatalog includes the requested fields of the GraphQL type Catalog.
 // The GraphQL type's documentation follows.
@@ -6072,14 +6147,16 @@ func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetDescript
 
 // ShopTranslationsQueryResponse is returned by ShopTranslationsQuery on success.
 type ShopTranslationsQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopTranslationsQueryProduct `json:"product"`
 }
 
 // GetProduct returns ShopTranslationsQueryResponse.Product, and is useful for accessing the field via an interface.
 func (v *ShopTranslationsQueryResponse) GetProduct() *ShopTranslationsQueryProduct { return v.Product }
 
-// Condition on a text: exactly one of `eq` and `in`. Texts are compared exactly, in the catalog's base language.
+// Condition on a text. Texts are compared exactly, in the catalog's base language. In variables, null
+// members are ignored.
 type TextFilter struct {
 	// Equal to this value.
 	Eq *string `json:"eq"`

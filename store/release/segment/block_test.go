@@ -39,7 +39,7 @@ func TestBlock(t *testing.T) {
 				require.NoError(t, reader.readCommon(&got, 5, &block, i))
 				require.Equal(t, want, got)
 				for _, languages := range [][]string{nil, {"fr"}, {"it", "fr"}} {
-					language, document, err := block.best(languages, i)
+					language, document, _, err := block.best(languages, i)
 					require.NoError(t, err)
 					if p.Documents["fr"] == nil || languages == nil {
 						require.Equal(t, [2]string{"", string(p.Documents[""])}, [2]string{language, document})
@@ -88,7 +88,7 @@ func TestDamagedBlock(t *testing.T) {
 		if err := reader.readCommon(&StoredProduct{}, 0, &block, position); err != nil {
 			return err
 		}
-		language, _, err := block.best([]string{"fr"}, position)
+		language, _, _, err := block.best([]string{"fr"}, position)
 		if err == nil && language != "fr" {
 			err = errDamagedBlock // a translation is lost
 		}
