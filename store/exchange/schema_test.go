@@ -99,7 +99,7 @@ func TestImportSchemaHasEveryMember(t *testing.T) {
 func TestImportSchemaAgreesWithImport(t *testing.T) {
 	t.Parallel()
 	schemas := importSchema(t)
-	decode := newLineDecoder(false).decode
+	decode := newLineDecoder(ImportOptions{}).decode
 	compared := 0
 	for _, line := range exampleLines(t)[:60] {
 		var whole map[string]any
