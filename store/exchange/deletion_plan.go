@@ -276,9 +276,9 @@ func (p *deletionPlan) finish(ctx context.Context, in db.Session) error {
 	for _, d := range p.list {
 		switch {
 		case d.hard.count > 0:
-			p.fault(d, "cannot be deleted, because %s refers to it; change or delete that first", d.hard.String())
+			p.fault(d, "cannot be deleted: it is used by %s; change or delete that first", d.hard.String())
 		case d.soft.count > 0:
-			p.warn(d, "is used by %s, which stays as it is", d.soft.String())
+			p.warn(d, "is still used by %s", d.soft.String())
 		}
 		switch d.kind {
 		case "promotion":

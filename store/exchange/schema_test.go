@@ -68,7 +68,7 @@ func TestImportSchemaAcceptsExamples(t *testing.T) {
 
 func TestImportSchemaHasEveryMember(t *testing.T) {
 	t.Parallel()
-	for i, schema := range ImportSchema().OneOf {
+	for i, schema := range ImportSchema().OneOf[:len(allKinds)] {
 		var members []string
 		var walk func(path string, s *JSONSchema)
 		walk = func(path string, s *JSONSchema) {
