@@ -29,6 +29,7 @@ func rootFields() map[string]string {
 		"Query.files":        `{ files { totalCount } }`,
 		"Query.currency":     `{ currency(code: "USD") { format } }`,
 		"Query.currencies":   `{ currencies { code } }`,
+		"Query.attributes":   `{ attributes { key label } }`,
 		"Query.locales":      `{ locales }`,
 		"Query.channels":     `{ channels }`,
 		"Query.stock":        `{ stock(productId: "anvil") { total } }`,

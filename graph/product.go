@@ -88,10 +88,8 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 		return nil, err
 	}
 	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.NewBatch[model.Product](slice.Items))}
-	return model.NewProductConnections(pages, q.filter, q.page, func(ctx context.Context, ids []string, facet release.FacetQuery) (map[string][]release.FacetValue, error) {
-		facet.List.Unlisted = query.Unlisted
-		return v.FacetOfNodes(ctx, ids, facet)
-	})[nodeID], nil
+	adjust := func(list *release.ProductQuery) { list.Unlisted = query.Unlisted }
+	return model.NewProductConnections(pages, q.filter, q.page, model.FacetSource{View: v, Adjust: adjust})[nodeID], nil
 }
 
 // productsOfNodes lists the products of several nodes.
@@ -108,7 +106,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	if err != nil {
 		return nil, err
 	}
-	return connectionsOf(nodeIDs, lists, q, v.FacetOfNodes), nil
+	return connectionsOf(nodeIDs, lists, q, model.FacetSource{View: v}), nil
 }
 
 // productsOfEdge lists the products of an edge, loaded for all rows of the product's batch. A page after
@@ -140,14 +138,12 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edg
 	if err != nil {
 		return nil, err
 	}
-	return connectionsOf(ids, lists, q, func(ctx context.Context, ids []string, query release.FacetQuery) (map[string][]release.FacetValue, error) {
-		query.List.Edge = edge
-		return v.FacetOfNodes(ctx, ids, query)
-	}), nil
+	adjust := func(list *release.ProductQuery) { list.Edge = edge }
+	return connectionsOf(ids, lists, q, model.FacetSource{View: v, Adjust: adjust}), nil
 }
 
 // connectionsOf returns pages of products, whose rows are one batch.
-func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, count model.CountFacets) map[string]*model.ProductConnection {
+func connectionsOf(ids []string, lists map[string]*store.Slice[*release.Product], q productQuery, count model.FacetSource) map[string]*model.ProductConnection {
 	items := make([][]*release.Product, len(ids))
 	for i, id := range ids {
 		items[i] = lists[id].Items

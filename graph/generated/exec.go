@@ -70,6 +70,23 @@ type DirectiveRoot struct {
 }
 
 type ComplexityRoot struct {
+	AttributeDefinition struct {
+		Filterable func(childComplexity int) int
+		Key        func(childComplexity int) int
+		Label      func(childComplexity int) int
+		Searchable func(childComplexity int) int
+		Sortable   func(childComplexity int) int
+		Type       func(childComplexity int) int
+		Unit       func(childComplexity int) int
+	}
+
+	AttributeFilterValues struct {
+		Gte func(childComplexity int) int
+		In  func(childComplexity int) int
+		Key func(childComplexity int) int
+		Lte func(childComplexity int) int
+	}
+
 	AuthoredHierarchy struct {
 		Description func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
@@ -394,9 +411,17 @@ type ComplexityRoot struct {
 		WithoutTax func(childComplexity int) int
 	}
 
+	FacetGroup struct {
+		Key    func(childComplexity int) int
+		Kind   func(childComplexity int) int
+		Label  func(childComplexity int) int
+		Values func(childComplexity int) int
+	}
+
 	FacetValue struct {
 		Count    func(childComplexity int) int
 		Filter   func(childComplexity int) int
+		Label    func(childComplexity int) int
 		Selected func(childComplexity int) int
 		Toggled  func(childComplexity int) int
 		Value    func(childComplexity int) int
@@ -485,6 +510,10 @@ type ComplexityRoot struct {
 	HierarchyUpdatePayload struct {
 		Hierarchy  func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	IDFilterValues struct {
+		In func(childComplexity int) int
 	}
 
 	Job struct {
@@ -584,6 +613,11 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	OptionFilterValues struct {
+		In   func(childComplexity int) int
+		Name func(childComplexity int) int
+	}
+
 	PageInfo struct {
 		EndCursor       func(childComplexity int) int
 		HasNextPage     func(childComplexity int) int
@@ -595,6 +629,16 @@ type ComplexityRoot struct {
 		Amount      func(childComplexity int) int
 		Currency    func(childComplexity int) int
 		IncludesTax func(childComplexity int) int
+	}
+
+	PriceBoundsValues struct {
+		Gte func(childComplexity int) int
+		Lte func(childComplexity int) int
+	}
+
+	PriceFacet struct {
+		Max func(childComplexity int) int
+		Min func(childComplexity int) int
 	}
 
 	PriceModifier struct {
@@ -611,6 +655,7 @@ type ComplexityRoot struct {
 	}
 
 	Product struct {
+		Attributes                  func(childComplexity int, keys []string) int
 		BaseProduct                 func(childComplexity int) int
 		BaseProductID               func(childComplexity int) int
 		Breadcrumbs                 func(childComplexity int) int
@@ -666,6 +711,15 @@ type ComplexityRoot struct {
 		Variations                  func(childComplexity int) int
 	}
 
+	ProductAttribute struct {
+		Key    func(childComplexity int) int
+		Label  func(childComplexity int) int
+		Type   func(childComplexity int) int
+		Unit   func(childComplexity int) int
+		Value  func(childComplexity int) int
+		Values func(childComplexity int) int
+	}
+
 	ProductComponent struct {
 		Key       func(childComplexity int) int
 		Max       func(childComplexity int) int
@@ -690,6 +744,8 @@ type ComplexityRoot struct {
 	}
 
 	ProductFacets struct {
+		Groups       func(childComplexity int, keys []string, first int) int
+		Price        func(childComplexity int) int
 		ProductTypes func(childComplexity int, first int) int
 		Tags         func(childComplexity int, first int) int
 	}
@@ -701,10 +757,14 @@ type ComplexityRoot struct {
 
 	ProductFilterValues struct {
 		And                 func(childComplexity int) int
+		Attribute           func(childComplexity int) int
 		Bounds              func(childComplexity int) int
 		Ids                 func(childComplexity int) int
 		ManufacturerPartNum func(childComplexity int) int
 		Name                func(childComplexity int) int
+		Node                func(childComplexity int) int
+		Option              func(childComplexity int) int
+		Price               func(childComplexity int) int
 		ProductTypes        func(childComplexity int) int
 		Search              func(childComplexity int) int
 		Sku                 func(childComplexity int) int
@@ -918,6 +978,7 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
+		Attributes          func(childComplexity int) int
 		AuthoredHierarchies func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		AuthoredHierarchy   func(childComplexity int, id string) int
 		AuthoredNode        func(childComplexity int, id string) int
@@ -1175,6 +1236,8 @@ type MutationResolver interface {
 	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 }
 type ProductResolver interface {
+	Attributes(ctx context.Context, obj *model.Product, keys []string) ([]*release.ProductAttribute, error)
+
 	Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error)
 
 	ChildByOptions(ctx context.Context, obj *model.Product, optionIds []string) (*model.Product, error)
@@ -1227,6 +1290,7 @@ type QueryResolver interface {
 	Currencies(ctx context.Context) ([]*release.Currency, error)
 	Locales(ctx context.Context) ([]string, error)
 	Channels(ctx context.Context) ([]string, error)
+	Attributes(ctx context.Context) ([]*release.AttributeDefinition, error)
 	Currency(ctx context.Context, code string) (*release.Currency, error)
 	CatalogResolution(ctx context.Context, context *model.ShopperContextInput, at *time.Time) (*model.CatalogResolution, error)
 	Stock(ctx context.Context, productID string) (*model.Stock, error)
@@ -1297,6 +1361,74 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 	ec := newExecutionContext(nil, e, nil)
 	_ = ec
 	switch typeName + "." + field {
+
+	case "AttributeDefinition.filterable":
+		if e.ComplexityRoot.AttributeDefinition.Filterable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeDefinition.Filterable(childComplexity), true
+	case "AttributeDefinition.key":
+		if e.ComplexityRoot.AttributeDefinition.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeDefinition.Key(childComplexity), true
+	case "AttributeDefinition.label":
+		if e.ComplexityRoot.AttributeDefinition.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeDefinition.Label(childComplexity), true
+	case "AttributeDefinition.searchable":
+		if e.ComplexityRoot.AttributeDefinition.Searchable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeDefinition.Searchable(childComplexity), true
+	case "AttributeDefinition.sortable":
+		if e.ComplexityRoot.AttributeDefinition.Sortable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeDefinition.Sortable(childComplexity), true
+	case "AttributeDefinition.type":
+		if e.ComplexityRoot.AttributeDefinition.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeDefinition.Type(childComplexity), true
+	case "AttributeDefinition.unit":
+		if e.ComplexityRoot.AttributeDefinition.Unit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeDefinition.Unit(childComplexity), true
+
+	case "AttributeFilterValues.gte":
+		if e.ComplexityRoot.AttributeFilterValues.Gte == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeFilterValues.Gte(childComplexity), true
+	case "AttributeFilterValues.in":
+		if e.ComplexityRoot.AttributeFilterValues.In == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeFilterValues.In(childComplexity), true
+	case "AttributeFilterValues.key":
+		if e.ComplexityRoot.AttributeFilterValues.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeFilterValues.Key(childComplexity), true
+	case "AttributeFilterValues.lte":
+		if e.ComplexityRoot.AttributeFilterValues.Lte == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributeFilterValues.Lte(childComplexity), true
 
 	case "AuthoredHierarchy.description":
 		if e.ComplexityRoot.AuthoredHierarchy.Description == nil {
@@ -2543,6 +2675,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DisplayPrice.WithoutTax(childComplexity), true
 
+	case "FacetGroup.key":
+		if e.ComplexityRoot.FacetGroup.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetGroup.Key(childComplexity), true
+	case "FacetGroup.kind":
+		if e.ComplexityRoot.FacetGroup.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetGroup.Kind(childComplexity), true
+	case "FacetGroup.label":
+		if e.ComplexityRoot.FacetGroup.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetGroup.Label(childComplexity), true
+	case "FacetGroup.values":
+		if e.ComplexityRoot.FacetGroup.Values == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetGroup.Values(childComplexity), true
+
 	case "FacetValue.count":
 		if e.ComplexityRoot.FacetValue.Count == nil {
 			break
@@ -2555,6 +2712,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FacetValue.Filter(childComplexity), true
+	case "FacetValue.label":
+		if e.ComplexityRoot.FacetValue.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FacetValue.Label(childComplexity), true
 	case "FacetValue.selected":
 		if e.ComplexityRoot.FacetValue.Selected == nil {
 			break
@@ -2911,6 +3074,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.HierarchyUpdatePayload.UserErrors(childComplexity), true
+
+	case "IDFilterValues.in":
+		if e.ComplexityRoot.IDFilterValues.In == nil {
+			break
+		}
+
+		return e.ComplexityRoot.IDFilterValues.In(childComplexity), true
 
 	case "Job.actor":
 		if e.ComplexityRoot.Job.ActorName == nil {
@@ -3472,6 +3642,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.NodeUpdatePayload.UserErrors(childComplexity), true
 
+	case "OptionFilterValues.in":
+		if e.ComplexityRoot.OptionFilterValues.In == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OptionFilterValues.In(childComplexity), true
+	case "OptionFilterValues.name":
+		if e.ComplexityRoot.OptionFilterValues.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OptionFilterValues.Name(childComplexity), true
+
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
 			break
@@ -3515,6 +3698,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Price.IncludesTax(childComplexity), true
+
+	case "PriceBoundsValues.gte":
+		if e.ComplexityRoot.PriceBoundsValues.Gte == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceBoundsValues.Gte(childComplexity), true
+	case "PriceBoundsValues.lte":
+		if e.ComplexityRoot.PriceBoundsValues.Lte == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceBoundsValues.Lte(childComplexity), true
+
+	case "PriceFacet.max":
+		if e.ComplexityRoot.PriceFacet.Max == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceFacet.Max(childComplexity), true
+	case "PriceFacet.min":
+		if e.ComplexityRoot.PriceFacet.Min == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PriceFacet.Min(childComplexity), true
 
 	case "PriceModifier.amounts":
 		if e.ComplexityRoot.PriceModifier.Amounts == nil {
@@ -3560,6 +3769,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PriceTier.Price(childComplexity), true
 
+	case "Product.attributes":
+		if e.ComplexityRoot.Product.Attributes == nil {
+			break
+		}
+
+		args, err := ec.field_Product_attributes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.Attributes(childComplexity, args["keys"].([]string)), true
 	case "Product.baseProduct":
 		if e.ComplexityRoot.Product.BaseProduct == nil {
 			break
@@ -3894,6 +4114,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Product.Variations(childComplexity), true
 
+	case "ProductAttribute.key":
+		if e.ComplexityRoot.ProductAttribute.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductAttribute.Key(childComplexity), true
+	case "ProductAttribute.label":
+		if e.ComplexityRoot.ProductAttribute.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductAttribute.Label(childComplexity), true
+	case "ProductAttribute.type":
+		if e.ComplexityRoot.ProductAttribute.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductAttribute.Type(childComplexity), true
+	case "ProductAttribute.unit":
+		if e.ComplexityRoot.ProductAttribute.Unit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductAttribute.Unit(childComplexity), true
+	case "ProductAttribute.value":
+		if e.ComplexityRoot.ProductAttribute.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductAttribute.Value(childComplexity), true
+	case "ProductAttribute.values":
+		if e.ComplexityRoot.ProductAttribute.Values == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductAttribute.Values(childComplexity), true
+
 	case "ProductComponent.key":
 		if e.ComplexityRoot.ProductComponent.Key == nil {
 			break
@@ -3981,6 +4238,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductEdge.Node(childComplexity), true
 
+	case "ProductFacets.groups":
+		if e.ComplexityRoot.ProductFacets.Groups == nil {
+			break
+		}
+
+		args, err := ec.field_ProductFacets_groups_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.ProductFacets.Groups(childComplexity, args["keys"].([]string), args["first"].(int)), true
+	case "ProductFacets.price":
+		if e.ComplexityRoot.ProductFacets.Price == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFacets.Price(childComplexity), true
 	case "ProductFacets.productTypes":
 		if e.ComplexityRoot.ProductFacets.ProductTypes == nil {
 			break
@@ -4023,6 +4297,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFilterValues.And(childComplexity), true
+	case "ProductFilterValues.attribute":
+		if e.ComplexityRoot.ProductFilterValues.Attribute == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Attribute(childComplexity), true
 	case "ProductFilterValues.bounds":
 		if e.ComplexityRoot.ProductFilterValues.Bounds == nil {
 			break
@@ -4047,6 +4327,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFilterValues.Name(childComplexity), true
+	case "ProductFilterValues.node":
+		if e.ComplexityRoot.ProductFilterValues.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Node(childComplexity), true
+	case "ProductFilterValues.option":
+		if e.ComplexityRoot.ProductFilterValues.Option == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Option(childComplexity), true
+	case "ProductFilterValues.price":
+		if e.ComplexityRoot.ProductFilterValues.Price == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.Price(childComplexity), true
 	case "ProductFilterValues.productTypes":
 		if e.ComplexityRoot.ProductFilterValues.ProductTypes == nil {
 			break
@@ -4910,6 +5208,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PromotionUpdatePayload.UserErrors(childComplexity), true
 
+	case "Query.attributes":
+		if e.ComplexityRoot.Query.Attributes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Attributes(childComplexity), true
 	case "Query.authoredHierarchies":
 		if e.ComplexityRoot.Query.AuthoredHierarchies == nil {
 			break
@@ -5866,6 +6170,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAttributeFilter,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
 		ec.unmarshalInputCartLineInput,
@@ -5900,6 +6205,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputNodeProductsAttachInput,
 		ec.unmarshalInputNodeProductsDetachInput,
 		ec.unmarshalInputNodeUpdateInput,
+		ec.unmarshalInputOptionFilter,
+		ec.unmarshalInputPriceBounds,
 		ec.unmarshalInputProductFilter,
 		ec.unmarshalInputProductOrder,
 		ec.unmarshalInputPromotionCodeFilter,
@@ -6231,6 +6538,9 @@ type Query {
   tags or customers do not count. Send one as ` + "`" + `Store-Channel` + "`" + `.
   """
   channels: [String!]
+
+  "The attributes of the merchant's own that products can have, in the order in which they were declared."
+  attributes: [AttributeDefinition!]
 
   "A currency of ` + "`" + `currencies` + "`" + `, by code. Null if it is not one of them."
   currency("ISO 4217: ` + "`" + `USD` + "`" + `." code: String!): Currency
@@ -6879,6 +7189,8 @@ type Product implements Node {
   tags: [String!]!
   "Product types set by the merchant: ` + "`" + `standard` + "`" + `."
   productTypes: [String!]!
+  "Values of the merchant's own attributes, in the order of ` + "`" + `attributes` + "`" + `. Those without a value are left out."
+  attributes("Keys of the attributes to return, at most 100. Default: all." keys: [String!]): [ProductAttribute!]!
   "Names of this child's price modifiers, in the order in which they apply."
   priceModifiers: [String!]!
   "This child's price modifiers that exist, in the order in which they apply. Empty for other products."
@@ -7037,6 +7349,54 @@ type Price {
   currency: String!
   "Whether the amount includes tax."
   includesTax: Boolean!
+}
+
+"A declared attribute of the merchant's own."
+type AttributeDefinition {
+  "Key, by which products have values: ` + "`" + `brand` + "`" + `."
+  key: String!
+  "Display name, in the shopper's language if it has one: ` + "`" + `Brand` + "`" + `."
+  label: String!
+  "Type of the values."
+  type: AttributeType!
+  "Unit of a number: ` + "`" + `kg` + "`" + `. Null without one."
+  unit: String
+  "Whether lists can be filtered by it, and count it in ` + "`" + `facets` + "`" + `."
+  filterable: Boolean!
+  "Whether ` + "`" + `search` + "`" + ` finds products by its values."
+  searchable: Boolean!
+  "Whether lists can be sorted by it."
+  sortable: Boolean!
+}
+
+"Type of an attribute's values."
+enum AttributeType {
+  "A text."
+  TEXT
+  "A number: ` + "`" + `2.5` + "`" + `."
+  NUMBER
+  "` + "`" + `true` + "`" + ` or ` + "`" + `false` + "`" + `."
+  BOOLEAN
+  "A day: ` + "`" + `2026-05-01` + "`" + `."
+  DATE
+  "Several texts."
+  LIST
+}
+
+"A product's value of an attribute."
+type ProductAttribute {
+  "Key of the attribute: ` + "`" + `brand` + "`" + `."
+  key: String!
+  "Display name of the attribute, in the shopper's language if it has one: ` + "`" + `Brand` + "`" + `."
+  label: String!
+  "Type of the value."
+  type: AttributeType!
+  "The value as text: ` + "`" + `LG` + "`" + `, ` + "`" + `2.5` + "`" + `, ` + "`" + `true` + "`" + `, ` + "`" + `2026-05-01` + "`" + `. The texts of a list are separated by commas."
+  value: String!
+  "The texts of a list; ` + "`" + `value` + "`" + ` alone for other types."
+  values: [String!]!
+  "Unit of a number: ` + "`" + `kg` + "`" + `. Null without one."
+  unit: String
 }
 
 "A price with and without tax."
@@ -7227,7 +7587,7 @@ type ProductEdge {
   node: Product!
 }
 
-"Which products to return. All conditions must hold, at most 10. The attributes and operators are those of the REST filter, and ` + "`" + `search` + "`" + `."
+"Which products to return. All conditions must hold, at most 10. The text attributes and their operators are those of the REST filter."
 input ProductFilter {
   """
   Search words, as a shopper types them: ` + "`" + `oak cha` + "`" + `. Every word must be in the SKU, or in the name or
@@ -7256,10 +7616,55 @@ input ProductFilter {
   productTypes: TextFilter
   "By tag: one of the product's tags must match."
   tags: TextFilter
+  """
+  By the current price in the shopper's currency, sales included, as ` + "`" + `orderBy: {field: PRICE}` + "`" + ` sorts by it.
+  Products without a price do not match.
+  """
+  price: PriceBounds
+  """
+  By options of variations: ` + "`" + `[{name: "size", in: ["M"]}]` + "`" + `. A child matches by its own options, a parent by
+  those of its live children. Each condition must hold.
+  """
+  option: [OptionFilter!]
+  """
+  By attributes of the merchant's own: ` + "`" + `[{key: "brand", in: ["LG"]}, {key: "weight", lte: "2.5"}]` + "`" + `. Each
+  condition must hold. Only attributes that are ` + "`" + `filterable` + "`" + `.
+  """
+  attribute: [AttributeFilter!]
+  "By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below."
+  node: IDFilter
   "Bounds on a sort key."
   bounds: ListBounds
   "More filters that must hold too, for example to require two tags."
   and: [ProductFilter!]
+}
+
+"Bounds on a price, both inclusive. Without a bound, everything matches."
+input PriceBounds {
+  "Lowest price. Minor units, in digits: ` + "`" + `5000` + "`" + ` is 50.00 USD."
+  gte: String
+  "Highest price. Minor units, in digits: ` + "`" + `10000` + "`" + ` is 100.00 USD."
+  lte: String
+}
+
+"Condition on the options of a variation."
+input OptionFilter {
+  "Name of the variation in the base language: ` + "`" + `size` + "`" + `."
+  name: String!
+  "Names of options in the base language, 1 to 1000: one must match. Compared byte by byte."
+  in: [String!]!
+}
+
+"Condition on an attribute of the merchant's own: either ` + "`" + `in` + "`" + `, or ` + "`" + `gte` + "`" + ` or ` + "`" + `lte` + "`" + ` or both."
+input AttributeFilter {
+  "Key of a filterable attribute: ` + "`" + `brand` + "`" + `."
+  key: String!
+  "Values, 1 to 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `, ` + "`" + `true` + "`" + `."
+  in: [String!]
+  "Lowest number or date, inclusive: ` + "`" + `2.5` + "`" + `, ` + "`" + `2026-05-01` + "`" + `."
+  gte: String
+  "Highest number or date, inclusive."
+  lte: String
 }
 
 "Sort order of products. Products with the same key are sorted by id, in the same direction."
@@ -7302,12 +7707,59 @@ type ProductFacets {
   tags("Number of values, 1 to 100." first: Int! = 20): [FacetValue!]!
   "Product types, in the same way."
   productTypes("Number of values, 1 to 100." first: Int! = 20): [FacetValue!]!
+  "The lowest and the highest current price, as if the filter had no condition on the price. Null if no product has a price."
+  price: PriceFacet
+  """
+  Everything to narrow the list by: tags, product types, options of variations and filterable
+  attributes, in this order, options by name and attributes by key. At most 50 groups. Groups without a value are left out.
+  Example: ` + "`" + `groups { key label values { label count selected toggled { option { name in } } } }` + "`" + `.
+  """
+  groups(
+    "Groups to return, at most 50: ` + "`" + `tags` + "`" + `, ` + "`" + `productTypes` + "`" + `, ` + "`" + `option:size` + "`" + `, ` + "`" + `attribute:brand` + "`" + `. Default: all."
+    keys: [String!]
+    "Number of values of each group, 1 to 100."
+    first: Int! = 20
+  ): [FacetGroup!]!
+}
+
+"The lowest and the highest price of a list, in the shopper's currency."
+type PriceFacet {
+  "Lowest price."
+  min: Money!
+  "Highest price."
+  max: Money!
+}
+
+"Values of one kind to narrow a list by."
+type FacetGroup {
+  "For ` + "`" + `keys` + "`" + `: ` + "`" + `tags` + "`" + `, ` + "`" + `productTypes` + "`" + `, ` + "`" + `option:size` + "`" + `, ` + "`" + `attribute:brand` + "`" + `."
+  key: String!
+  "Name of the variation in the base language, or label of the attribute in the shopper's. ` + "`" + `Tags` + "`" + ` and ` + "`" + `Product types` + "`" + ` are in English."
+  label: String!
+  "What the values are."
+  kind: FacetGroupKind!
+  "Most products first, then by value. Includes selected values in any case."
+  values: [FacetValue!]!
+}
+
+"What the values of a ` + "`" + `FacetGroup` + "`" + ` are."
+enum FacetGroupKind {
+  "Tags."
+  TAGS
+  "Product types."
+  PRODUCT_TYPES
+  "Options of a variation."
+  OPTION
+  "Values of an attribute of the merchant's own."
+  ATTRIBUTE
 }
 
 "A value to narrow a list by, with filters ready to send."
 type FacetValue {
   "The value: ` + "`" + `sale` + "`" + `."
   value: String!
+  "The value for people: with the unit of an attribute, ` + "`" + `16 GB` + "`" + `."
+  label: String!
   "Number of products in the list that have it."
   count: Int!
   "Whether the list's filter has it."
@@ -7343,6 +7795,14 @@ type ProductFilterValues {
   productTypes: TextFilterValues
   "Condition on the tags. Null if not set."
   tags: TextFilterValues
+  "Condition on the price. Null if not set."
+  price: PriceBoundsValues
+  "Conditions on options. Null if not set."
+  option: [OptionFilterValues!]
+  "Conditions on attributes. Null if not set."
+  attribute: [AttributeFilterValues!]
+  "Condition on nodes. Null if not set."
+  node: IDFilterValues
   "Bounds as sent, a ` + "`" + `ListBounds` + "`" + `. Null if not set."
   bounds: JSON
   "Further filters as sent, a list of ` + "`" + `ProductFilter` + "`" + `. Null if not set."
@@ -7355,6 +7815,40 @@ type TextFilterValues {
   eq: String
   "Equal to one of these values. Null if ` + "`" + `eq` + "`" + ` is set."
   in: [String!]
+}
+
+"Bounds on a price, as in ` + "`" + `PriceBounds` + "`" + `."
+type PriceBoundsValues {
+  "Lowest price. Null if not set."
+  gte: String
+  "Highest price. Null if not set."
+  lte: String
+}
+
+"A condition on options, as in ` + "`" + `OptionFilter` + "`" + `."
+type OptionFilterValues {
+  "Name of the variation."
+  name: String!
+  "Names of options."
+  in: [String!]!
+}
+
+"A condition on an attribute, as in ` + "`" + `AttributeFilter` + "`" + `."
+type AttributeFilterValues {
+  "Key of the attribute."
+  key: String!
+  "Values. Null if not set."
+  in: [String!]
+  "Lowest number or date. Null if not set."
+  gte: String
+  "Highest number or date. Null if not set."
+  lte: String
+}
+
+"A condition on ids, as in ` + "`" + `IDFilter` + "`" + `."
+type IDFilterValues {
+  "Global or own ids as sent. Null if not set."
+  in: [ID!]
 }
 
 # -----------------------------------------------------------------------------
@@ -9665,6 +10159,40 @@ var parsedSchema = gqlparser.MustLoadSchema(sources...)
 // Each function is generated once per unique object type, deduplicating the
 // switch statements that were previously inlined in every fieldContext_* function.
 
+func (ec *executionContext) childFields_AttributeDefinition(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_AttributeDefinition_key(ctx, field)
+	case "label":
+		return ec.fieldContext_AttributeDefinition_label(ctx, field)
+	case "type":
+		return ec.fieldContext_AttributeDefinition_type(ctx, field)
+	case "unit":
+		return ec.fieldContext_AttributeDefinition_unit(ctx, field)
+	case "filterable":
+		return ec.fieldContext_AttributeDefinition_filterable(ctx, field)
+	case "searchable":
+		return ec.fieldContext_AttributeDefinition_searchable(ctx, field)
+	case "sortable":
+		return ec.fieldContext_AttributeDefinition_sortable(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AttributeDefinition", field.Name)
+}
+
+func (ec *executionContext) childFields_AttributeFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_AttributeFilterValues_key(ctx, field)
+	case "in":
+		return ec.fieldContext_AttributeFilterValues_in(ctx, field)
+	case "gte":
+		return ec.fieldContext_AttributeFilterValues_gte(ctx, field)
+	case "lte":
+		return ec.fieldContext_AttributeFilterValues_lte(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AttributeFilterValues", field.Name)
+}
+
 func (ec *executionContext) childFields_AuthoredHierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -10313,10 +10841,26 @@ func (ec *executionContext) childFields_DisplayPrice(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type DisplayPrice", field.Name)
 }
 
+func (ec *executionContext) childFields_FacetGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_FacetGroup_key(ctx, field)
+	case "label":
+		return ec.fieldContext_FacetGroup_label(ctx, field)
+	case "kind":
+		return ec.fieldContext_FacetGroup_kind(ctx, field)
+	case "values":
+		return ec.fieldContext_FacetGroup_values(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FacetGroup", field.Name)
+}
+
 func (ec *executionContext) childFields_FacetValue(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "value":
 		return ec.fieldContext_FacetValue_value(ctx, field)
+	case "label":
+		return ec.fieldContext_FacetValue_label(ctx, field)
 	case "count":
 		return ec.fieldContext_FacetValue_count(ctx, field)
 	case "selected":
@@ -10499,6 +11043,14 @@ func (ec *executionContext) childFields_HierarchyUpdatePayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type HierarchyUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_IDFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "in":
+		return ec.fieldContext_IDFilterValues_in(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type IDFilterValues", field.Name)
+}
+
 func (ec *executionContext) childFields_Job(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -10621,6 +11173,16 @@ func (ec *executionContext) childFields_NodeUpdatePayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type NodeUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_OptionFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_OptionFilterValues_name(ctx, field)
+	case "in":
+		return ec.fieldContext_OptionFilterValues_in(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OptionFilterValues", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -10645,6 +11207,26 @@ func (ec *executionContext) childFields_Price(ctx context.Context, field graphql
 		return ec.fieldContext_Price_includesTax(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Price", field.Name)
+}
+
+func (ec *executionContext) childFields_PriceBoundsValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "gte":
+		return ec.fieldContext_PriceBoundsValues_gte(ctx, field)
+	case "lte":
+		return ec.fieldContext_PriceBoundsValues_lte(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PriceBoundsValues", field.Name)
+}
+
+func (ec *executionContext) childFields_PriceFacet(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "min":
+		return ec.fieldContext_PriceFacet_min(ctx, field)
+	case "max":
+		return ec.fieldContext_PriceFacet_max(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PriceFacet", field.Name)
 }
 
 func (ec *executionContext) childFields_PriceModifier(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10701,6 +11283,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_tags(ctx, field)
 	case "productTypes":
 		return ec.fieldContext_Product_productTypes(ctx, field)
+	case "attributes":
+		return ec.fieldContext_Product_attributes(ctx, field)
 	case "priceModifiers":
 		return ec.fieldContext_Product_priceModifiers(ctx, field)
 	case "modifiers":
@@ -10785,6 +11369,24 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Product", field.Name)
 }
 
+func (ec *executionContext) childFields_ProductAttribute(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_ProductAttribute_key(ctx, field)
+	case "label":
+		return ec.fieldContext_ProductAttribute_label(ctx, field)
+	case "type":
+		return ec.fieldContext_ProductAttribute_type(ctx, field)
+	case "value":
+		return ec.fieldContext_ProductAttribute_value(ctx, field)
+	case "values":
+		return ec.fieldContext_ProductAttribute_values(ctx, field)
+	case "unit":
+		return ec.fieldContext_ProductAttribute_unit(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductAttribute", field.Name)
+}
+
 func (ec *executionContext) childFields_ProductComponent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "key":
@@ -10837,6 +11439,10 @@ func (ec *executionContext) childFields_ProductFacets(ctx context.Context, field
 		return ec.fieldContext_ProductFacets_tags(ctx, field)
 	case "productTypes":
 		return ec.fieldContext_ProductFacets_productTypes(ctx, field)
+	case "price":
+		return ec.fieldContext_ProductFacets_price(ctx, field)
+	case "groups":
+		return ec.fieldContext_ProductFacets_groups(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductFacets", field.Name)
 }
@@ -10871,6 +11477,14 @@ func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context,
 		return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
 	case "tags":
 		return ec.fieldContext_ProductFilterValues_tags(ctx, field)
+	case "price":
+		return ec.fieldContext_ProductFilterValues_price(ctx, field)
+	case "option":
+		return ec.fieldContext_ProductFilterValues_option(ctx, field)
+	case "attribute":
+		return ec.fieldContext_ProductFilterValues_attribute(ctx, field)
+	case "node":
+		return ec.fieldContext_ProductFilterValues_node(ctx, field)
 	case "bounds":
 		return ec.fieldContext_ProductFilterValues_bounds(ctx, field)
 	case "and":
@@ -12461,6 +13075,28 @@ func (ec *executionContext) field_Mutation_stockTransact_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_ProductFacets_groups_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "keys",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["keys"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_ProductFacets_productTypes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -12486,6 +13122,20 @@ func (ec *executionContext) field_ProductFacets_tags_args(ctx context.Context, r
 		return nil, err
 	}
 	args["first"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Product_attributes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "keys",
+		func(ctx context.Context, v any) ([]string, error) {
+			return ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["keys"] = arg0
 	return args, nil
 }
 
@@ -14096,6 +14746,259 @@ func (ec *executionContext) field___Type_fields_args(ctx context.Context, rawArg
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
+
+func (ec *executionContext) _AttributeDefinition_key(ctx context.Context, field graphql.CollectedField, obj *release.AttributeDefinition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeDefinition_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeDefinition_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeDefinition_label(ctx context.Context, field graphql.CollectedField, obj *release.AttributeDefinition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeDefinition_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Label, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeDefinition_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeDefinition_type(ctx context.Context, field graphql.CollectedField, obj *release.AttributeDefinition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeDefinition_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.AttributeType) graphql.Marshaler {
+			return ec.marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeDefinition_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type AttributeType does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeDefinition_unit(ctx context.Context, field graphql.CollectedField, obj *release.AttributeDefinition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeDefinition_unit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeDefinition_unit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeDefinition_filterable(ctx context.Context, field graphql.CollectedField, obj *release.AttributeDefinition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeDefinition_filterable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Filterable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeDefinition_filterable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeDefinition_searchable(ctx context.Context, field graphql.CollectedField, obj *release.AttributeDefinition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeDefinition_searchable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Searchable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeDefinition_searchable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeDefinition_sortable(ctx context.Context, field graphql.CollectedField, obj *release.AttributeDefinition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeDefinition_sortable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sortable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeDefinition_sortable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeDefinition", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeFilterValues_key(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeFilterValues_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeFilterValues_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeFilterValues_in(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.In, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeFilterValues_gte(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeFilterValues_gte(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gte, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeFilterValues_gte(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributeFilterValues_lte(ctx context.Context, field graphql.CollectedField, obj *model.AttributeFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributeFilterValues_lte(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lte, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AttributeFilterValues_lte(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
 
 func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
@@ -19371,6 +20274,107 @@ func (ec *executionContext) fieldContext_DisplayPrice_withoutTax(_ context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _FacetGroup_key(ctx context.Context, field graphql.CollectedField, obj *model.FacetGroup) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetGroup_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetGroup_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetGroup", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FacetGroup_label(ctx context.Context, field graphql.CollectedField, obj *model.FacetGroup) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetGroup_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Label, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetGroup_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetGroup", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FacetGroup_kind(ctx context.Context, field graphql.CollectedField, obj *model.FacetGroup) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetGroup_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.FacetGroupKind) graphql.Marshaler {
+			return ec.marshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetGroup_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetGroup", field, false, false, errors.New("field of type FacetGroupKind does not have child fields"))
+}
+
+func (ec *executionContext) _FacetGroup_values(ctx context.Context, field graphql.CollectedField, obj *model.FacetGroup) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetGroup_values(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Values, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
+			return ec.marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetGroup_values(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FacetGroup",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FacetValue(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _FacetValue_value(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -19391,6 +20395,29 @@ func (ec *executionContext) _FacetValue_value(ctx context.Context, field graphql
 	)
 }
 func (ec *executionContext) fieldContext_FacetValue_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FacetValue_label(ctx context.Context, field graphql.CollectedField, obj *model.FacetValue) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FacetValue_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Label, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FacetValue_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("FacetValue", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -20896,6 +21923,29 @@ func (ec *executionContext) fieldContext_HierarchyUpdatePayload_userErrors(_ con
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _IDFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.IDFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_IDFilterValues_in(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.In, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_IDFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("IDFilterValues", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Job_id(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
@@ -23207,6 +24257,52 @@ func (ec *executionContext) fieldContext_NodeUpdatePayload_userErrors(_ context.
 	return fc, nil
 }
 
+func (ec *executionContext) _OptionFilterValues_name(ctx context.Context, field graphql.CollectedField, obj *model.OptionFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OptionFilterValues_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OptionFilterValues_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OptionFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OptionFilterValues_in(ctx context.Context, field graphql.CollectedField, obj *model.OptionFilter) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OptionFilterValues_in(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.In, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OptionFilterValues_in(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OptionFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23366,6 +24462,116 @@ func (ec *executionContext) _Price_includesTax(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_Price_includesTax(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Price", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _PriceBoundsValues_gte(ctx context.Context, field graphql.CollectedField, obj *model.PriceBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceBoundsValues_gte(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Gte, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PriceBoundsValues_gte(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PriceBoundsValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PriceBoundsValues_lte(ctx context.Context, field graphql.CollectedField, obj *model.PriceBounds) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceBoundsValues_lte(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Lte, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PriceBoundsValues_lte(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PriceBoundsValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PriceFacet_min(ctx context.Context, field graphql.CollectedField, obj *model.PriceFacet) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceFacet_min(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Min, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceFacet_min(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PriceFacet",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PriceFacet_max(ctx context.Context, field graphql.CollectedField, obj *model.PriceFacet) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PriceFacet_max(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Max, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PriceFacet_max(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PriceFacet",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PriceModifier_name(ctx context.Context, field graphql.CollectedField, obj *release.PriceModifier) (ret graphql.Marshaler) {
@@ -23853,6 +25059,50 @@ func (ec *executionContext) _Product_productTypes(ctx context.Context, field gra
 }
 func (ec *executionContext) fieldContext_Product_productTypes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Product_attributes(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_attributes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().Attributes(ctx, obj, fc.Args["keys"].([]string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.ProductAttribute) graphql.Marshaler {
+			return ec.marshalNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_attributes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductAttribute(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_attributes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Product_priceModifiers(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -25018,6 +26268,144 @@ func (ec *executionContext) fieldContext_Product_promotions(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _ProductAttribute_key(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductAttribute_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductAttribute_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductAttribute_label(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductAttribute_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Label, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductAttribute_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductAttribute_type(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductAttribute_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.AttributeType) graphql.Marshaler {
+			return ec.marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductAttribute_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type AttributeType does not have child fields"))
+}
+
+func (ec *executionContext) _ProductAttribute_value(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductAttribute_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductAttribute_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductAttribute", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductAttribute_values(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductAttribute_values(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Values, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductAttribute_values(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductAttribute_unit(ctx context.Context, field graphql.CollectedField, obj *release.ProductAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductAttribute_unit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Unit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductAttribute_unit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *model.ProductComponent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25482,6 +26870,82 @@ func (ec *executionContext) fieldContext_ProductFacets_productTypes(ctx context.
 	return fc, nil
 }
 
+func (ec *executionContext) _ProductFacets_price(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFacets_price(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Price(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PriceFacet) graphql.Marshaler {
+			return ec.marshalOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFacets_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFacets",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PriceFacet(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFacets_groups(ctx context.Context, field graphql.CollectedField, obj *model.ProductFacets) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFacets_groups(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.Groups(ctx, fc.Args["keys"].([]string), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.FacetGroup) graphql.Marshaler {
+			return ec.marshalNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFacets_groups(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFacets",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FacetGroup(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_ProductFacets_groups_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _ProductFile_attachedAt(ctx context.Context, field graphql.CollectedField, obj *model.ProductFile) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25802,6 +27266,134 @@ func (ec *executionContext) fieldContext_ProductFilterValues_tags(_ context.Cont
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_TextFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_price(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_price(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Price, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.PriceBounds) graphql.Marshaler {
+			return ec.marshalOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PriceBoundsValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_option(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_option(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Option, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.OptionFilter) graphql.Marshaler {
+			return ec.marshalOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_option(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OptionFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_attribute(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_attribute(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attribute, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AttributeFilter) graphql.Marshaler {
+			return ec.marshalOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_attribute(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AttributeFilterValues(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductFilterValues_node(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.IDFilter) graphql.Marshaler {
+			return ec.marshalOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductFilterValues",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_IDFilterValues(ctx, field)
 		},
 	}
 	return fc, nil
@@ -29825,6 +31417,38 @@ func (ec *executionContext) _Query_channels(ctx context.Context, field graphql.C
 }
 func (ec *executionContext) fieldContext_Query_channels(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Query", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Query_attributes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_attributes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Attributes(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*release.AttributeDefinition) graphql.Marshaler {
+			return ec.marshalOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_attributes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AttributeDefinition(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Query_currency(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -34319,6 +35943,57 @@ func (ec *executionContext) fieldContext___Type_isOneOf(_ context.Context, field
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputAttributeFilter(ctx context.Context, obj any) (model.AttributeFilter, error) {
+	var it model.AttributeFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"key", "in", "gte", "lte"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "key":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Key = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.In = data
+		case "gte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Gte = data
+		case "lte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Lte = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputBundleChoiceInput(ctx context.Context, obj any) (release.BundleChoice, error) {
 	var it release.BundleChoice
 	if obj == nil {
@@ -35994,6 +37669,80 @@ func (ec *executionContext) unmarshalInputNodeUpdateInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputOptionFilter(ctx context.Context, obj any) (model.OptionFilter, error) {
+	var it model.OptionFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"name", "in"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "in":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("in"))
+			data, err := ec.unmarshalNString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.In = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPriceBounds(ctx context.Context, obj any) (model.PriceBounds, error) {
+	var it model.PriceBounds
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"gte", "lte"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "gte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("gte"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Gte = data
+		case "lte":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lte"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Lte = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj any) (model.ProductFilter, error) {
 	var it model.ProductFilter
 	if obj == nil {
@@ -36005,7 +37754,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "price", "option", "attribute", "node", "bounds", "and"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -36082,6 +37831,34 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Tags = data
+		case "price":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("price"))
+			data, err := ec.unmarshalOPriceBounds2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Price = data
+		case "option":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("option"))
+			data, err := ec.unmarshalOOptionFilter2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Option = data
+		case "attribute":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attribute"))
+			data, err := ec.unmarshalOAttributeFilter2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attribute = data
+		case "node":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("node"))
+			data, err := ec.unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Node = data
 		case "bounds":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bounds"))
 			data, err := ec.unmarshalOListBounds2ᚖporticoᚋgraphᚋmodelᚐListBounds(ctx, v)
@@ -37506,6 +39283,127 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 // endregion ************************** interface.gotpl ***************************
 
 // region    **************************** object.gotpl ****************************
+
+var attributeDefinitionImplementors = []string{"AttributeDefinition"}
+
+func (ec *executionContext) _AttributeDefinition(ctx context.Context, sel ast.SelectionSet, obj *release.AttributeDefinition) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, attributeDefinitionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AttributeDefinition")
+		case "key":
+			out.Values[i] = ec._AttributeDefinition_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "label":
+			out.Values[i] = ec._AttributeDefinition_label(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._AttributeDefinition_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unit":
+			out.Values[i] = ec._AttributeDefinition_unit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "filterable":
+			out.Values[i] = ec._AttributeDefinition_filterable(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "searchable":
+			out.Values[i] = ec._AttributeDefinition_searchable(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sortable":
+			out.Values[i] = ec._AttributeDefinition_sortable(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var attributeFilterValuesImplementors = []string{"AttributeFilterValues"}
+
+func (ec *executionContext) _AttributeFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.AttributeFilter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, attributeFilterValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AttributeFilterValues")
+		case "key":
+			out.Values[i] = ec._AttributeFilterValues_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "in":
+			out.Values[i] = ec._AttributeFilterValues_in(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "gte":
+			out.Values[i] = ec._AttributeFilterValues_gte(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "lte":
+			out.Values[i] = ec._AttributeFilterValues_lte(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
 
 var authoredHierarchyImplementors = []string{"AuthoredHierarchy", "Node"}
 
@@ -40477,6 +42375,59 @@ func (ec *executionContext) _DisplayPrice(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var facetGroupImplementors = []string{"FacetGroup"}
+
+func (ec *executionContext) _FacetGroup(ctx context.Context, sel ast.SelectionSet, obj *model.FacetGroup) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, facetGroupImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FacetGroup")
+		case "key":
+			out.Values[i] = ec._FacetGroup_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "label":
+			out.Values[i] = ec._FacetGroup_label(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._FacetGroup_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "values":
+			out.Values[i] = ec._FacetGroup_values(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var facetValueImplementors = []string{"FacetValue"}
 
 func (ec *executionContext) _FacetValue(ctx context.Context, sel ast.SelectionSet, obj *model.FacetValue) graphql.Marshaler {
@@ -40491,6 +42442,11 @@ func (ec *executionContext) _FacetValue(ctx context.Context, sel ast.SelectionSe
 			out.Values[i] = graphql.MarshalString("FacetValue")
 		case "value":
 			out.Values[i] = ec._FacetValue_value(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "label":
+			out.Values[i] = ec._FacetValue_label(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -41323,6 +43279,44 @@ func (ec *executionContext) _HierarchyUpdatePayload(ctx context.Context, sel ast
 	return out
 }
 
+var iDFilterValuesImplementors = []string{"IDFilterValues"}
+
+func (ec *executionContext) _IDFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.IDFilter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, iDFilterValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("IDFilterValues")
+		case "in":
+			out.Values[i] = ec._IDFilterValues_in(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var jobImplementors = []string{"Job", "Node"}
 
 func (ec *executionContext) _Job(ctx context.Context, sel ast.SelectionSet, obj *model.Job) graphql.Marshaler {
@@ -42113,6 +44107,49 @@ func (ec *executionContext) _NodeUpdatePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var optionFilterValuesImplementors = []string{"OptionFilterValues"}
+
+func (ec *executionContext) _OptionFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.OptionFilter) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, optionFilterValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OptionFilterValues")
+		case "name":
+			out.Values[i] = ec._OptionFilterValues_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "in":
+			out.Values[i] = ec._OptionFilterValues_in(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var pageInfoImplementors = []string{"PageInfo"}
 
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *model.PageInfo) graphql.Marshaler {
@@ -42190,6 +44227,92 @@ func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "includesTax":
 			out.Values[i] = ec._Price_includesTax(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var priceBoundsValuesImplementors = []string{"PriceBoundsValues"}
+
+func (ec *executionContext) _PriceBoundsValues(ctx context.Context, sel ast.SelectionSet, obj *model.PriceBounds) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, priceBoundsValuesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PriceBoundsValues")
+		case "gte":
+			out.Values[i] = ec._PriceBoundsValues_gte(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "lte":
+			out.Values[i] = ec._PriceBoundsValues_lte(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var priceFacetImplementors = []string{"PriceFacet"}
+
+func (ec *executionContext) _PriceFacet(ctx context.Context, sel ast.SelectionSet, obj *model.PriceFacet) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, priceFacetImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PriceFacet")
+		case "min":
+			out.Values[i] = ec._PriceFacet_min(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "max":
+			out.Values[i] = ec._PriceFacet_max(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -42392,6 +44515,44 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "attributes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_attributes(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "priceModifiers":
 			out.Values[i] = ec._Product_priceModifiers(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -43042,6 +45203,69 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 	return out
 }
 
+var productAttributeImplementors = []string{"ProductAttribute"}
+
+func (ec *executionContext) _ProductAttribute(ctx context.Context, sel ast.SelectionSet, obj *release.ProductAttribute) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productAttributeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductAttribute")
+		case "key":
+			out.Values[i] = ec._ProductAttribute_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "label":
+			out.Values[i] = ec._ProductAttribute_label(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._ProductAttribute_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "value":
+			out.Values[i] = ec._ProductAttribute_value(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "values":
+			out.Values[i] = ec._ProductAttribute_values(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unit":
+			out.Values[i] = ec._ProductAttribute_unit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var productComponentImplementors = []string{"ProductComponent"}
 
 func (ec *executionContext) _ProductComponent(ctx context.Context, sel ast.SelectionSet, obj *model.ProductComponent) graphql.Marshaler {
@@ -43332,6 +45556,82 @@ func (ec *executionContext) _ProductFacets(ctx context.Context, sel ast.Selectio
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "price":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ProductFacets_price(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "groups":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ProductFacets_groups(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -43450,6 +45750,26 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 			}
 		case "tags":
 			out.Values[i] = ec._ProductFilterValues_tags(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "price":
+			out.Values[i] = ec._ProductFilterValues_price(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "option":
+			out.Values[i] = ec._ProductFilterValues_option(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attribute":
+			out.Values[i] = ec._ProductFilterValues_attribute(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._ProductFilterValues_node(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -45659,6 +47979,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_channels(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "attributes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_attributes(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -48015,6 +50357,65 @@ func (ec *executionContext) ___Type(ctx context.Context, sel ast.SelectionSet, o
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) marshalNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttributeDefinition(ctx context.Context, sel ast.SelectionSet, v *release.AttributeDefinition) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AttributeDefinition(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNAttributeFilter2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx context.Context, v any) (*model.AttributeFilter, error) {
+	res, err := ec.unmarshalInputAttributeFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx context.Context, sel ast.SelectionSet, v *model.AttributeFilter) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AttributeFilterValues(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, v any) (catalog.AttributeType, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, sel ast.SelectionSet, v catalog.AttributeType) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType = map[string]catalog.AttributeType{
+		"TEXT":    catalog.AttributeText,
+		"NUMBER":  catalog.AttributeNumber,
+		"BOOLEAN": catalog.AttributeBoolean,
+		"DATE":    catalog.AttributeDate,
+		"LIST":    catalog.AttributeList,
+	}
+	marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType = map[catalog.AttributeType]string{
+		catalog.AttributeText:    "TEXT",
+		catalog.AttributeNumber:  "NUMBER",
+		catalog.AttributeBoolean: "BOOLEAN",
+		catalog.AttributeDate:    "DATE",
+		catalog.AttributeList:    "LIST",
+	}
+)
+
 func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredHierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -48831,6 +51232,64 @@ func (ec *executionContext) marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋ
 	return ec._DisplayPrice(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetGroup) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFacetGroup2ᚖporticoᚋgraphᚋmodelᚐFacetGroup(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNFacetGroup2ᚖporticoᚋgraphᚋmodelᚐFacetGroup(ctx context.Context, sel ast.SelectionSet, v *model.FacetGroup) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._FacetGroup(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind(ctx context.Context, v any) (model.FacetGroupKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind(ctx context.Context, sel ast.SelectionSet, v model.FacetGroupKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind = map[string]model.FacetGroupKind{
+		"TAGS":          model.GroupTags,
+		"PRODUCT_TYPES": model.GroupProductTypes,
+		"OPTION":        model.GroupOption,
+		"ATTRIBUTE":     model.GroupAttribute,
+	}
+	marshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind = map[model.FacetGroupKind]string{
+		model.GroupTags:         "TAGS",
+		model.GroupProductTypes: "PRODUCT_TYPES",
+		model.GroupOption:       "OPTION",
+		model.GroupAttribute:    "ATTRIBUTE",
+	}
+)
+
 func (ec *executionContext) marshalNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.FacetValue) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -49308,6 +51767,21 @@ func (ec *executionContext) unmarshalNNodeUpdateInput2porticoᚋgraphᚋgenerate
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNOptionFilter2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx context.Context, v any) (*model.OptionFilter, error) {
+	res, err := ec.unmarshalInputOptionFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx context.Context, sel ast.SelectionSet, v *model.OptionFilter) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._OptionFilterValues(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection(ctx context.Context, v any) (model.OrderDirection, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNOrderDirection2porticoᚋgraphᚋmodelᚐOrderDirection[tmp]
@@ -49460,6 +51934,32 @@ func (ec *executionContext) marshalNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 		return graphql.Null
 	}
 	return ec._Product(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.ProductAttribute) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx context.Context, sel ast.SelectionSet, v *release.ProductAttribute) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ProductAttribute(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx context.Context, sel ast.SelectionSet, v model.ProductComponent) graphql.Marshaler {
@@ -50711,6 +53211,61 @@ func (ec *executionContext) marshalN__TypeKind2string(ctx context.Context, sel a
 	return res
 }
 
+func (ec *executionContext) marshalOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx context.Context, sel ast.SelectionSet, v []*release.AttributeDefinition) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttributeDefinition(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOAttributeFilter2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx context.Context, v any) ([]*model.AttributeFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.AttributeFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAttributeFilter2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AttributeFilter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -51334,6 +53889,13 @@ func (ec *executionContext) unmarshalOIDFilter2ᚖporticoᚋgraphᚋmodelᚐIDFi
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, sel ast.SelectionSet, v *model.IDFilter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._IDFilterValues(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOInt2ᚖint(ctx context.Context, v any) (*int, error) {
 	if v == nil {
 		return nil, nil
@@ -51520,11 +54082,69 @@ func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgener
 	return ec._NodeUpdatePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOOptionFilter2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, v any) ([]*model.OptionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*model.OptionFilter, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNOptionFilter2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.OptionFilter) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, sel ast.SelectionSet, v *price.Price) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Price(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPriceBounds2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx context.Context, v any) (*model.PriceBounds, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPriceBounds(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx context.Context, sel ast.SelectionSet, v *model.PriceBounds) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PriceBoundsValues(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx context.Context, sel ast.SelectionSet, v *model.PriceFacet) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PriceFacet(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, sel ast.SelectionSet, v *model.Product) graphql.Marshaler {

@@ -82,6 +82,91 @@ func (x *planRun) fieldOf(ctx context.Context, f *plan.Field, row any) bool {
 	panic("a field that was left out, of a type that leaves out none")
 }
 
+var planAttributeDefinition = &plan.Object{
+	Name:      "AttributeDefinition",
+	Satisfies: []string{"AttributeDefinition"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":        {Number: 1, NonNull: true},
+		"label":      {Number: 2, NonNull: true},
+		"type":       {Number: 3, NonNull: true},
+		"unit":       {Number: 4},
+		"filterable": {Number: 5, NonNull: true},
+		"searchable": {Number: 6, NonNull: true},
+		"sortable":   {Number: 7, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAttributeDefinition(ctx context.Context, fields *plan.Fields, obj *release.AttributeDefinition) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAttributeDefinition(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAttributeDefinition(ctx context.Context, f *plan.Field, obj *release.AttributeDefinition) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 3: // type
+		return x.writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, f, obj.Type)
+	case 4: // unit
+		return x.writeOString2ᚖstring(ctx, f, obj.Unit)
+	case 5: // filterable
+		return x.writeNBoolean2bool(ctx, f, obj.Filterable)
+	case 6: // searchable
+		return x.writeNBoolean2bool(ctx, f, obj.Searchable)
+	case 7: // sortable
+		return x.writeNBoolean2bool(ctx, f, obj.Sortable)
+	}
+	return x.String("AttributeDefinition")
+}
+
+var planAttributeFilterValues = &plan.Object{
+	Name:      "AttributeFilterValues",
+	Satisfies: []string{"AttributeFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"key": {Number: 1, NonNull: true},
+		"in":  {Number: 2},
+		"gte": {Number: 3},
+		"lte": {Number: 4},
+	},
+}
+
+func (x *planRun) writeAttributeFilterValues(ctx context.Context, fields *plan.Fields, obj *model.AttributeFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAttributeFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAttributeFilterValues(ctx context.Context, f *plan.Field, obj *model.AttributeFilter) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // in
+		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
+	case 3: // gte
+		return x.writeOString2ᚖstring(ctx, f, obj.Gte)
+	case 4: // lte
+		return x.writeOString2ᚖstring(ctx, f, obj.Lte)
+	}
+	return x.String("AttributeFilterValues")
+}
+
 var planAuthoredHierarchy = &plan.Object{
 	Name:      "AuthoredHierarchy",
 	Satisfies: []string{"AuthoredHierarchy", "Node"},
@@ -1602,15 +1687,54 @@ func (x *planRun) fieldDisplayPrice(ctx context.Context, f *plan.Field, obj *pri
 	return x.String("DisplayPrice")
 }
 
+var planFacetGroup = &plan.Object{
+	Name:      "FacetGroup",
+	Satisfies: []string{"FacetGroup"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":    {Number: 1, NonNull: true},
+		"label":  {Number: 2, NonNull: true},
+		"kind":   {Number: 3, NonNull: true},
+		"values": {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writeFacetGroup(ctx context.Context, fields *plan.Fields, obj *model.FacetGroup) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldFacetGroup(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldFacetGroup(ctx context.Context, f *plan.Field, obj *model.FacetGroup) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 3: // kind
+		return x.writeNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind(ctx, f, obj.Kind)
+	case 4: // values
+		return x.writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, f, obj.Values)
+	}
+	return x.String("FacetGroup")
+}
+
 var planFacetValue = &plan.Object{
 	Name:      "FacetValue",
 	Satisfies: []string{"FacetValue"},
 	Fields: map[string]*plan.FieldInfo{
 		"value":    {Number: 1, NonNull: true},
-		"count":    {Number: 2, NonNull: true},
-		"selected": {Number: 3, NonNull: true},
-		"filter":   {Number: 4, NonNull: true},
-		"toggled":  {Number: 5, NonNull: true},
+		"label":    {Number: 2, NonNull: true},
+		"count":    {Number: 3, NonNull: true},
+		"selected": {Number: 4, NonNull: true},
+		"filter":   {Number: 5, NonNull: true},
+		"toggled":  {Number: 6, NonNull: true},
 	},
 }
 
@@ -1631,13 +1755,15 @@ func (x *planRun) fieldFacetValue(ctx context.Context, f *plan.Field, obj *model
 	switch f.Number {
 	case 1: // value
 		return x.writeNString2string(ctx, f, obj.Value)
-	case 2: // count
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 3: // count
 		return x.writeNInt2int(ctx, f, obj.Count)
-	case 3: // selected
+	case 4: // selected
 		return x.writeNBoolean2bool(ctx, f, obj.Selected)
-	case 4: // filter
+	case 5: // filter
 		return x.writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, f, obj.Filter)
-	case 5: // toggled
+	case 6: // toggled
 		return x.writeNProductFilterValues2ᚖporticoᚋgraphᚋmodelᚐProductFilterValues(ctx, f, obj.Toggled)
 	}
 	return x.String("FacetValue")
@@ -1995,6 +2121,35 @@ func (x *planRun) fieldHierarchyEdge(ctx context.Context, f *plan.Field, obj *mo
 	return x.String("HierarchyEdge")
 }
 
+var planIDFilterValues = &plan.Object{
+	Name:      "IDFilterValues",
+	Satisfies: []string{"IDFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"in": {Number: 1},
+	},
+}
+
+func (x *planRun) writeIDFilterValues(ctx context.Context, fields *plan.Fields, obj *model.IDFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldIDFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldIDFilterValues(ctx context.Context, f *plan.Field, obj *model.IDFilter) bool {
+	switch f.Number {
+	case 1: // in
+		return x.writeOID2ᚕstringᚄ(ctx, f, obj.In)
+	}
+	return x.String("IDFilterValues")
+}
+
 var planJob = &plan.Object{
 	Name:      "Job",
 	Satisfies: []string{"Job", "Node"},
@@ -2096,6 +2251,38 @@ func (x *planRun) fieldMoney(ctx context.Context, f *plan.Field, obj *store.Mone
 	return x.String("Money")
 }
 
+var planOptionFilterValues = &plan.Object{
+	Name:      "OptionFilterValues",
+	Satisfies: []string{"OptionFilterValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"name": {Number: 1, NonNull: true},
+		"in":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeOptionFilterValues(ctx context.Context, fields *plan.Fields, obj *model.OptionFilter) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldOptionFilterValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldOptionFilterValues(ctx context.Context, f *plan.Field, obj *model.OptionFilter) bool {
+	switch f.Number {
+	case 1: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 2: // in
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.In)
+	}
+	return x.String("OptionFilterValues")
+}
+
 var planPageInfo = &plan.Object{
 	Name:      "PageInfo",
 	Satisfies: []string{"PageInfo"},
@@ -2167,6 +2354,70 @@ func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Pric
 		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
 	}
 	return x.String("Price")
+}
+
+var planPriceBoundsValues = &plan.Object{
+	Name:      "PriceBoundsValues",
+	Satisfies: []string{"PriceBoundsValues"},
+	Fields: map[string]*plan.FieldInfo{
+		"gte": {Number: 1},
+		"lte": {Number: 2},
+	},
+}
+
+func (x *planRun) writePriceBoundsValues(ctx context.Context, fields *plan.Fields, obj *model.PriceBounds) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPriceBoundsValues(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPriceBoundsValues(ctx context.Context, f *plan.Field, obj *model.PriceBounds) bool {
+	switch f.Number {
+	case 1: // gte
+		return x.writeOString2ᚖstring(ctx, f, obj.Gte)
+	case 2: // lte
+		return x.writeOString2ᚖstring(ctx, f, obj.Lte)
+	}
+	return x.String("PriceBoundsValues")
+}
+
+var planPriceFacet = &plan.Object{
+	Name:      "PriceFacet",
+	Satisfies: []string{"PriceFacet"},
+	Fields: map[string]*plan.FieldInfo{
+		"min": {Number: 1, NonNull: true},
+		"max": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writePriceFacet(ctx context.Context, fields *plan.Fields, obj *model.PriceFacet) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPriceFacet(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPriceFacet(ctx context.Context, f *plan.Field, obj *model.PriceFacet) bool {
+	switch f.Number {
+	case 1: // min
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Min)
+	case 2: // max
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, obj.Max)
+	}
+	return x.String("PriceFacet")
 }
 
 var planPriceModifier = &plan.Object{
@@ -2259,46 +2510,47 @@ var planProduct = &plan.Object{
 		"externalRef":                 {Number: 11, NonNull: true},
 		"tags":                        {Number: 12, NonNull: true},
 		"productTypes":                {Number: 13, NonNull: true},
-		"priceModifiers":              {Number: 14, NonNull: true},
-		"modifiers":                   {Number: 15, NonNull: true},
-		"baseProduct":                 {Number: 16, NonNull: true},
-		"baseProductId":               {Number: 17},
-		"createdAt":                   {Number: 18, NonNull: true},
-		"updatedAt":                   {Number: 19, NonNull: true},
-		"publishedAt":                 {Number: 20, NonNull: true},
-		"language":                    {Number: 21, NonNull: true},
-		"translations":                {Number: 22, NonNull: true, Resolver: true},
-		"catalogId":                   {Number: 23, NonNull: true},
-		"catalogSource":               {Number: 24, NonNull: true},
-		"pricebookId":                 {Number: 25},
-		"price":                       {Number: 26},
-		"displayPrice":                {Number: 27},
-		"originalPrice":               {Number: 28},
-		"originalDisplayPrice":        {Number: 29},
-		"saleId":                      {Number: 30},
-		"saleExpires":                 {Number: 31},
-		"tiers":                       {Number: 32, NonNull: true},
-		"components":                  {Number: 33, NonNull: true},
-		"bundleConfiguration":         {Number: 34, NonNull: true},
-		"customInputs":                {Number: 35, NonNull: true},
-		"extensions":                  {Number: 36, NonNull: true},
-		"shopperAttributes":           {Number: 37, NonNull: true},
-		"variations":                  {Number: 38, NonNull: true},
-		"childVariations":             {Number: 39, NonNull: true},
-		"variationMatrix":             {Number: 40, NonNull: true},
-		"childOptionIds":              {Number: 41, NonNull: true},
-		"childByOptions":              {Number: 42, Resolver: true},
-		"parent":                      {Number: 43, Resolver: true},
-		"children":                    {Number: 44, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 45, NonNull: true, Resolver: true},
-		"files":                       {Number: 46, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 47, Resolver: true},
-		"componentProducts":           {Number: 48, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 49, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 50, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 51, NonNull: true, Resolver: true},
-		"stock":                       {Number: 52, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 53, Dynamic: true, Resolver: true},
+		"attributes":                  {Number: 14, NonNull: true, Resolver: true},
+		"priceModifiers":              {Number: 15, NonNull: true},
+		"modifiers":                   {Number: 16, NonNull: true},
+		"baseProduct":                 {Number: 17, NonNull: true},
+		"baseProductId":               {Number: 18},
+		"createdAt":                   {Number: 19, NonNull: true},
+		"updatedAt":                   {Number: 20, NonNull: true},
+		"publishedAt":                 {Number: 21, NonNull: true},
+		"language":                    {Number: 22, NonNull: true},
+		"translations":                {Number: 23, NonNull: true, Resolver: true},
+		"catalogId":                   {Number: 24, NonNull: true},
+		"catalogSource":               {Number: 25, NonNull: true},
+		"pricebookId":                 {Number: 26},
+		"price":                       {Number: 27},
+		"displayPrice":                {Number: 28},
+		"originalPrice":               {Number: 29},
+		"originalDisplayPrice":        {Number: 30},
+		"saleId":                      {Number: 31},
+		"saleExpires":                 {Number: 32},
+		"tiers":                       {Number: 33, NonNull: true},
+		"components":                  {Number: 34, NonNull: true},
+		"bundleConfiguration":         {Number: 35, NonNull: true},
+		"customInputs":                {Number: 36, NonNull: true},
+		"extensions":                  {Number: 37, NonNull: true},
+		"shopperAttributes":           {Number: 38, NonNull: true},
+		"variations":                  {Number: 39, NonNull: true},
+		"childVariations":             {Number: 40, NonNull: true},
+		"variationMatrix":             {Number: 41, NonNull: true},
+		"childOptionIds":              {Number: 42, NonNull: true},
+		"childByOptions":              {Number: 43, Resolver: true},
+		"parent":                      {Number: 44, Resolver: true},
+		"children":                    {Number: 45, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 46, NonNull: true, Resolver: true},
+		"files":                       {Number: 47, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 48, Resolver: true},
+		"componentProducts":           {Number: 49, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 50, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 51, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 52, NonNull: true, Resolver: true},
+		"stock":                       {Number: 53, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 54, Dynamic: true, Resolver: true},
 	},
 }
 
@@ -2343,67 +2595,79 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags())
 	case 13: // productTypes
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.ProductTypes())
-	case 14: // priceModifiers
+	case 14: // attributes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_attributes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*release.ProductAttribute, error) {
+			return x.resolvers.Product().Attributes(ctx, obj, arguments["keys"].([]string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx, f, v)
+	case 15: // priceModifiers
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
-	case 15: // modifiers
+	case 16: // modifiers
 		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
-	case 16: // baseProduct
+	case 17: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
-	case 17: // baseProductId
+	case 18: // baseProductId
 		return x.writeOID2ᚖstring(ctx, f, obj.BaseProductID())
-	case 18: // createdAt
+	case 19: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt())
-	case 19: // updatedAt
+	case 20: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
-	case 20: // publishedAt
+	case 21: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 21: // language
+	case 22: // language
 		return x.writeNString2string(ctx, f, obj.Language())
-	case 22: // translations
+	case 23: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 23: // catalogId
+	case 24: // catalogId
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 24: // catalogSource
+	case 25: // catalogSource
 		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 25: // pricebookId
+	case 26: // pricebookId
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 26: // price
+	case 27: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 27: // displayPrice
+	case 28: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 28: // originalPrice
+	case 29: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 29: // originalDisplayPrice
+	case 30: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 30: // saleId
+	case 31: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 31: // saleExpires
+	case 32: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 32: // tiers
+	case 33: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
-	case 33: // components
+	case 34: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 34: // bundleConfiguration
+	case 35: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 35: // customInputs
+	case 36: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
-	case 36: // extensions
+	case 37: // extensions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions())
-	case 37: // shopperAttributes
+	case 38: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
-	case 38: // variations
+	case 39: // variations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
-	case 39: // childVariations
+	case 40: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 40: // variationMatrix
+	case 41: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
-	case 41: // childOptionIds
+	case 42: // childOptionIds
 		return x.writeNID2ᚕᚕstringᚄ(ctx, f, obj.ChildOptionIDs())
-	case 42: // childByOptions
+	case 43: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -2415,19 +2679,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 43: // parent
+	case 44: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 44: // children
+	case 45: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 45: // childrenConnection
+	case 46: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -2439,25 +2703,25 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 46: // files
+	case 47: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 47: // mainImage
+	case 48: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 48: // componentProducts
+	case 49: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 49: // componentProductsConnection
+	case 50: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2469,19 +2733,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 50: // nodes
+	case 51: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 51: // breadcrumbs
+	case 52: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 52: // stock
+	case 53: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2490,7 +2754,7 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 53: // promotions
+	case 54: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -2501,6 +2765,50 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
 	}
 	return x.String("Product")
+}
+
+var planProductAttribute = &plan.Object{
+	Name:      "ProductAttribute",
+	Satisfies: []string{"ProductAttribute"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":    {Number: 1, NonNull: true},
+		"label":  {Number: 2, NonNull: true},
+		"type":   {Number: 3, NonNull: true},
+		"value":  {Number: 4, NonNull: true},
+		"values": {Number: 5, NonNull: true},
+		"unit":   {Number: 6},
+	},
+}
+
+func (x *planRun) writeProductAttribute(ctx context.Context, fields *plan.Fields, obj *release.ProductAttribute) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldProductAttribute(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldProductAttribute(ctx context.Context, f *plan.Field, obj *release.ProductAttribute) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // label
+		return x.writeNString2string(ctx, f, obj.Label)
+	case 3: // type
+		return x.writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx, f, obj.Type)
+	case 4: // value
+		return x.writeNString2string(ctx, f, obj.Value())
+	case 5: // values
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Values)
+	case 6: // unit
+		return x.writeOString2ᚖstring(ctx, f, obj.Unit)
+	}
+	return x.String("ProductAttribute")
 }
 
 var planProductComponent = &plan.Object{
@@ -2633,6 +2941,8 @@ var planProductFacets = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"tags":         {Number: 1, NonNull: true, Resolver: true},
 		"productTypes": {Number: 2, NonNull: true, Resolver: true},
+		"price":        {Number: 3, Resolver: true},
+		"groups":       {Number: 4, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2671,6 +2981,24 @@ func (x *planRun) fieldProductFacets(ctx context.Context, f *plan.Field, obj *mo
 			return x.Fail(ctx, err)
 		}
 		return x.writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx, f, v)
+	case 3: // price
+		v, err := plan.Call(ctx, func() (*model.PriceFacet, error) { return obj.Price(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx, f, v)
+	case 4: // groups
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_ProductFacets_groups_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]*model.FacetGroup, error) {
+			return obj.Groups(ctx, arguments["keys"].([]string), arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx, f, v)
 	}
 	return x.String("ProductFacets")
 }
@@ -2720,8 +3048,12 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"bounds":              {Number: 10, Resolver: true},
-		"and":                 {Number: 11, Resolver: true},
+		"price":               {Number: 10},
+		"option":              {Number: 11},
+		"attribute":           {Number: 12},
+		"node":                {Number: 13},
+		"bounds":              {Number: 14, Resolver: true},
+		"and":                 {Number: 15, Resolver: true},
 	},
 }
 
@@ -2758,13 +3090,21 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ProductTypes)
 	case 9: // tags
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
-	case 10: // bounds
+	case 10: // price
+		return x.writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, f, obj.Price)
+	case 11: // option
+		return x.writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, f, obj.Option)
+	case 12: // attribute
+		return x.writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, f, obj.Attribute)
+	case 13: // node
+		return x.writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, f, obj.Node)
+	case 14: // bounds
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
-	case 11: // and
+	case 15: // and
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3510,38 +3850,39 @@ var planQuery = &plan.Object{
 		"currencies":          {Number: 11, Resolver: true},
 		"locales":             {Number: 12, Resolver: true},
 		"channels":            {Number: 13, Resolver: true},
-		"currency":            {Number: 14, Resolver: true},
-		"catalogResolution":   {Number: 15, Resolver: true},
-		"stock":               {Number: 16, Resolver: true},
-		"stocks":              {Number: 17, Resolver: true},
-		"stocksById":          {Number: 18, Resolver: true},
-		"stockLocations":      {Number: 19, Resolver: true},
-		"stockTransactions":   {Number: 20, Resolver: true},
-		"stockTransaction":    {Number: 21, Resolver: true},
-		"promotion":           {Number: 22, Resolver: true},
-		"promotions":          {Number: 23, Resolver: true},
-		"promotionCode":       {Number: 24, Resolver: true},
-		"promotionCodes":      {Number: 25, Resolver: true},
-		"promotionCodeCheck":  {Number: 26, Resolver: true},
-		"promotionCodeUsages": {Number: 27, Resolver: true},
-		"catalog":             {Number: 28, Resolver: true},
-		"catalogs":            {Number: 29, Resolver: true},
-		"catalogRule":         {Number: 30, Resolver: true},
-		"catalogRules":        {Number: 31, Resolver: true},
-		"authoredHierarchy":   {Number: 32, Resolver: true},
-		"authoredHierarchies": {Number: 33, Resolver: true},
-		"authoredNode":        {Number: 34, Resolver: true},
-		"authoredNodes":       {Number: 35, Resolver: true},
-		"catalogReleases":     {Number: 36, Resolver: true},
-		"job":                 {Number: 37, Resolver: true},
-		"jobs":                {Number: 38, Resolver: true},
-		"settings":            {Number: 39, Resolver: true},
-		"gateway":             {Number: 40, Resolver: true},
-		"gateways":            {Number: 41, Resolver: true},
-		"node":                {Number: 42, Resolver: true},
-		"nodes":               {Number: 43, Resolver: true},
-		"__type":              {Number: 44, Introspection: true},
-		"__schema":            {Number: 45, Introspection: true},
+		"attributes":          {Number: 14, Resolver: true},
+		"currency":            {Number: 15, Resolver: true},
+		"catalogResolution":   {Number: 16, Resolver: true},
+		"stock":               {Number: 17, Resolver: true},
+		"stocks":              {Number: 18, Resolver: true},
+		"stocksById":          {Number: 19, Resolver: true},
+		"stockLocations":      {Number: 20, Resolver: true},
+		"stockTransactions":   {Number: 21, Resolver: true},
+		"stockTransaction":    {Number: 22, Resolver: true},
+		"promotion":           {Number: 23, Resolver: true},
+		"promotions":          {Number: 24, Resolver: true},
+		"promotionCode":       {Number: 25, Resolver: true},
+		"promotionCodes":      {Number: 26, Resolver: true},
+		"promotionCodeCheck":  {Number: 27, Resolver: true},
+		"promotionCodeUsages": {Number: 28, Resolver: true},
+		"catalog":             {Number: 29, Resolver: true},
+		"catalogs":            {Number: 30, Resolver: true},
+		"catalogRule":         {Number: 31, Resolver: true},
+		"catalogRules":        {Number: 32, Resolver: true},
+		"authoredHierarchy":   {Number: 33, Resolver: true},
+		"authoredHierarchies": {Number: 34, Resolver: true},
+		"authoredNode":        {Number: 35, Resolver: true},
+		"authoredNodes":       {Number: 36, Resolver: true},
+		"catalogReleases":     {Number: 37, Resolver: true},
+		"job":                 {Number: 38, Resolver: true},
+		"jobs":                {Number: 39, Resolver: true},
+		"settings":            {Number: 40, Resolver: true},
+		"gateway":             {Number: 41, Resolver: true},
+		"gateways":            {Number: 42, Resolver: true},
+		"node":                {Number: 43, Resolver: true},
+		"nodes":               {Number: 44, Resolver: true},
+		"__type":              {Number: 45, Introspection: true},
+		"__schema":            {Number: 46, Introspection: true},
 	},
 }
 
@@ -3688,7 +4029,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 14: // currency
+	case 14: // attributes
+		v, err := plan.Call(ctx, func() ([]*release.AttributeDefinition, error) { return x.resolvers.Query().Attributes(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, f, v)
+	case 15: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -3700,7 +4047,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 15: // catalogResolution
+	case 16: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -3712,7 +4059,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 16: // stock
+	case 17: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -3722,7 +4069,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 17: // stocks
+	case 18: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -3734,7 +4081,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 18: // stocksById
+	case 19: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -3746,13 +4093,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 19: // stockLocations
+	case 20: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 20: // stockTransactions
+	case 21: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -3764,7 +4111,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 21: // stockTransaction
+	case 22: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -3776,7 +4123,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 22: // promotion
+	case 23: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -3786,7 +4133,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 23: // promotions
+	case 24: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -3798,7 +4145,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 24: // promotionCode
+	case 25: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -3810,7 +4157,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 25: // promotionCodes
+	case 26: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -3822,7 +4169,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 26: // promotionCodeCheck
+	case 27: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -3834,7 +4181,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 27: // promotionCodeUsages
+	case 28: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -3846,7 +4193,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 28: // catalog
+	case 29: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -3856,7 +4203,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 29: // catalogs
+	case 30: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -3868,7 +4215,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 30: // catalogRule
+	case 31: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -3880,7 +4227,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 31: // catalogRules
+	case 32: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -3892,7 +4239,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // authoredHierarchy
+	case 33: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -3904,7 +4251,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 33: // authoredHierarchies
+	case 34: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -3916,7 +4263,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 34: // authoredNode
+	case 35: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -3928,7 +4275,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 35: // authoredNodes
+	case 36: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -3940,7 +4287,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 36: // catalogReleases
+	case 37: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -3952,7 +4299,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 37: // job
+	case 38: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -3962,7 +4309,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 38: // jobs
+	case 39: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -3972,13 +4319,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 39: // settings
+	case 40: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 40: // gateway
+	case 41: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -3990,13 +4337,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 41: // gateways
+	case 42: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 42: // node
+	case 43: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4006,7 +4353,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 43: // nodes
+	case 44: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4016,9 +4363,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 44: // __type
+	case 45: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 45: // __schema
+	case 46: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -4630,6 +4977,24 @@ func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) 
 	panic("a Node of a type that is not in the schema")
 }
 
+func (x *planRun) writeNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttributeDefinition(ctx context.Context, f *plan.Field, v *release.AttributeDefinition) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAttributeDefinition(ctx, f.Of(planAttributeDefinition), v)
+}
+
+func (x *planRun) writeNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx context.Context, f *plan.Field, v *model.AttributeFilter) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAttributeFilterValues(ctx, f.Of(planAttributeFilterValues), v)
+}
+
+func (x *planRun) writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, f *plan.Field, v catalog.AttributeType) bool {
+	return x.String(marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType[v])
+}
+
 func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredHierarchy) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -5053,6 +5418,30 @@ func (x *planRun) writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisp
 	return x.writeDisplayPrice(ctx, f.Of(planDisplayPrice), v)
 }
 
+func (x *planRun) writeNFacetGroup2ᚕᚖporticoᚋgraphᚋmodelᚐFacetGroupᚄ(ctx context.Context, f *plan.Field, v []*model.FacetGroup) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNFacetGroup2ᚖporticoᚋgraphᚋmodelᚐFacetGroup(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNFacetGroup2ᚖporticoᚋgraphᚋmodelᚐFacetGroup(ctx context.Context, f *plan.Field, v *model.FacetGroup) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeFacetGroup(ctx, f.Of(planFacetGroup), v)
+}
+
+func (x *planRun) writeNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind(ctx context.Context, f *plan.Field, v model.FacetGroupKind) bool {
+	return x.String(marshalNFacetGroupKind2porticoᚋgraphᚋmodelᚐFacetGroupKind[v])
+}
+
 func (x *planRun) writeNFacetValue2ᚕᚖporticoᚋgraphᚋmodelᚐFacetValueᚄ(ctx context.Context, f *plan.Field, v []*model.FacetValue) bool {
 	mark, valid := x.Open(), true
 	for i := range v {
@@ -5234,6 +5623,13 @@ func (x *planRun) writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx context.Context, f 
 	return x.writeMoney(ctx, f.Of(planMoney), v)
 }
 
+func (x *planRun) writeNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx context.Context, f *plan.Field, v *model.OptionFilter) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeOptionFilterValues(ctx, f.Of(planOptionFilterValues), v)
+}
+
 func (x *planRun) writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx context.Context, f *plan.Field, v model.PageInfo) bool {
 	return x.writePageInfo(ctx, f.Of(planPageInfo), &v)
 }
@@ -5314,6 +5710,26 @@ func (x *planRun) writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 		return x.Missing(ctx)
 	}
 	return x.writeProduct(ctx, f.Of(planProduct), v)
+}
+
+func (x *planRun) writeNProductAttribute2ᚕᚖporticoᚋstoreᚋreleaseᚐProductAttributeᚄ(ctx context.Context, f *plan.Field, v []*release.ProductAttribute) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNProductAttribute2ᚖporticoᚋstoreᚋreleaseᚐProductAttribute(ctx context.Context, f *plan.Field, v *release.ProductAttribute) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeProductAttribute(ctx, f.Of(planProductAttribute), v)
 }
 
 func (x *planRun) writeNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx context.Context, f *plan.Field, v model.ProductComponent) bool {
@@ -5743,6 +6159,38 @@ func (x *planRun) writeNVariationOption2ᚕporticoᚋstoreᚋcatalogᚐVariation
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx context.Context, f *plan.Field, v []*release.AttributeDefinition) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAttributeDefinition2ᚖporticoᚋstoreᚋreleaseᚐAttributeDefinition(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx context.Context, f *plan.Field, v []*model.AttributeFilter) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttributeFilter(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *catalog.AuthoredHierarchy) bool {
 	if v == nil {
 		return false
@@ -6007,6 +6455,13 @@ func (x *planRun) writeOID2ᚖstring(ctx context.Context, f *plan.Field, v *stri
 	return x.String(*v)
 }
 
+func (x *planRun) writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx context.Context, f *plan.Field, v *model.IDFilter) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeIDFilterValues(ctx, f.Of(planIDFilterValues), v)
+}
+
 func (x *planRun) writeOInt2ᚖint(ctx context.Context, f *plan.Field, v *int) bool {
 	if v == nil {
 		return false
@@ -6073,11 +6528,41 @@ func (x *planRun) writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx context.Conte
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, f *plan.Field, v []*model.OptionFilter) bool {
+	if v == nil {
+		return false
+	}
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNOptionFilterValues2ᚖporticoᚋgraphᚋmodelᚐOptionFilter(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx context.Context, f *plan.Field, v *price.Price) bool {
 	if v == nil {
 		return false
 	}
 	return x.writePrice(ctx, f.Of(planPrice), v)
+}
+
+func (x *planRun) writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx context.Context, f *plan.Field, v *model.PriceBounds) bool {
+	if v == nil {
+		return false
+	}
+	return x.writePriceBoundsValues(ctx, f.Of(planPriceBoundsValues), v)
+}
+
+func (x *planRun) writeOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPriceFacet(ctx context.Context, f *plan.Field, v *model.PriceFacet) bool {
+	if v == nil {
+		return false
+	}
+	return x.writePriceFacet(ctx, f.Of(planPriceFacet), v)
 }
 
 func (x *planRun) writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, f *plan.Field, v *model.Product) bool {

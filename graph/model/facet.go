@@ -35,12 +35,23 @@ func (c *ProductConnection) Edges() []ProductEdge {
 // Facets returns the attributes that can filter the list further.
 func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
 
-// CountFacets counts the values of an attribute in the lists of several nodes, by node id.
-type CountFacets func(ctx context.Context, nodeIDs []string, query release.FacetQuery) (map[string][]release.FacetValue, error)
+// FacetSource counts the products of lists.
+type FacetSource struct {
+	View   *release.View
+	Adjust func(*release.ProductQuery) // sets which lists are counted, besides their nodes; nil for nothing
+}
+
+// adjusted returns a query with what Adjust sets.
+func (s FacetSource) adjusted(query release.ProductQuery) release.ProductQuery {
+	if s.Adjust != nil {
+		s.Adjust(&query)
+	}
+	return query
+}
 
 // NewProductConnections returns the connections of pages by node id, or "" for all products. filter and
 // page are their arguments.
-func NewProductConnections(pages map[string]*Connection[*Product], filter *ProductFilter, page store.Page, count CountFacets) map[string]*ProductConnection {
+func NewProductConnections(pages map[string]*Connection[*Product], filter *ProductFilter, page store.Page, count FacetSource) map[string]*ProductConnection {
 	lists := make([]facetedList, 0, len(pages))
 	for id := range pages {
 		lists = append(lists, facetedList{id, filter, page, count})
@@ -68,13 +79,13 @@ type facetedList struct {
 	nodeID string
 	filter *ProductFilter
 	page   store.Page
-	count  CountFacets
+	count  FacetSource
 }
 
 // FacetValue is a value with its number of products. Filter selects only the value, Toggled adds it to the
 // selected values or removes it.
 type FacetValue struct {
-	Value           string
+	Value, Label    string
 	Count           int
 	Selected        bool
 	Filter, Toggled *ProductFilterValues
@@ -113,26 +124,41 @@ func (f *ProductFacets) ProductTypes(ctx context.Context, first int) ([]*FacetVa
 	return f.values(ctx, "product_types", first)
 }
 
+// copyFilter returns the list's filter, to be changed.
+func (f *ProductFacets) copyFilter() ProductFilter {
+	if f.filter == nil {
+		return ProductFilter{}
+	}
+	return *f.filter
+}
+
+// query returns the list of products with another filter.
+func (f *ProductFacets) query(filter ProductFilter) (release.ProductQuery, error) {
+	converted, err := filter.Filter()
+	return release.ProductQuery{Filter: converted, Page: f.page}, err
+}
+
+func nodeIDsOf(all []*ProductFacets) []string {
+	ids := make([]string, len(all))
+	for i, list := range all {
+		ids[i] = list.nodeID
+	}
+	return ids
+}
+
 // values counts an attribute for all lists of the batch, without the filter's condition on it.
 func (f *ProductFacets) values(ctx context.Context, attribute string, first int) ([]*FacetValue, error) {
-	var filter ProductFilter
-	if f.filter != nil {
-		filter = *f.filter
-	}
+	filter := f.copyFilter()
 	own := filter.text(attribute)
 	selected := (*own).values()
 	*own = nil
-	without, err := filter.Filter()
+	list, err := f.query(filter)
 	if err != nil {
 		return nil, err
 	}
-	query := release.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: release.ProductQuery{Filter: without, Page: f.page}}
-	counted, err := Load(ctx, f.BatchRow, attribute+strconv.Itoa(first), f.count, func(count CountFacets, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
-		ids := make([]string, len(all))
-		for i, list := range all {
-			ids[i] = list.nodeID
-		}
-		byNode, err := count(ctx, ids, query)
+	counted, err := Load(ctx, f.BatchRow, attribute+strconv.Itoa(first), f.count, func(count FacetSource, ctx context.Context, all []*ProductFacets) ([][]release.FacetValue, error) {
+		ids := nodeIDsOf(all)
+		byNode, err := count.View.FacetOfNodes(ctx, ids, release.FacetQuery{Attribute: attribute, Selected: selected, First: first, List: count.adjusted(list)})
 		return ValuesByKey(ids, byNode), err
 	})
 	if err != nil {
@@ -140,7 +166,7 @@ func (f *ProductFacets) values(ctx context.Context, attribute string, first int)
 	}
 	values := make([]*FacetValue, len(counted))
 	for i, c := range counted {
-		values[i] = &FacetValue{Value: c.Value, Count: c.Count, Selected: slices.Contains(selected, c.Value)}
+		values[i] = &FacetValue{Value: c.Value, Label: c.Value, Count: c.Count, Selected: slices.Contains(selected, c.Value)}
 		*own = &TextFilter{Eq: &c.Value}
 		values[i].Filter = &ProductFilterValues{filter}
 		*own = toggled(selected, c.Value)

@@ -11,18 +11,22 @@ import (
 
 // ProductFilter is the schema's filter of products. Its JSON can be sent as a variable.
 type ProductFilter struct {
-	Search              *string          `json:"search,omitzero"`
-	ID                  *IDFilter        `json:"id,omitzero"`
-	Ids                 []string         `json:"ids,omitzero"`
-	Name                *TextFilter      `json:"name,omitzero"`
-	Sku                 *TextFilter      `json:"sku,omitzero"`
-	Slug                *TextFilter      `json:"slug,omitzero"`
-	ManufacturerPartNum *TextFilter      `json:"manufacturerPartNum,omitzero"`
-	UpcEan              *TextFilter      `json:"upcEan,omitzero"`
-	ProductTypes        *TextFilter      `json:"productTypes,omitzero"`
-	Tags                *TextFilter      `json:"tags,omitzero"`
-	Bounds              *ListBounds      `json:"bounds,omitzero"`
-	And                 []*ProductFilter `json:"and,omitzero"`
+	Search              *string            `json:"search,omitzero"`
+	ID                  *IDFilter          `json:"id,omitzero"`
+	Ids                 []string           `json:"ids,omitzero"`
+	Name                *TextFilter        `json:"name,omitzero"`
+	Sku                 *TextFilter        `json:"sku,omitzero"`
+	Slug                *TextFilter        `json:"slug,omitzero"`
+	ManufacturerPartNum *TextFilter        `json:"manufacturerPartNum,omitzero"`
+	UpcEan              *TextFilter        `json:"upcEan,omitzero"`
+	ProductTypes        *TextFilter        `json:"productTypes,omitzero"`
+	Tags                *TextFilter        `json:"tags,omitzero"`
+	Price               *PriceBounds       `json:"price,omitzero"`
+	Option              []*OptionFilter    `json:"option,omitzero"`
+	Attribute           []*AttributeFilter `json:"attribute,omitzero"`
+	Node                *IDFilter          `json:"node,omitzero"`
+	Bounds              *ListBounds        `json:"bounds,omitzero"`
+	And                 []*ProductFilter   `json:"and,omitzero"`
 }
 
 // CatalogNodeFilter is the schema's filter of nodes and hierarchies.
@@ -91,6 +95,26 @@ type TextFilter struct {
 // IDFilter is a condition on an id.
 type IDFilter struct {
 	In []string `json:"in,omitzero"`
+}
+
+// PriceBounds are bounds on the current price, in digits of minor units.
+type PriceBounds struct {
+	Gte *string `json:"gte,omitzero"`
+	Lte *string `json:"lte,omitzero"`
+}
+
+// OptionFilter is a condition on the options of a variation, by their names.
+type OptionFilter struct {
+	Name string   `json:"name"`
+	In   []string `json:"in"`
+}
+
+// AttributeFilter is a condition on an attribute of the merchant's own.
+type AttributeFilter struct {
+	Key string   `json:"key"`
+	In  []string `json:"in,omitzero"`
+	Gte *string  `json:"gte,omitzero"`
+	Lte *string  `json:"lte,omitzero"`
 }
 
 // ListBounds are bounds on sort keys.
@@ -178,6 +202,9 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 			filter.Searches = append(filter.Searches, search)
 		}
 	}
+	if err := f.addListed(&filter); err != nil {
+		return filter, err
+	}
 	filter.Ranges = f.Bounds.Ranges()
 	for i, further := range f.And {
 		more, err := further.Filter()
@@ -185,8 +212,44 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 			return filter, underAnd(i, err)
 		}
 		filter.Terms, filter.Ranges, filter.Searches = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...), append(filter.Searches, more.Searches...)
+		filter.Keys, filter.Attributes = append(filter.Keys, more.Keys...), append(filter.Attributes, more.Attributes...)
 	}
 	return filter, nil
+}
+
+// addListed adds the conditions on price, options, attributes and nodes.
+func (f *ProductFilter) addListed(filter *release.ProductFilter) error {
+	if p := f.Price; p != nil && (p.Gte != nil || p.Lte != nil) {
+		keys, err := release.NewPriceRange(p.Gte, p.Lte)
+		if err != nil {
+			return err
+		}
+		filter.Keys = append(filter.Keys, keys)
+	}
+	for _, o := range f.Option {
+		term, err := release.NewOptionTerm(o.Name, o.In)
+		if err != nil {
+			return err
+		}
+		filter.Terms = append(filter.Terms, term)
+	}
+	for _, a := range f.Attribute {
+		condition, err := release.NewAttributeCondition(a.Key, a.In, a.Gte, a.Lte)
+		if err != nil {
+			return err
+		}
+		filter.Attributes = append(filter.Attributes, condition)
+	}
+	if f.Node == nil || f.Node.In == nil {
+		return nil
+	}
+	ids := make([]string, len(f.Node.In))
+	for i, id := range f.Node.In {
+		ids[i] = store.LocalID(id)
+	}
+	term, err := release.NewWithinTerm(ids)
+	filter.Terms = append(filter.Terms, term)
+	return err
 }
 
 // underAnd adds "and" and the index to the path of an error.

@@ -26,6 +26,7 @@ var scopeTable = map[string]string{
 	"Query.files":        "catalog:read",
 	"Query.currency":     "catalog:read",
 	"Query.currencies":   "catalog:read",
+	"Query.attributes":   "catalog:read",
 	"Query.locales":      "catalog:read",
 	"Query.channels":     "catalog:read",
 	"Query.stock":        "inventory:read",

@@ -62,6 +62,8 @@ func TestExitCodes(t *testing.T) {
 		{"keys rotate --delay 25h", 2, "--delay must be between 0s and 24h0m0s, got 25h0m0s"},
 		{"keys rotate --database-url file:" + missing, 1, "does not exist"},
 		{"keys list --database-url file:" + missing, 1, "does not exist"},
+		{"doctor --database-url file:" + missing, 1, "does not exist"},
+		{"release list --database-url file:" + missing, 1, "does not exist"},
 		{"serve --trusted-proxy proxy.example", 2, "--trusted-proxy must be a network such as 10.0.0.0/8"},
 		{"serve --code-rate-client -1", 2, "--code-rate-client"},
 		{"serve --jobs-client=-1", 2, "--jobs-client, --codes-client and --codes-waiting must be 1 or more, or 0 for the default"},

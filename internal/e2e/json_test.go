@@ -51,6 +51,7 @@ func TestJSONOutput(t *testing.T) {
 	mustRun(t, with("import", changed)...)
 	require.Equal(t, "held", result(2, with("release", "rollback", "catalog-coffee")...).(map[string]any)["state"])
 	result(2, with("release", "serve", "2")...)
+	require.Empty(t, result(1, with("doctor")...).(map[string]any)["findings"])
 	require.NotZero(t, result(1, with("export", filepath.Join(folder, "shop.ndjson"))...).(map[string]any)["count"])
 	require.EqualValues(t, 5, result(2, with("codes", "generate", "--promotion", "promo-early-bird", "--count",
 		"5")...).(map[string]any)["count"])

@@ -15,7 +15,7 @@ type rowChange struct{ table, id string }
 
 // tracked are the tables whose changes are recorded by row. Hierarchies and nodes are
 // compared as a whole instead; node is listed for its curated products.
-var tracked = []string{"catalog", "file", "node", "price", "price_modifier", "pricebook", "product"}
+var tracked = []string{"attribute", "catalog", "file", "node", "price", "price_modifier", "pricebook", "product"}
 
 // maxTracked bounds the stored changes. A write beyond it deletes them all, and the next
 // publications are full ones.

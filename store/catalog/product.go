@@ -13,10 +13,11 @@ func (s *CatalogService) ProductExists(ctx context.Context, id string) (bool, er
 	return found, err
 }
 
-// Words returns the search words of the product by language.
-func (p *ProductSource) Words() (list []index.ProductTokens) {
+// Words returns the search words of the product by language, with those of further text in the base
+// language.
+func (p *ProductSource) Words(further string) (list []index.ProductTokens) {
 	a := &p.Attributes
-	list = append(list, index.NewProductTokens("", a.Description, a.Name, a.SKU))
+	list = append(list, index.NewProductTokens("", a.Description+further, a.Name, a.SKU))
 	for _, language := range p.DocumentLanguages() {
 		text := a.Locales[language]
 		list = append(list, index.NewProductTokens(language, text.Description, text.Name))

@@ -46,6 +46,8 @@ type ProductAttributes struct {
 	Extensions          json.RawMessage       `json:"extensions,omitempty"`
 	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
 	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
+
+	CustomAttributes map[string]json.RawMessage `json:"custom_attributes,omitempty"` // by key of the declaration
 }
 
 // LocaleText is a product's text in one language.
@@ -148,6 +150,7 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.Object("attributes.custom_inputs", &a.CustomInputs)
 	f.Object("attributes.extensions", &a.Extensions)
 	f.Object("attributes.shopper_attributes", &a.ShopperAttributes)
+	checkCustomAttributes(f, "attributes.custom_attributes", a.CustomAttributes)
 	r := &p.Relationships
 	f.Link("relationships.parent", r.Parent, "product")
 	f.Link("relationships.main_image", r.MainImage, "file", "main_image")

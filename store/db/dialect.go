@@ -25,6 +25,9 @@ type dialect interface {
 	// ddl converts a migration to this dialect.
 	ddl(text string) string
 
+	// damage is a query that selects a text for each damaged page or index.
+	damage() string
+
 	// hasTable is a query that counts the tables of a name.
 	hasTable() string
 

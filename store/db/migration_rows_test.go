@@ -14,7 +14,33 @@ import (
 )
 
 // addedSinceRows are the tables, columns and indexes of later migrations.
-var addedSinceRows = []string{`TABLE sweep`, `promotion.codes`, `stock.lines`, `TABLE code_usage_total`, `TABLE promotion_archive`, "change.follows", "stock_change.follows", "catalog.held_below", "catalog.rolled_back_from", `TABLE stock_deleted`, "release_file.body", "release_node.published_at", `TABLE release_block`, `TABLE release_change`, "release_list.since", "release.nodes_since", "release.nodes_at", `TABLE purge_seen`, `TABLE purge_call`, `INDEX promotion_automatic`, `INDEX product_by_sku`, `INDEX product_by_slug`, "product.sku", "product.slug"}
+var addedSinceRows = []string{
+	`TABLE sweep`,
+	`promotion.codes`,
+	`stock.lines`,
+	`TABLE code_usage_total`,
+	`TABLE promotion_archive`,
+	"change.follows",
+	"stock_change.follows",
+	"catalog.held_below",
+	"catalog.rolled_back_from",
+	`TABLE stock_deleted`,
+	"release_file.body",
+	"release_node.published_at",
+	`TABLE release_block`,
+	`TABLE release_change`,
+	"release_list.since",
+	"release.nodes_since",
+	"release.nodes_at",
+	`TABLE purge_seen`,
+	`TABLE purge_call`,
+	`INDEX promotion_automatic`,
+	`INDEX product_by_sku`,
+	`INDEX product_by_slug`,
+	"product.sku",
+	"product.slug",
+	`TABLE attribute`,
+}
 
 // migrateRows opens a database whose release stores each base price in a row of its own, and
 // whose lists have no stored totals.

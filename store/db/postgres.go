@@ -147,6 +147,10 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interv
 
 func (postgresDialect) ddl(text string) string { return text }
 
+func (postgresDialect) damage() string {
+	return `SELECT CAST(CAST(indexrelid AS regclass) AS TEXT) FROM pg_index WHERE NOT indisvalid`
+}
+
 func (postgresDialect) hasTable() string {
 	return `SELECT CAST(to_regclass($1) IS NOT NULL AS INT)`
 }

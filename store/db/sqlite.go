@@ -158,6 +158,10 @@ func (sqliteDialect) ddl(text string) string {
 	return strings.NewReplacer(` COLLATE "C"`, ``, `BYTEA`, `BLOB`, `BIGINT /* ROWID */`, `INTEGER`, `strpos(`, `instr(`, `/* WITHOUT ROWID */`, `WITHOUT ROWID`).Replace(text)
 }
 
+func (sqliteDialect) damage() string {
+	return `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`
+}
+
 func (sqliteDialect) hasTable() string {
 	return `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
 }

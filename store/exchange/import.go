@@ -187,7 +187,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 			options.Found(fault, false)
 		}
 	}
-	graph := newReferenceChecker()
+	graph, attributes := newReferenceChecker(), newAttributeChecker()
 	known, err := newKeyStore(ctx, s.db.Reader)
 	if err != nil {
 		return err
@@ -209,6 +209,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 			if d.source != nil {
 				report.Resources[d.kind]++
 				graph.add(d)
+				attributes.add(d)
 			}
 		}
 		faulty, err := c.kept.ledger.check(ctx, batch)
@@ -237,12 +238,16 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	if err != nil {
 		return err
 	}
+	wrong, err := attributes.wrong(ctx, s.db.Reader)
+	if err != nil {
+		return err
+	}
 	options.Progress = nil
 	batches := func(do func([]decodedLine) error) error { return c.eachBatch(ctx, options, do) }
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
 	}
-	for _, fault := range append(missing, c.deletions.faults...) {
+	for _, fault := range slices.Concat(missing, wrong, c.deletions.faults) {
 		add(fault)
 	}
 	if keys.finish() {

@@ -21,7 +21,12 @@ func TestImportErrors(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
 		d := storetest.NewSharedStore(t, backend)
-		d.Run(t, "an error names line, type and member", importErrorMembers)
+		t.Run("an error names line, type and member", func(t *testing.T) {
+			storetest.DeleteAllRows(t, d.DB)
+			storetest.Import(t, d.Store, storetest.JoinLines(storetest.ShopLine("attribute", "brand"), storetest.ShopLine("attribute", "weight"),
+				storetest.ShopLine("attribute", "since"), storetest.ShopLine("attribute", "uses"), storetest.ShopLine("attribute", "fragile")))
+			importErrorMembers(d)(t)
+		})
 		d.Run(t, "all errors of a line", importErrorsOfLine)
 		d.Run(t, "references", importReferences)
 		d.Run(t, "node trees", importTrees)
@@ -74,9 +79,34 @@ func importErrorMembers(d *storetest.SharedStore) func(*testing.T) {
 	}
 }
 
+// ownAttribute is a product with values of its own attributes.
+func ownAttribute(values string) string {
+	return storetest.ChangedShopLine("product", "frame", `},"relationships"`, `,"custom_attributes":{`+values+`}},"relationships"`)
+}
+
 func errorCases() []errorCase {
 	long := strings.Repeat("é", 600)
 	return []errorCase{
+		// Attributes of one's own.
+		{"an attribute that is not declared", ownAttribute(`"colour":"red"`), "product", "attributes.custom_attributes.colour", []string{"not declared", `"colour"`}},
+		{"a text for a number", ownAttribute(`"weight":"5"`), "product", "attributes.custom_attributes.weight", []string{"must be a number", "got a text"}},
+		{"a text for a date", ownAttribute(`"since":"May 5"`), "product", "attributes.custom_attributes.since", []string{"must be a date"}},
+		{"a number for a text", ownAttribute(`"brand":5`), "product", "attributes.custom_attributes.brand", []string{"must be a text", "got a number"}},
+		{"a text for a list", ownAttribute(`"uses":"toys"`), "product", "attributes.custom_attributes.uses", []string{"must be a list"}},
+		{"a boolean as text", ownAttribute(`"fragile":"true"`), "product", "attributes.custom_attributes.fragile", []string{"must be a boolean"}},
+		{"an object as value", ownAttribute(`"brand":{}`), "product", "attributes.custom_attributes.brand", []string{"got an object"}},
+		{"an empty list", ownAttribute(`"uses":[]`), "product", "attributes.custom_attributes.uses", []string{"1 to 100 texts"}},
+		{"a list with a number", ownAttribute(`"uses":["a",1]`), "product", "attributes.custom_attributes.uses", []string{"1 to 100 texts"}},
+		{"an empty value", ownAttribute(`"brand":""`), "product", "attributes.custom_attributes.brand", []string{"1 to 255 bytes"}},
+		{"a long value", ownAttribute(`"brand":"` + long + `"`), "product", "attributes.custom_attributes.brand", []string{"got 1200"}},
+		{"a number that is too large", ownAttribute(`"weight":1e16`), "product", "attributes.custom_attributes.weight", []string{"1e15"}},
+		{"a key that is no id", ownAttribute(`"a b":1`), "product", "attributes.custom_attributes", []string{`"a b"`}},
+		{"a type that changes", `{"type":"attribute","id":"weight","attributes":{"label":"Weight","attribute_type":"text"}}`, "attribute", "attributes.attribute_type", []string{"must stay number"}},
+		{"an unknown type of values", `{"type":"attribute","id":"colour","attributes":{"label":"Colour","attribute_type":"color"}}`, "attribute", "attributes.attribute_type", []string{"text, number", `"color"`}},
+		{"no label", `{"type":"attribute","id":"colour","attributes":{"attribute_type":"text"}}`, "attribute", "attributes.label", []string{"is required"}},
+		{"a unit of texts", `{"type":"attribute","id":"colour","attributes":{"label":"Colour","attribute_type":"text","unit":"kg"}}`, "attribute", "attributes.unit", []string{"must be empty"}},
+		{"texts to sort by", `{"type":"attribute","id":"colour","attributes":{"label":"Colour","attribute_type":"text","sortable":true}}`, "attribute", "attributes.sortable", []string{"number or date"}},
+
 		// What is required.
 		{"no sku", storetest.ChangedShopLine("product", "frame", `"sku":"FRAME",`, ``), "product", "attributes.sku", []string{"is required"}},
 		{"no name", storetest.ChangedShopLine("catalog", "main", `"name":"Main",`, ``), "catalog", "attributes.name", []string{"is required"}},
@@ -109,7 +139,7 @@ func errorCases() []errorCase {
 		{"an unknown member of an attribute", storetest.ChangedShopLine("product", "frame", `"sku"`, `"skew":"red","sku"`), "product", "attributes.skew", []string{"is not a known member"}},
 		{"an unknown member in a list", storetest.ChangedShopLine("product", "easel", `"description":"Soft"`, `"describtion":"Soft"`), "product", "attributes.variations.0.options.1.describtion", []string{"is not a known member"}},
 		{"an unknown member in a map", storetest.ChangedShopLine("product-price", "vip-anvil", `"amount"`, `"sum":1,"amount"`), "product-price", "attributes.currencies.USD.sum", []string{"is not a known member"}},
-		{"an unknown type", `{"type":"prodcut","id":"a"}`, "prodcut", "type", []string{"must be one of api_client, catalog", "product-price", `got "prodcut"`}},
+		{"an unknown type", `{"type":"prodcut","id":"a"}`, "prodcut", "type", []string{"must be one of api_client, attribute, catalog", "product-price", `got "prodcut"`}},
 		{"no type", `{"id":"a"}`, "", "type", []string{"must be one of"}},
 		// Ids and times.
 		{"an id with a space", storetest.ChangedShopLine("product", "frame", `"id":"frame"`, `"id":"a frame"`), "product", "id", []string{"1 to 64", `got "a frame"`}},

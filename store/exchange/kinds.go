@@ -14,7 +14,7 @@ import (
 
 // allKinds are all kinds, in the order of an export.
 var allKinds = []authoring.Kind{
-	settings.SettingsKind, catalog.FileKind, catalog.ProductKind,
+	settings.SettingsKind, catalog.FileKind, catalog.AttributeKind, catalog.ProductKind,
 	catalog.HierarchyKind, catalog.NodeKind,
 	catalog.PricebookKind, catalog.PriceKind, catalog.ModifierKind,
 	catalog.CatalogKind, catalog.RuleKind,

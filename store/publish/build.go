@@ -53,6 +53,9 @@ type builtProduct struct {
 	fileIDs []string // of its files that exist
 	missing []string // and of those that do not
 	node    int32    // by blockNode
+
+	options    []string // by segment.NamedValue
+	attributes builtAttributes
 }
 
 // build builds the products from start until just before end of the order, on all
@@ -101,7 +104,9 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 				b.missing = append(b.missing, id)
 			}
 		}
-		b.words, b.nameKey = source.Words(), p.collation.Key(source.Attributes.Name)
+		b.options, b.attributes = p.optionsOf(&l.Variants, children, sources), p.attributesOf(source)
+		b.stored.Attributes = b.attributes.stored
+		b.words, b.nameKey = source.Words(b.attributes.searchable), p.collation.Key(source.Attributes.Name)
 		for _, language := range source.DocumentLanguages() {
 			b.stored.Documents[language] = source.Document(language, made.Locale, l)
 		}

@@ -25,7 +25,7 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 	if before.Format != now.Format || before.Locale != now.Locale || !slices.Equal(before.Locales, now.Locales) || len(w.differing) > maxDiffering {
 		w.changes.AddEverything()
 	} else {
-		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedLists} {
+		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedLists, w.changedAttributes} {
 			if err := find(ctx); err != nil {
 				return err
 			}

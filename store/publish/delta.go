@@ -27,7 +27,7 @@ func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, local
 		return ignoreNotFound(err)
 	}
 	changes, complete, err := authoring.ChangedSince(ctx, p.in, base.Revision)
-	if err != nil || !complete || len(changes["price_modifier"]) > 0 || slices.Contains(changes["catalog"], base.CatalogID) {
+	if err != nil || !complete || len(changes["price_modifier"])+len(changes["attribute"]) > 0 || slices.Contains(changes["catalog"], base.CatalogID) {
 		return err
 	}
 	for _, ranked := range p.ranked {

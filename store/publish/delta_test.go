@@ -101,7 +101,7 @@ func (c *randomShop) name() string {
 // step makes one random change.
 func (c *randomShop) step(t require.TestingT) {
 	ctx, id, node := context.Background(), c.product(), c.node()
-	kind := c.IntN(24)
+	kind := c.IntN(25)
 	c.done = append(c.done, fmt.Sprint(kind, " ", id, " ", node))
 	onProduct := func(change func(attributes, relationships map[string]any)) { c.write(t, "product", id, change) }
 	switch kind {
@@ -178,6 +178,10 @@ func (c *randomShop) step(t require.TestingT) {
 		if err := c.DeleteNode(ctx, storetest.Actor, node); err == nil {
 			c.nodes = slices.DeleteFunc(c.nodes, func(id string) bool { return id == node })
 		}
+	case 21:
+		onProduct(func(a, _ map[string]any) {
+			a["custom_attributes"] = map[string]any{"brand": c.either("Acme", "LG"), "weight": c.IntN(5)}
+		})
 	case 20:
 		// Into another hierarchy, of no catalog for one; what was attached by hand stays or goes with it.
 		resource := c.lines["node/"+c.either("tools", "hand-tools", "paints", "sale", "box")]
@@ -194,11 +198,11 @@ func (c *randomShop) step(t require.TestingT) {
 		if id := resource["id"].(string); !slices.Contains(c.nodes, id) {
 			c.nodes = append(c.nodes, id)
 		}
-	case 21:
-		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"product","id":%q,"deleted":true}`, id))
 	case 22:
-		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"file","id":%q,"deleted":true}`, c.either("photo-1", "photo-3", "photo-4")))
+		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"product","id":%q,"deleted":true}`, id))
 	case 23:
+		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"file","id":%q,"deleted":true}`, c.either("photo-1", "photo-3", "photo-4")))
+	case 24:
 		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"product-price","id":%q,"deleted":true}`, c.either("standard-brush", "price-2", "vip-anvil")))
 	case 19:
 		_, err := c.CurateProducts(ctx, storetest.Actor, node, []string{id})
@@ -280,6 +284,18 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 		require.NoError(t, err)
 		filters = append(filters, release.ProductFilter{Ranges: []store.Range{made}})
 	}
+	within, err := release.NewWithinTerm([]string{"tools", "sale"})
+	require.NoError(t, err)
+	option, err := release.NewOptionTerm("Wood", []string{"Oak", "Pine"})
+	require.NoError(t, err)
+	prices, err := release.NewPriceRange(new("500"), new("99900"))
+	require.NoError(t, err)
+	brand, err := release.NewAttributeCondition("brand", []string{"Acme"}, nil, nil)
+	require.NoError(t, err)
+	weight, err := release.NewAttributeCondition("weight", nil, new("0.5"), new("2"))
+	require.NoError(t, err)
+	filters = append(filters, release.ProductFilter{Terms: []store.Term{within}}, release.ProductFilter{Terms: []store.Term{option}}, release.ProductFilter{Keys: []release.KeyRange{prices}},
+		release.ProductFilter{Attributes: []release.AttributeCondition{brand}}, release.ProductFilter{Attributes: []release.AttributeCondition{weight}})
 	sorts := []store.SortBy{store.SortDefault, store.SortID, store.SortCreatedAt, store.SortUpdatedAt, store.SortName, store.SortPrice, store.SortRelevance}
 	for _, list := range lists {
 		for i, filter := range filters {
@@ -296,6 +312,12 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 			facets, err := v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
 			require.NoError(t, err)
 			say("facet", list, filter, facets)
+			id := strings.TrimPrefix(list, "every")
+			for _, attribute := range []string{release.FacetOptions, release.FacetAttributeValues} {
+				groups, err := v.FacetGroupsOfNodes(ctx, []string{id}, release.FacetGroupQuery{Attribute: attribute, List: release.ProductQuery{Unlisted: list == "every", Filter: filter}})
+				require.NoError(t, err)
+				say("groups", list, groups)
+			}
 		}
 	}
 	products, err := v.ProductsByID(ctx, c.products)
@@ -322,6 +344,11 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 		require.NoError(t, err)
 		for _, edge := range []release.Edge{release.EdgeChildren, release.EdgeComponents} {
 			say(string(edge), id, storetest.ProductIDs(t, v, release.ProductQuery{Edge: edge, Of: id}))
+		}
+		attributes, err := v.AttributesOf(ctx, []*release.Product{product}, nil)
+		require.NoError(t, err)
+		for _, attribute := range attributes[0] {
+			say("attribute", attribute.Label, attribute.Values)
 		}
 		say("product", string(text), product.Tiers(), product.Language(), len(translations[id]))
 		bySKU, err := v.Product(ctx, release.ProductKey{SKU: product.SKU()})

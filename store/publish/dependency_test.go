@@ -112,6 +112,27 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 	reads["facets"] = func(v *release.View) string {
 		return fmt.Sprint(v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{NodeID: "tools"}, First: 10}))
 	}
+	reads["attributes"] = func(v *release.View) string {
+		list, err := v.AttributeDefinitions(ctx)
+		require.NoError(t, err)
+		text := ""
+		for _, a := range list {
+			text += a.Key + a.Label
+		}
+		return text
+	}
+	reads["options and attributes of a list"] = func(v *release.View) string {
+		text := ""
+		for _, attribute := range []string{release.FacetOptions, release.FacetAttributeValues} {
+			text += fmt.Sprint(v.FacetGroupsOfNodes(ctx, []string{""}, release.FacetGroupQuery{Attribute: attribute}))
+		}
+		return text
+	}
+	reads["the products below a node"] = func(v *release.View) string {
+		within, err := release.NewWithinTerm([]string{"tools"})
+		require.NoError(t, err)
+		return page(v.Products(ctx, release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{within}}}))
+	}
 	reads["a filter that names a SKU"] = func(v *release.View) string {
 		search, err := release.NewSearch("NEW")
 		require.NoError(t, err)
@@ -124,6 +145,8 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 func shopChanges() map[string]string {
 	line := storetest.ChangedShopLine
 	return map[string]string{
+		"a label":       line("attribute", "brand", `"label":"Brand"`, `"label":"Maker"`),
+		"a value":       line("product", "chalk", `"brand":"Acme"`, `"brand":"LG"`),
 		"a text":        line("product", "chalk", `"tags":["paint"]`, `"tags":["paint","new"]`),
 		"a name":        line("product", "chalk", `"name":"Chalk"`, `"name":"A new name"`),
 		"a SKU":         line("product", "jar", `"sku":"JAR"`, `"sku":"NEW"`),
@@ -158,7 +181,7 @@ func TestDependenciesOfViews(t *testing.T) {
 				reads, changes := viewReads(t), shopChanges()
 				view := func() *release.View { return storetest.View(t, s, release.ShopperContext{}) }
 				held, all, seen := 0, 0, map[string]bool{}
-				for _, what := range []string{"a text", "a name", "a SKU", "a slug", "a draft", "an order", "a translation", "a child", "a price", "a currency", "a file", "a new file", "a new product",
+				for _, what := range []string{"a label", "a value", "a text", "a name", "a SKU", "a slug", "a draft", "an order", "a translation", "a child", "a price", "a currency", "a file", "a new file", "a new product",
 					"a node", "a new node", "a node that moves", "a product that is left", "a curated order"} {
 					before, made := map[string]string{}, map[string][]*dependency.Dependencies{}
 					for name, read := range reads {

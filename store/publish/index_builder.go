@@ -2,10 +2,8 @@ package publish
 
 import (
 	"encoding/binary"
-	"slices"
 	"strings"
 
-	"portico/store/catalog"
 	"portico/store/index"
 	"portico/store/release/segment"
 )
@@ -33,45 +31,6 @@ func (b *facetBuilder) add(values []string) {
 			b.values = segment.AppendText(b.values, value)
 		}
 		*last = binary.AppendUvarint(*last, uint64(number))
-	}
-}
-
-// priceIndex collects base prices. Products come in order.
-type priceIndex struct {
-	parts    map[string]*pricePart // the current one, by currency
-	complete []pricePart
-}
-
-// pricePart is a chunk of the base prices in a currency.
-type pricePart struct {
-	currency string
-	number   int
-	keys     []int64
-}
-
-// add adds the prices of a product; end is the ordinal after the last.
-func (x *priceIndex) add(ordinal int, offers map[string]*catalog.Offer, end int) {
-	for currency, o := range offers {
-		if o.Base == nil {
-			continue
-		}
-		part := x.parts[currency]
-		if part == nil || part.number != ordinal/segment.ChunkSize {
-			x.finish(currency)
-			part = &pricePart{currency, ordinal / segment.ChunkSize, slices.Repeat([]int64{segment.Unpriced}, min(segment.ChunkSize, end-ordinal/segment.ChunkSize*segment.ChunkSize))}
-			x.parts[currency] = part
-		}
-		part.keys[ordinal%segment.ChunkSize] = o.Base.Minor
-	}
-}
-
-func (x *priceIndex) finish(currency string) {
-	if x.parts == nil {
-		x.parts = map[string]*pricePart{}
-	}
-	if part := x.parts[currency]; part != nil {
-		x.complete = append(x.complete, *part)
-		delete(x.parts, currency)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // facets writes the attributes that products can be counted by.
 func (w *releaseWriter) facets(ctx context.Context) error {
 	first := w.plan.first / segment.ChunkSize
-	for _, attribute := range release.FacetAttributes() {
+	for _, attribute := range append(release.FacetAttributes(), segment.OptionValues, segment.AttributeValues) {
 		b := w.facetOf(attribute)
 		rows := [][]any{{w.release.ID, attribute, segment.DirectoryChunk, append([]byte{}, b.values...)}}
 		for number, body := range b.chunks {
@@ -64,9 +64,20 @@ func (w *releaseWriter) indexProduct(product *builtProduct) {
 			w.facetOf(attribute.Name).add(values)
 		}
 	}
+	for attribute, values := range map[string][]string{segment.OptionValues: product.options, segment.AttributeValues: product.attributes.filterable} {
+		add(attribute, values...)
+		w.facetOf(attribute).add(values)
+	}
 	w.words.add(uint32(product.ordinal), product.words)
 	w.naming.Add(product.nameKey)
-	w.prices.add(product.ordinal, product.offers, w.release.Ordinals)
+	for currency, o := range product.offers {
+		if o.Base != nil {
+			w.prices.add(segment.SortOfPrices(currency), product.ordinal, o.Base.Minor, w.release.Ordinals)
+		}
+	}
+	for sort, order := range product.attributes.orders {
+		w.orders.add(sort, product.ordinal, order, w.release.Ordinals)
+	}
 }
 
 // indexes writes the indexes of the attributes.
@@ -119,14 +130,14 @@ func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 	return flush()
 }
 
-// writePrices writes the complete chunks.
-func (w *releaseWriter) writePrices(ctx context.Context) error {
-	parts := w.prices.complete
-	w.prices.complete = nil
-	return store.Chunked(parts, 128, func(parts []pricePart) error {
+// writeSparse writes the complete chunks of prices and of attributes.
+func (w *releaseWriter) writeSparse(ctx context.Context) error {
+	parts := append(w.prices.complete, w.orders.complete...)
+	w.prices.complete, w.orders.complete = nil, nil
+	return store.Chunked(parts, 128, func(parts []sparsePart) error {
 		rows := make([][]any, len(parts))
 		for i, part := range parts {
-			rows[i] = []any{w.release.ID, segment.ListKeys, string(segment.SortOfPrices(part.currency)), part.number, index.PackKeys(part.keys)}
+			rows[i] = []any{w.release.ID, segment.ListKeys, string(part.sort), part.number, index.PackKeys(part.keys)}
 		}
 		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
 			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
@@ -134,12 +145,14 @@ func (w *releaseWriter) writePrices(ctx context.Context) error {
 	})
 }
 
-// pricesEnd writes the other chunks.
-func (w *releaseWriter) pricesEnd(ctx context.Context) error {
-	for _, currency := range slices.Sorted(maps.Keys(w.prices.parts)) {
-		w.prices.finish(currency)
+// sparseEnd writes the other chunks.
+func (w *releaseWriter) sparseEnd(ctx context.Context) error {
+	for _, keys := range []*sparseKeys{&w.prices, &w.orders} {
+		for _, sort := range slices.Sorted(maps.Keys(keys.parts)) {
+			keys.finish(sort)
+		}
 	}
-	return w.writePrices(ctx)
+	return w.writeSparse(ctx)
 }
 
 // wordChunkSize is the approximate size of a chunk, in bytes.

@@ -102,7 +102,8 @@ type publicationPlan struct {
 	ranked   []catalog.RankedPricebook // the highest priority first
 	tree     *segment.Tree
 
-	modifiers map[string]*catalog.ModifierSource // by name
+	modifiers  map[string]*catalog.ModifierSource // by name
+	attributes segment.Attributes
 
 	files      index.StringList // ids
 	ids        index.StringList // of the products, by handle
@@ -163,12 +164,15 @@ func (p *publicationPlan) isCurrent(ctx context.Context, in db.Session) (bool, e
 	return revision == p.revision, err
 }
 
-// catalog reads the catalog, its modifiers and its nodes.
+// catalog reads the catalog, its modifiers, attributes and nodes.
 func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 	if err := p.readCatalog(ctx, id); err != nil {
 		return err
 	}
 	if err := p.readModifiers(ctx); err != nil {
+		return err
+	}
+	if err := p.readAttributes(ctx); err != nil {
 		return err
 	}
 	var nodes []*segment.CatalogNode

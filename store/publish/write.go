@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/release/segment"
 )
@@ -16,7 +17,8 @@ import (
 // newReleaseWriter returns the writer of a plan.
 func newReleaseWriter(s *PublishService, actor store.Actor, p *publicationPlan, release *segment.Release) *releaseWriter {
 	return &releaseWriter{service: s, actor: actor, plan: p, release: release, blocks: blockBuilder{release: release.ID},
-		index: map[string]*runs{}, facet: map[string]*facetBuilder{}}
+		index: map[string]*runs{}, facet: map[string]*facetBuilder{},
+		prices: sparseKeys{absent: segment.Unpriced}, orders: sparseKeys{absent: catalog.NoOrder}}
 }
 
 // writeAuthored writes what it reads from authored data: the files and products of the plan.
@@ -28,7 +30,7 @@ func (w *releaseWriter) writeAuthored(ctx context.Context, progress PublishProgr
 // reads only releases, which never change, so the snapshot of the plan may have ended.
 func (w *releaseWriter) writeDerived(ctx context.Context) error {
 	w.plan.in = w.service.db.Reader
-	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.pricesEnd, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.lists, w.sortKeys,
+	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.sparseEnd, w.writeAttributes, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.lists, w.sortKeys,
 		w.indexes, w.compare, w.findChanges)
 }
 
@@ -152,7 +154,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 		if err := w.writeBlocks(ctx, false); err != nil {
 			return err
 		}
-		if err := w.writePrices(ctx); err != nil {
+		if err := w.writeSparse(ctx); err != nil {
 			return err
 		}
 		if w.words.size > w.budget() {

@@ -35,7 +35,8 @@ type releaseWriter struct {
 	changes   dependency.Changes // of the release, compared with the served one
 	words     wordIndex
 	facet     map[string]*facetBuilder // by attribute
-	prices    priceIndex
+	prices    sparseKeys               // base prices by currency
+	orders    sparseKeys               // by attribute
 	blocks    blockBuilder
 	naming    index.NameOrder
 	nameKeys  []int64 // sort keys by handle, once all names are known

@@ -45,32 +45,13 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 	if err := store.CheckLimit("first", query.First); err != nil {
 		return nil, err
 	}
-	if err := query.List.Filter.check(); err != nil {
-		return nil, err
-	}
-	v, err := v.follow(ctx, query.List.Page, v.storedList(query.List, query.List.NodeID))
-	if err != nil {
-		return nil, err
-	}
-	v = v.Ahead()
-	layers, err := v.Facets(ctx, query.Attribute)
-	if err != nil {
-		return nil, err
-	}
-	lists, err := v.unsortedLists(ctx, nodeIDs, query.List)
+	counts, err := v.countedOfNodes(ctx, nodeIDs, query.Attribute, query.List)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string][]FacetValue, len(nodeIDs))
-	for _, id := range nodeIDs {
-		if lists[id] == nil {
-			return nil, v.noList(ctx, id)
-		}
-		counts, err := lists[id].facet(ctx, query.Attribute, layers)
-		if err != nil {
-			return nil, err
-		}
-		found[id] = counts.pick(query.Selected, query.First)
+	for id, counted := range counts {
+		found[id] = counted.pick(query.Selected, query.First)
 	}
 	return found, nil
 }
@@ -124,7 +105,7 @@ func (c facetCounts) pick(selected []string, first int) []FacetValue {
 // facet counts an attribute and caches the result, which is the same for all
 // shoppers who see the list.
 func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*segment.Facet) (facetCounts, error) {
-	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedCounts, Name: attribute + " " + o.list.Name + "?" + o.name()}
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedCounts, Name: attribute + " " + o.list.Name + "?" + o.name(), Number: o.epoch}
 	if kept, ok := db.Cached[facetCounts](o.Cache, key); ok {
 		return kept, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -71,6 +72,9 @@ func (h *modelShop) drawQuery(t *rapid.T) release.ProductQuery {
 	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "ranges") {
 		query.Filter.Ranges = append(query.Filter.Ranges, h.drawRange(t))
 	}
+	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "others") {
+		h.drawOther(t, about, &query.Filter)
+	}
 	for range rapid.SampledFrom([]int{0, 0, 0, 1, 1, 2}).Draw(t, "searches") {
 		query.Filter.Searches = append(query.Filter.Searches, h.drawSearch(t, about))
 	}
@@ -98,6 +102,34 @@ func (h *modelShop) drawTerm(t *rapid.T, about *modelProduct) store.Term {
 	term, err := release.NewTerm(attribute, operator, values)
 	require.NoError(t, err)
 	return term
+}
+
+// drawOther adds a condition on the price, options, attributes or nodes.
+func (h *modelShop) drawOther(t *rapid.T, about *modelProduct, filter *release.ProductFilter) {
+	other := h.products[rapid.SampledFrom(h.ids).Draw(t, "other")]
+	switch kind := rapid.SampledFrom([]string{"price", "weight", "option", "attribute", "node"}).Draw(t, "condition"); kind {
+	case "price":
+		low, high := strconv.FormatInt(min(about.price, other.price), 10), strconv.FormatInt(max(about.price, other.price), 10)
+		bounds := rapid.SampledFrom([][2]*string{{&low, &high}, {&low, nil}, {nil, &high}, {&high, &low}}).Draw(t, "bounds")
+		keys, err := release.NewPriceRange(bounds[0], bounds[1])
+		require.NoError(t, err)
+		filter.Keys = append(filter.Keys, keys)
+	case "weight":
+		bound := func(p *modelProduct) *string {
+			if p.weight == nil {
+				return new("1.5")
+			}
+			return new(strconv.FormatFloat(*p.weight, 'g', -1, 64))
+		}
+		bounds := rapid.SampledFrom([][2]*string{{bound(about), bound(other)}, {bound(about), nil}, {nil, bound(about)}}).Draw(t, "bounds")
+		c, err := release.NewAttributeCondition("weight", nil, bounds[0], bounds[1])
+		require.NoError(t, err)
+		filter.Attributes = append(filter.Attributes, c)
+	default:
+		values := slices.Concat(about.values[kind], other.values[kind], []string{"no\x00such value"})
+		some := rapid.SliceOfNDistinct(rapid.SampledFrom(values), 1, min(3, len(store.Unique(values))), rapid.ID[string]).Draw(t, "values")
+		filter.Terms = append(filter.Terms, store.Term{Attribute: kind, Operator: "in", Values: some})
+	}
 }
 
 func (h *modelShop) drawRange(t *rapid.T) store.Range {

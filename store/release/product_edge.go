@@ -44,7 +44,8 @@ func (v *View) orderOfEdge(ctx context.Context, query ProductQuery) (*resultOrde
 // ProductsOfEdge lists what several products refer to, by one query, whose Of
 // does not matter. Without a cursor it takes as many statements as one product.
 func (v *View) ProductsOfEdge(ctx context.Context, ids []string, query ProductQuery) (map[string]*store.Slice[*Product], error) {
-	if err := query.Filter.check(); err != nil {
+	var err error
+	if query.Filter, err = v.resolve(ctx, query.Filter); err != nil {
 		return nil, err
 	}
 	if query.Page.After == nil && query.Page.Before == nil {
@@ -91,7 +92,7 @@ func (v *View) ordersOfEdge(ctx context.Context, ids []string, query ProductQuer
 	if _, err := v.PlacesByID(ctx, referred, componentPlaces(slices.Collect(maps.Values(products)))); err != nil {
 		return nil, err
 	}
-	sort, epoch, err := v.sorting(ctx, query.Sort, store.Page{})
+	sort, epoch, err := v.sorting(ctx, query.Sort, query.Filter, store.Page{})
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,15 @@ package release
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"portico/store"
 	"portico/store/index"
+	"portico/store/release/segment"
 )
 
 // NewTerm returns a term. INVALID for an unknown attribute or operator, for eq
@@ -21,15 +24,122 @@ func NewTerm(attribute, operator string, values []string) (store.Term, error) {
 // valid UTF-8 without NUL.
 func NewSearch(text string) (index.Search, error) { return index.NewSearch(text) }
 
-// ProductFilter keeps the products that every term, range and search keeps.
+// MaxFilterNodes bounds the nodes of a condition.
+const MaxFilterNodes = 100
+
+// NewOptionTerm returns a term that keeps products with one of some options of a variation, by their
+// names in the base language: children by their own options, parents by those of their live children.
+// INVALID for an empty name and for too many values.
+func NewOptionTerm(name string, options []string) (store.Term, error) {
+	path := []string{"filter", "option"}
+	switch {
+	case name == "" || !store.IsStorableText(name):
+		return store.Term{}, store.Invalidf(path, "needs the name of a variation, got %q", store.Abbreviate(name))
+	case len(options) == 0 || len(options) > store.MaxFilterValues:
+		return store.Term{}, store.Invalidf(path, "has %s in %d values; use 1 to %d", store.Abbreviate(name), len(options), store.MaxFilterValues)
+	}
+	term := store.Term{Attribute: segment.OptionValues, Operator: "in"}
+	for _, option := range options {
+		if !store.IsStorableText(option) {
+			return term, store.Invalidf(path, "compares %s with text that contains NUL or invalid UTF-8", store.Abbreviate(name))
+		}
+		term.Values = append(term.Values, segment.NamedValue(name, option))
+	}
+	return term, nil
+}
+
+// NewWithinTerm returns a term that keeps the products attached to one of some nodes or hierarchies, or
+// below. INVALID without an id and for more than MaxFilterNodes.
+func NewWithinTerm(nodeIDs []string) (store.Term, error) {
+	if len(nodeIDs) == 0 || len(nodeIDs) > MaxFilterNodes {
+		return store.Term{}, store.Invalidf([]string{"filter", "node"}, "has %d ids; use 1 to %d", len(nodeIDs), MaxFilterNodes)
+	}
+	return store.Term{Attribute: withinNodes, Operator: "in", Values: nodeIDs}, nil
+}
+
+// withinNodes is the attribute of NewWithinTerm.
+const withinNodes = "node"
+
+// NewAttributeCondition checks a condition. INVALID unless it has either values or a bound, and for too
+// many values.
+func NewAttributeCondition(key string, in []string, gte, lte *string) (AttributeCondition, error) {
+	path := []string{"filter", "attribute"}
+	c := AttributeCondition{key, in, gte, lte}
+	switch {
+	case (in == nil) == (gte == nil && lte == nil):
+		return c, store.Invalidf(path, "must have either in, or gte or lte or both, for %s", store.Abbreviate(key))
+	case in != nil && (len(in) == 0 || len(in) > store.MaxFilterValues):
+		return c, store.Invalidf(path, "has %s in %d values; use 1 to %d", store.Abbreviate(key), len(in), store.MaxFilterValues)
+	}
+	for _, value := range in {
+		if !store.IsStorableText(value) {
+			return c, store.Invalidf(path, "compares %s with text that contains NUL or invalid UTF-8", store.Abbreviate(key))
+		}
+	}
+	return c, nil
+}
+
+// NewPriceRange returns a range that keeps products whose current price in the shopper's currency, sales
+// included, is between two amounts of minor units, in digits; nil is unbounded. INVALID without a bound
+// and for another text.
+func NewPriceRange(gte, lte *string) (KeyRange, error) {
+	keys := KeyRange{Sort: store.SortPrice, High: noBound}
+	path := []string{"filter", "price"}
+	if gte == nil && lte == nil {
+		return keys, store.Invalidf(path, "must have gte or lte or both")
+	}
+	for _, bound := range []struct {
+		name string
+		text *string
+		into *int64
+	}{{"gte", gte, &keys.Low}, {"lte", lte, &keys.High}} {
+		if bound.text == nil {
+			continue
+		}
+		amount, err := strconv.ParseInt(*bound.text, 10, 64)
+		if err != nil || amount < 0 || amount > store.MaxAmount || (*bound.text)[0] == '+' {
+			return keys, store.Invalidf(append(path, bound.name), "must be minor units in digits, 0 to %d, got %q", int64(store.MaxAmount), store.Abbreviate(*bound.text))
+		}
+		*bound.into = amount
+	}
+	return keys, nil
+}
+
+// KeyRange keeps products whose price or attribute has a sort key between two, both inclusive. Products
+// without one have a lower key.
+type KeyRange struct {
+	Sort      store.SortBy // SortPrice, or segment.SortOfAttribute
+	Low, High int64
+}
+
+// noBound is KeyRange.High without a bound.
+const noBound = math.MaxInt64
+
+func (r KeyRange) String() string { return fmt.Sprintf("between(%s,%d,%d)", r.Sort, r.Low, r.High) }
+
+// ProductFilter keeps the products that every condition keeps.
 type ProductFilter struct {
-	Terms    []store.Term
-	Ranges   []store.Range
-	Searches []index.Search // none is Empty
+	Terms      []store.Term
+	Ranges     []store.Range
+	Searches   []index.Search // none is Empty
+	Keys       []KeyRange
+	Attributes []AttributeCondition // until they are resolved
+}
+
+// resolve checks a filter and resolves its conditions on attributes.
+func (v *View) resolve(ctx context.Context, f ProductFilter) (ProductFilter, error) {
+	if err := f.check(); err != nil {
+		return f, err
+	}
+	needsIndex := func(t store.Term) bool { return t.Attribute == segment.OptionValues }
+	if v.Release.Format < segment.FormatOfAttributes && (len(f.Attributes) > 0 || slices.ContainsFunc(f.Terms, needsIndex)) {
+		return f, store.Unprocessablef([]string{"filter"}, "needs a newer release: an older version published the catalog without indexes of options and attributes. Publish it again.")
+	}
+	return v.resolveAttributes(ctx, f)
 }
 
 func (f ProductFilter) check() error {
-	if n := len(f.Terms) + len(f.Ranges) + len(f.Searches); n > store.MaxFilterTerms {
+	if n := len(f.Terms) + len(f.Ranges) + len(f.Searches) + len(f.Keys) + len(f.Attributes); n > store.MaxFilterTerms {
 		return store.Invalidf([]string{"filter"}, "must have at most %d conditions, got %d", store.MaxFilterTerms, n)
 	}
 	for _, r := range f.Ranges {
@@ -44,6 +154,11 @@ func (f ProductFilter) check() error {
 // words.
 func (f ProductFilter) indexed() bool { return len(f.Terms)+len(f.Searches) > 0 }
 
+// byPrice reports whether the filter depends on prices.
+func (f ProductFilter) byPrice() bool {
+	return slices.ContainsFunc(f.Keys, func(r KeyRange) bool { return r.Sort == store.SortPrice })
+}
+
 // byID reports whether the filter has ids. The result is then by last update,
 // without curated products first.
 func (f ProductFilter) byID() bool {
@@ -57,6 +172,9 @@ func (f ProductFilter) String() string {
 	}
 	for _, search := range f.Searches {
 		parts = append(parts, search.String())
+	}
+	for _, keys := range f.Keys {
+		parts = append(parts, keys.String())
 	}
 	return strings.Join(append(parts, store.RangeNames(f.Ranges)...), ":")
 }

@@ -24,11 +24,12 @@ type ProductQuery struct {
 
 // Products lists live products. NOT_FOUND for an unknown node or product.
 func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*Product], error) {
-	if err := query.Filter.check(); err != nil {
+	var err error
+	if query.Filter, err = v.resolve(ctx, query.Filter); err != nil {
 		return nil, err
 	}
 	stored := v.storedList(query, query.NodeID)
-	v, err := v.follow(ctx, query.Page, stored)
+	v, err = v.follow(ctx, query.Page, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*
 	if err != nil {
 		return nil, err
 	}
-	if a.sort, a.epoch, err = v.sorting(ctx, query.Sort, query.Page); err != nil {
+	if a.sort, a.epoch, err = v.sorting(ctx, query.Sort, query.Filter, query.Page); err != nil {
 		return nil, err
 	}
 	total, read, err := a.arrange(ctx)
@@ -59,7 +60,8 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*
 // ProductsOfNodes lists the products of several nodes by one query, whose NodeID
 // does not matter. Without a cursor it takes as many statements as one node.
 func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*store.Slice[*Product], error) {
-	if err := query.Filter.check(); err != nil {
+	var err error
+	if query.Filter, err = v.resolve(ctx, query.Filter); err != nil {
 		return nil, err
 	}
 	if len(nodeIDs) > 1 && query.Page.After == nil && query.Page.Before == nil {
@@ -231,7 +233,7 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 		return nil, err
 	}
 	filter := query.Filter
-	sort, epoch, err := v.sorting(ctx, query.Sort, store.Page{})
+	sort, epoch, err := v.sorting(ctx, query.Sort, query.Filter, store.Page{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,9 @@
 package release_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,6 +29,7 @@ func TestProductLists(t *testing.T) {
 				h.model = h.withLanguages("fr", "zh-Hant")
 				t.Run("random queries match the model", productsMatchModel(&h))
 				t.Run("random facets match the model", facetsMatchModel(&h))
+				t.Run("random groups match the model", groupsMatchModel(&h))
 			})
 			t.Run("random facets match the model", facetsMatchModel(h))
 			t.Run("paging returns each product once", productsPaged(h))
@@ -35,12 +38,13 @@ func TestProductLists(t *testing.T) {
 			t.Run("a cursor belongs to one list, sort and filter", productCursors(h))
 		})
 		t.Run("large shop", func(t *testing.T) {
-			text := storetest.WithoutStock(storetest.GenerateShop(t, storetest.QuickOrFull(1_300, 11_500), 1))
+			text := withOwnAttributes(storetest.WithoutStock(storetest.GenerateShop(t, storetest.QuickOrFull(1_300, 11_500), 1)))
 			h := newModelShop(t, backend, text, storetest.CatalogID(t, text), func(config *shop.Config) { config.WordBytes = storetest.QuickOrFull(1<<16, 1<<19) }) // several segments
 			require.Greater(t, len(h.attached[""]), storetest.QuickOrFull(1_100, 10_100))
 			if backend.Name == "sqlite" || storetest.FullTests() { // positions beyond a chunk are computed, independent of the database
 				t.Run("random queries match the model", productsMatchModel(h))
 				t.Run("random facets match the model", facetsMatchModel(h))
+				t.Run("random groups match the model", groupsMatchModel(h))
 				t.Run("paging returns each product once", productsPaged(h))
 			}
 			t.Run("statements do not depend on the number of products", productStatements(backend, h))
@@ -49,6 +53,19 @@ func TestProductLists(t *testing.T) {
 			t.Run("no read scans a table", readPlans(backend, h))
 		})
 	})
+}
+
+// withOwnAttributes gives products of a shop brands and weights, declared after them.
+func withOwnAttributes(text string) string {
+	var b strings.Builder
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; storetest.LineType(line) == "product" && n%3 > 0 {
+			line = strings.Replace(line, `"attributes":{`, fmt.Sprintf(`"attributes":{"custom_attributes":{"brand":"Brand %d","weight":%v},`, n%7, float64(n%500-100)/8), 1)
+		}
+		b.WriteString(line)
+	}
+	return b.String() + storetest.JoinLines(storetest.ShopLine("attribute", "brand"), storetest.ShopLine("attribute", "weight"))
 }
 
 func productsMatchModel(h *modelShop) func(*testing.T) {

@@ -3,7 +3,10 @@ package release_test
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +16,7 @@ import (
 
 	"portico/store"
 	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/storetest"
 )
 
@@ -34,6 +38,7 @@ type modelProduct struct {
 	created, updated time.Time
 	texts            map[string][]string // searched texts by language: name, SKU, description
 	price            int64               // in minor units; 0 for none
+	weight           *float64            // an attribute of its own
 }
 
 // modelLine is the part of an import line that the model reads.
@@ -51,6 +56,12 @@ type modelLine struct {
 		Components              map[string]struct{ Options []struct{ ID string } }
 		CreatedAt               time.Time `json:"created_at"`
 		UpdatedAt               time.Time `json:"updated_at"`
+		Options                 []string
+		CustomAttributes        map[string]any `json:"custom_attributes"`
+		Variations              []struct {
+			Name    string
+			Options []struct{ ID, Name string }
+		}
 	}
 	Relationships struct {
 		Hierarchy struct{ Data struct{ ID string } }
@@ -79,6 +90,7 @@ func newModel(t require.TestingT, text, catalog string) *model {
 			m.products[l.ID] = &modelProduct{id: l.ID, texts: texts, created: a.CreatedAt, updated: a.UpdatedAt, values: map[string][]string{
 				"id": {l.ID}, "name": {a.Name}, "sku": {a.SKU}, "slug": {a.Slug}, "manufacturer_part_num": {a.ManufacturerPartNum},
 				"upc_ean": {a.UPCEAN}, "tags": a.Tags, "product_types": a.ProductTypes}}
+			m.products[l.ID].own(l.Attributes.CustomAttributes)
 			products = append(products, l)
 		case l.Type == "node":
 			nodes = append(nodes, l)
@@ -91,6 +103,8 @@ func newModel(t require.TestingT, text, catalog string) *model {
 			m.attach(node, hierarchy)
 		}
 	}
+	m.within(nodes, hierarchies)
+	m.options(products)
 	for list := range m.attached {
 		slices.Sort(m.attached[list])
 		m.attached[list] = slices.Compact(m.attached[list])
@@ -105,6 +119,69 @@ func newModel(t require.TestingT, text, catalog string) *model {
 		}
 	}
 	return m
+}
+
+// own sets the values of a product's own attributes.
+func (p *modelProduct) own(values map[string]any) {
+	if weight, has := values["weight"].(float64); has {
+		p.weight = &weight
+	}
+	for key, value := range values {
+		texts, isList := value.([]any)
+		if !isList {
+			texts = []any{value}
+		}
+		for _, text := range texts {
+			if _, hidden := text.(bool); hidden {
+				continue
+			}
+			if text == 0.0 {
+				text = 0 // not -0
+			}
+			p.values["attribute"] = append(p.values["attribute"], segment.NamedValue(key, fmt.Sprint(text)))
+		}
+	}
+}
+
+// within sets which nodes have a product, or have it below.
+func (m *model) within(nodes []modelLine, hierarchies []string) {
+	above := map[string]string{}
+	for _, node := range nodes {
+		above[node.ID] = cmp.Or(node.Relationships.Parent.Data.ID, node.Relationships.Hierarchy.Data.ID)
+	}
+	for _, node := range nodes {
+		if !slices.Contains(hierarchies, node.Relationships.Hierarchy.Data.ID) {
+			continue
+		}
+		for _, ref := range node.Relationships.Products.Data {
+			for up := node.ID; up != "" && m.products[ref.ID] != nil; up = above[up] {
+				m.products[ref.ID].values["node"] = append(m.products[ref.ID].values["node"], up)
+			}
+		}
+	}
+}
+
+// options sets the options of children, and of their parents.
+func (m *model) options(products []modelLine) {
+	byID := map[string]modelLine{}
+	for _, product := range products {
+		byID[product.ID] = product
+	}
+	for _, child := range products {
+		parent, live := byID[child.Relationships.Parent.Data.ID]
+		if !live {
+			continue
+		}
+		for _, variation := range parent.Attributes.Variations {
+			for _, option := range variation.Options {
+				if slices.Contains(child.Attributes.Options, option.ID) {
+					for _, id := range []string{child.ID, parent.ID} {
+						m.products[id].values["option"] = append(m.products[id].values["option"], segment.NamedValue(variation.Name, option.Name))
+					}
+				}
+			}
+		}
+	}
 }
 
 // related adds parents, children and components of products, and those of these.
@@ -180,6 +257,23 @@ func (m *model) list(query release.ProductQuery) []*modelProduct {
 func (p *modelProduct) fits(filter release.ProductFilter) bool {
 	for _, term := range filter.Terms {
 		if !slices.ContainsFunc(p.values[term.Attribute], func(value string) bool { return value != "" && slices.Contains(term.Values, value) }) {
+			return false
+		}
+	}
+	for _, keys := range filter.Keys {
+		if p.price == 0 || p.price < keys.Low || p.price > keys.High {
+			return false
+		}
+	}
+	for _, c := range filter.Attributes {
+		bound := func(text *string, without float64) float64 {
+			if text == nil {
+				return without
+			}
+			n, _ := strconv.ParseFloat(*text, 64)
+			return n
+		}
+		if p.weight == nil || *p.weight < bound(c.Gte, math.Inf(-1)) || *p.weight > bound(c.Lte, math.Inf(1)) {
 			return false
 		}
 	}

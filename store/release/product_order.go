@@ -99,11 +99,11 @@ func intersectOrdered(list []uint32, sorted index.Ordinals) index.Ordinals {
 	return both
 }
 
-// sorting returns how to sort a list and, by price, in which epoch: that of the
+// sorting returns how to sort a list and, if it is sorted or filtered by price, in which epoch: that of the
 // cursor, so that a sale that starts or ends moves no product between the pages
 // of a client, else the current one. In a currency without prices it sorts by id.
-func (v *View) sorting(ctx context.Context, sort store.Sort, page store.Page) (store.Sort, int, error) {
-	if sort.By != store.SortPrice {
+func (v *View) sorting(ctx context.Context, sort store.Sort, filter ProductFilter, page store.Page) (store.Sort, int, error) {
+	if sort.By != store.SortPrice && !filter.byPrice() {
 		return sort, 0, nil
 	}
 	prices, err := v.Prices(ctx, v.Currency)
@@ -122,7 +122,7 @@ func (v *View) sorting(ctx context.Context, sort store.Sort, page store.Page) (s
 		}
 		epoch, given = c.Epoch, true
 	}
-	if prices.None() {
+	if sort.By == store.SortPrice && prices.None() {
 		sort.By = store.SortID
 	}
 	return sort, epoch, nil

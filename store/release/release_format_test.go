@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 8
-	formatSum   = "bf7ee5fd962294172668ec717f3f64016d98c9d4f2f4cbb49c9e06742486123e"
+	formatOfSum = 9
+	formatSum   = "114fb6f1d36b3c4fc9e7dda74fb2dac214bcc35de97db70d3c3c7d68b728bda9"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sort"
+	"strings"
 
 	"portico/store"
 	"portico/store/db"
@@ -19,7 +20,7 @@ type resultOrder struct {
 	named  index.Ordinals // all products of a list that the release does not store; else nil
 	filter ProductFilter
 	sort   store.Sort
-	epoch  int // of the prices, when sorted by price
+	epoch  int // of the prices, when sorted or filtered by price
 }
 
 // readPositions returns the products from position start until just before end.
@@ -42,7 +43,7 @@ func (o *resultOrder) arrange(ctx context.Context) (total int, read readPosition
 // computed reports whether the result has to be computed, because the filter
 // has more than bounds of the sort key, or the order is not stored.
 func (o *resultOrder) computed() bool {
-	return o.named != nil || o.filter.indexed() || o.sort.By == store.SortRelevance || o.sort.By == store.SortPrice ||
+	return o.named != nil || o.filter.indexed() || len(o.filter.Keys) > 0 || o.sort.By == store.SortRelevance || o.sort.By == store.SortPrice ||
 		slices.ContainsFunc(o.filter.Ranges, func(r store.Range) bool { return o.sort.By == store.SortDefault || r.Attribute != o.sort.By })
 }
 
@@ -55,7 +56,7 @@ func (o *resultOrder) name() string {
 	if len(o.filter.Searches) > 0 {
 		name = o.SearchName(name)
 	}
-	if o.sort.By == store.SortPrice {
+	if o.sort.By == store.SortPrice || o.filter.byPrice() {
 		name += "$" + o.Currency
 	}
 	return name
@@ -152,7 +153,7 @@ func (o *resultOrder) record() {
 	for _, term := range o.filter.Terms {
 		o.ReadValues(term.Attribute, term.Values)
 	}
-	if len(o.filter.Searches)+len(o.filter.Ranges) > 0 || o.sort.By == store.SortPrice || o.sort.By == store.SortRelevance {
+	if len(o.filter.Searches)+len(o.filter.Ranges)+len(o.filter.Keys) > 0 || o.sort.By == store.SortPrice || o.sort.By == store.SortRelevance {
 		o.Reads.Add(segment.AnyProduct)
 	}
 }
@@ -171,7 +172,7 @@ func (o *resultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 	terms := make([]index.Posting, len(o.filter.Terms))
 	for i, term := range o.filter.Terms {
 		var err error
-		if terms[i], err = o.Matching(ctx, term); err != nil {
+		if terms[i], err = o.matching(ctx, term); err != nil {
 			return nil, err
 		}
 	}
@@ -204,8 +205,26 @@ func (o *resultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 	return members.Filter(found), err
 }
 
+// matching returns the products that a term keeps.
+func (o *resultOrder) matching(ctx context.Context, term store.Term) (index.Posting, error) {
+	if term.Attribute != withinNodes {
+		return o.Matching(ctx, term)
+	}
+	members, err := o.inNodes(ctx, term.Values)
+	return index.Posting{Ordinals: members}, err
+}
+
 // within removes the products outside a range.
 func (o *resultOrder) within(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
+	for _, r := range o.filter.Keys {
+		keys, err := o.sparseKeys(ctx, r.Sort)
+		if err != nil {
+			return nil, err
+		}
+		found = slices.DeleteFunc(found, func(place uint32) bool {
+			return int(place) >= len(keys) || keys[place] < r.Low || keys[place] > r.High
+		})
+	}
 	for _, r := range o.filter.Ranges {
 		i, err := o.interval(ctx, r)
 		if err != nil {
@@ -217,5 +236,64 @@ func (o *resultOrder) within(ctx context.Context, found index.Ordinals) (index.O
 		}
 		found = slices.DeleteFunc(found, func(place uint32) bool { return !i.holds(keys.At(place)) })
 	}
+	return found, nil
+}
+
+// sparseKeys returns the current prices, or the values of an attribute, by ordinal.
+func (o *resultOrder) sparseKeys(ctx context.Context, by store.SortBy) ([]int64, error) {
+	if by == store.SortPrice {
+		return o.Amounts(ctx, o.Currency, o.epoch)
+	}
+	return o.Orders(ctx, segment.AttributeOfSort(by))
+}
+
+// inNodes returns the products attached to one of some nodes or hierarchies, or below, by ordinal. Unknown
+// nodes have none.
+func (v *View) inNodes(ctx context.Context, ids []string) (index.Ordinals, error) {
+	v.Reads.Add(segment.AnyProduct)
+	v.Reads.Add(segment.AnyNode)
+	key := db.CacheKey{Release: v.Release.CacheIdentity(), Kind: cachedWithin, Name: strings.Join(ids, " ")}
+	if kept, ok := db.Cached[index.Ordinals](v.Cache, key); ok {
+		return kept, nil
+	}
+	tree, err := v.Tree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	below := tree.Below(ids)
+	names := make([]string, len(below))
+	for i, node := range below {
+		names[i] = segment.ListOfNode(node.ID)
+	}
+	v = v.Ahead()
+	heads, err := v.ListHeads(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	lists, total := map[string]*resultOrder{}, 0
+	for name, head := range heads {
+		if head != nil {
+			lists[name] = &resultOrder{View: v, list: segment.List{Reader: &v.Reader, Name: name, Head: head}}
+			total += head.Total
+		}
+	}
+	if err := store.Charge(ctx, countedWork*total); err != nil {
+		return nil, err
+	}
+	if err := v.wholeAhead(ctx, lists, store.SortDefault); err != nil {
+		return nil, err
+	}
+	set := index.NewOrdinalSet(v.Release.Ordinals)
+	for _, a := range lists {
+		members, err := a.list.Members(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, place := range members {
+			set.Add(place)
+		}
+	}
+	found := set.List()
+	v.Cache.Set(key, found)
 	return found, nil
 }

@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"portico/store/index"
 	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/storetest"
 )
 
@@ -159,6 +161,39 @@ func facetsMatchModel(h *modelShop) func(*testing.T) {
 			got, err := v.Facet(t.Context(), query)
 			require.NoError(t, err)
 			require.Equal(t, h.count(query), got)
+		})
+	}
+}
+
+// groupsMatchModel compares groups of options and attributes, and prices, of random lists with the model.
+func groupsMatchModel(h *modelShop) func(*testing.T) {
+	return func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			v := storetest.View(t, h.Store, h.shopper())
+			query := release.FacetGroupQuery{Attribute: rapid.SampledFrom([]string{release.FacetOptions, release.FacetAttributeValues}).Draw(t, "attribute"), List: h.drawQuery(t)}
+			id := cmp.Or(query.List.Of, query.List.NodeID)
+			groups, err := v.FacetGroupsOfNodes(t.Context(), []string{id}, query)
+			require.NoError(t, err)
+			got := []release.FacetValue{}
+			for _, group := range groups[id] {
+				for _, value := range group.Values {
+					got = append(got, release.FacetValue{Value: segment.NamedValue(group.Name, value.Value), Count: value.Count})
+				}
+			}
+			require.ElementsMatch(t, h.count(release.FacetQuery{Attribute: query.Attribute, List: query.List, First: math.MaxInt}), got)
+			want := release.PriceRange{Min: math.MaxInt64}
+			for _, product := range h.list(query.List) {
+				if product.price > 0 {
+					want.Min, want.Max = min(want.Min, product.price), max(want.Max, product.price)
+				}
+			}
+			prices, err := v.PriceRangeOfNodes(t.Context(), []string{id}, query.List)
+			require.NoError(t, err)
+			if want.Max == 0 {
+				require.Nil(t, prices[id])
+			} else {
+				require.Equal(t, &want, prices[id])
+			}
 		})
 	}
 }

@@ -32,6 +32,8 @@ type storedProduct struct {
 	document   *productDocument // the decoded body
 	damage     error
 
+	attributes string // StoredProduct.Attributes
+
 	fileTexts   string // StoredProduct.Files
 	filesOnce   sync.Once
 	files       []*catalog.File // the parsed fileTexts
@@ -42,7 +44,9 @@ type storedProduct struct {
 	refsDamage error
 }
 
-func (p *storedProduct) Size() int { return 3*len(p.body) + 2*len(p.fileTexts) + 4*len(p.placed) + 600 }
+func (p *storedProduct) Size() int {
+	return 3*len(p.body) + len(p.attributes) + 2*len(p.fileTexts) + 4*len(p.placed) + 600
+}
 
 // newStoredProduct joins a document with the members that depend on the
 // release, the currency and the nodes.
@@ -55,7 +59,7 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
 	p := &storedProduct{id: stored.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, placed: stored.Components, language: stored.Language,
-		quote: quote, fileTexts: strings.Clone(stored.Files)}
+		quote: quote, attributes: strings.Clone(stored.Attributes), fileTexts: strings.Clone(stored.Files)}
 	dst := make([]byte, 0, len(stored.Document)+len(stored.Crumbs)+1024) // room for the members below, about 850 bytes with prices
 	dst = append(dst, attributes...)
 	p.published = len(dst)

@@ -11,6 +11,30 @@ import (
 	"github.com/Khan/genqlient/graphql"
 )
 
+// Condition on an attribute of the merchant's own: either `in`, or `gte` or `lte` or both.
+type AttributeFilter struct {
+	// Key of a filterable attribute: `brand`.
+	Key string `json:"key"`
+	// Values, 1 to 1000: one must match. A list matches by one of its texts. Numbers, dates and booleans are written as text: `2.5`, `2026-05-01`, `true`.
+	In []string `json:"in"`
+	// Lowest number or date, inclusive: `2.5`, `2026-05-01`.
+	Gte *string `json:"gte"`
+	// Highest number or date, inclusive.
+	Lte *string `json:"lte"`
+}
+
+// GetKey returns AttributeFilter.Key, and is useful for accessing the field via an interface.
+func (v *AttributeFilter) GetKey() string { return v.Key }
+
+// GetIn returns AttributeFilter.In, and is useful for accessing the field via an interface.
+func (v *AttributeFilter) GetIn() []string { return v.In }
+
+// GetGte returns AttributeFilter.Gte, and is useful for accessing the field via an interface.
+func (v *AttributeFilter) GetGte() *string { return v.Gte }
+
+// GetLte returns AttributeFilter.Lte, and is useful for accessing the field via an interface.
+func (v *AttributeFilter) GetLte() *string { return v.Lte }
+
 // The options chosen for a component of a bundle.
 type BundleChoiceInput struct {
 	// The component's key: `drink`.
@@ -192,6 +216,20 @@ func (v *MoneyInput) GetAmount() string { return v.Amount }
 // GetCurrency returns MoneyInput.Currency, and is useful for accessing the field via an interface.
 func (v *MoneyInput) GetCurrency() string { return v.Currency }
 
+// Condition on the options of a variation.
+type OptionFilter struct {
+	// Name of the variation in the base language: `size`.
+	Name string `json:"name"`
+	// Names of options in the base language, 1 to 1000: one must match. Compared byte by byte.
+	In []string `json:"in"`
+}
+
+// GetName returns OptionFilter.Name, and is useful for accessing the field via an interface.
+func (v *OptionFilter) GetName() string { return v.Name }
+
+// GetIn returns OptionFilter.In, and is useful for accessing the field via an interface.
+func (v *OptionFilter) GetIn() []string { return v.In }
+
 // Sort direction.
 type OrderDirection string
 
@@ -207,7 +245,21 @@ var AllOrderDirection = []OrderDirection{
 	OrderDirectionDesc,
 }
 
-// Which products to return. All conditions must hold, at most 10. The attributes and operators are those of the REST filter, and `search`.
+// Bounds on a price, both inclusive. Without a bound, everything matches.
+type PriceBounds struct {
+	// Lowest price. Minor units, in digits: `5000` is 50.00 USD.
+	Gte *string `json:"gte"`
+	// Highest price. Minor units, in digits: `10000` is 100.00 USD.
+	Lte *string `json:"lte"`
+}
+
+// GetGte returns PriceBounds.Gte, and is useful for accessing the field via an interface.
+func (v *PriceBounds) GetGte() *string { return v.Gte }
+
+// GetLte returns PriceBounds.Lte, and is useful for accessing the field via an interface.
+func (v *PriceBounds) GetLte() *string { return v.Lte }
+
+// Which products to return. All conditions must hold, at most 10. The text attributes and their operators are those of the REST filter.
 type ProductFilter struct {
 	// Search words, as a shopper types them: `oak cha`. Every word must be in the SKU, or in the name or
 	// description in the base language or one of the shopper's. Case and accents do not count. The last
@@ -234,6 +286,17 @@ type ProductFilter struct {
 	ProductTypes *TextFilter `json:"productTypes"`
 	// By tag: one of the product's tags must match.
 	Tags *TextFilter `json:"tags"`
+	// By the current price in the shopper's currency, sales included, as `orderBy: {field: PRICE}` sorts by it.
+	// Products without a price do not match.
+	Price *PriceBounds `json:"price"`
+	// By options of variations: `[{name: "size", in: ["M"]}]`. A child matches by its own options, a parent by
+	// those of its live children. Each condition must hold.
+	Option []OptionFilter `json:"option"`
+	// By attributes of the merchant's own: `[{key: "brand", in: ["LG"]}, {key: "weight", lte: "2.5"}]`. Each
+	// condition must hold. Only attributes that are `filterable`.
+	Attribute []AttributeFilter `json:"attribute"`
+	// By nodes or hierarchies, 1 to 100: products attached to one of them, or to a node below.
+	Node *IDFilter `json:"node"`
 	// Bounds on a sort key.
 	Bounds *ListBounds `json:"bounds"`
 	// More filters that must hold too, for example to require two tags.
@@ -269,6 +332,18 @@ func (v *ProductFilter) GetProductTypes() *TextFilter { return v.ProductTypes }
 
 // GetTags returns ProductFilter.Tags, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetTags() *TextFilter { return v.Tags }
+
+// GetPrice returns ProductFilter.Price, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetPrice() *PriceBounds { return v.Price }
+
+// GetOption returns ProductFilter.Option, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetOption() []OptionFilter { return v.Option }
+
+// GetAttribute returns ProductFilter.Attribute, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetAttribute() []AttributeFilter { return v.Attribute }
+
+// GetNode returns ProductFilter.Node, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetNode() *IDFilter { return v.Node }
 
 // GetBounds returns ProductFilter.Bounds, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetBounds() *ListBounds { return v.Bounds }

@@ -31,8 +31,8 @@ import (
 // the base language) and its compressed section. The common section holds three texts for each product:
 // its row, its breadcrumbs, and its files as texts. A section of a language holds the documents, "" for
 // a product that is not translated. The row is the id, "@" and PublishedAt if it is not the release's,
-// "+" and the ordinals of the components if there are some, as in "+7 12" (since format 8), and what the
-// product costs (price.OfferLines), each on lines of its own.
+// "+" and the ordinals of the components if there are some, as in "+7 12" (since format 8), "~" and the
+// JSON of its own attributes by key if it has some (since format 9), and what the product costs (price.OfferLines), each on lines of its own.
 
 // BlockProducts is the number of products that a block holds at most.
 const BlockProducts = 4
@@ -58,6 +58,7 @@ type BlockProduct struct {
 	ID          string
 	PublishedAt int64    // 0 is with the release
 	Components  []uint32 // ordinals, in the order of the documents; nil if one is not known
+	Attributes  []byte   // values of its own attributes by key, as JSON without line breaks; nil for none
 	Offers      string   // by SetOffers
 	Crumbs      []byte
 	Files       []byte            // the JSON of its files, by AppendText
@@ -76,6 +77,7 @@ func (p *BlockProduct) Version() int64 {
 		hash.Write(binary.AppendUvarint(nil, uint64(len(text))))
 		hash.Write(text)
 	}
+	add(p.Attributes)
 	add([]byte(p.Offers))
 	add(p.Crumbs)
 	for _, language := range slices.Sorted(maps.Keys(p.Documents)) {
@@ -85,10 +87,11 @@ func (p *BlockProduct) Version() int64 {
 	return max(1, int64(binary.LittleEndian.Uint64(hash.Sum(nil))>>1))
 }
 
-// The first bytes of the lines of PublishedAt and Components.
+// The first bytes of the lines of PublishedAt, Components and Attributes.
 const (
 	publishedLine  = "@"
 	componentsLine = "+"
+	attributesLine = "~"
 )
 
 func (p *BlockProduct) row() string {
@@ -103,12 +106,16 @@ func (p *BlockProduct) row() string {
 			components = append(components, '\n')
 		}
 	}
-	return p.ID + "\n" + published + string(components) + p.Offers
+	attributes := ""
+	if len(p.Attributes) > 0 {
+		attributes = attributesLine + string(p.Attributes) + "\n"
+	}
+	return p.ID + "\n" + published + string(components) + attributes + p.Offers
 }
 
 // Size is the approximate number of bytes of the product before compression.
 func (p *BlockProduct) Size() int {
-	n := len(p.ID) + len(p.Offers) + len(p.Crumbs) + len(p.Files)
+	n := len(p.ID) + len(p.Attributes) + len(p.Offers) + len(p.Crumbs) + len(p.Files)
 	for _, document := range p.Documents {
 		n += len(document)
 	}
@@ -153,6 +160,7 @@ type StoredProduct struct {
 	ID          string   // empty if the release does not have the product
 	PublishedAt int64    // of this version of the product, in microseconds
 	Components  []uint32 // the places that its components had when it was written; nil if they are not known
+	Attributes  string   // JSON of its own attributes by key; empty for none
 	Offers      string   // for price.OfferIn
 	Crumbs      string   // breadcrumbs, as members of meta
 	Language    string   // of the document
@@ -242,6 +250,9 @@ func (r *Reader) readCommon(p *StoredProduct, place uint32, block *productBlock,
 			}
 			p.Components = append(p.Components, uint32(ordinal))
 		}
+	}
+	if line, found := strings.CutPrefix(offers, attributesLine); found {
+		p.Attributes, offers, _ = strings.Cut(line, "\n")
 	}
 	p.Offers = offers
 	return nil

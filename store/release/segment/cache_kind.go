@@ -3,19 +3,22 @@ package segment
 // The kinds of values that readers cache by CacheIdentity. Other packages have
 // kinds too: '#' is price's, 'm' is db's, and release's are in its cache_kind.go.
 const (
-	cachedList    = 'l' // *ListHead, by list
-	cachedChunk   = 'c' // ordinals or keys, by list, sort and chunk
-	cachedMembers = 'j' // OrdinalSet: the products of a list, by list
-	cachedSearch  = 'h' // ordinals, by search and languages
-	cachedIndex   = 'i' // PackedHashes, by attribute and chunk
-	cachedRank    = 'k' // idRank, by operator and id
-	cachedPlace   = 'o' // Place, by product id
-	cachedFile    = 'f' // *catalog.File, by id
-	cachedPrices  = '$' // *Prices by -1, *PriceOrder by epoch; by currency
-	cachedWords   = 'w' // wordChunk by chunk, wordDirectory by -1
-	cachedFacet   = 'v' // *Facet, by attribute
-	cachedTexts   = 'x' // storedTexts: listFiles, listCurrencies
-	cachedTree    = 't' // *Tree
+	cachedList       = 'l' // *ListHead, by list
+	cachedChunk      = 'c' // ordinals or keys, by list, sort and chunk
+	cachedMembers    = 'j' // OrdinalSet: the products of a list, by list
+	cachedSearch     = 'h' // ordinals, by search and languages
+	cachedIndex      = 'i' // PackedHashes, by attribute and chunk
+	cachedRank       = 'k' // idRank, by operator and id
+	cachedPlace      = 'o' // Place, by product id
+	cachedFile       = 'f' // *catalog.File, by id
+	cachedPrices     = '$' // *Prices by -1, *PriceOrder by epoch; by currency
+	cachedWords      = 'w' // wordChunk by chunk, wordDirectory by -1
+	cachedFacet      = 'v' // *Facet, by attribute
+	cachedTexts      = 'x' // storedTexts: listFiles, listCurrencies
+	cachedTree       = 't' // *Tree
+	cachedAttributes = 'b' // Attributes
+	cachedAmounts    = 'e' // amounts, by currency and epoch
+	cachedOrders     = 'r' // Orders, by attribute
 )
 
 // storedTexts are a cached list of texts.

@@ -27,15 +27,14 @@ func (r *Reader) PriceOrder(ctx context.Context, currency string, epoch int) (*P
 	if kept, ok := db.Cached[*PriceOrder](r.Cache, key); ok {
 		return kept, nil
 	}
-	prices, err := r.Prices(ctx, currency)
-	if err != nil {
-		return nil, err
-	}
 	ids, err := r.AllKeys(ctx, store.SortID)
 	if err != nil {
 		return nil, err
 	}
-	amounts := prices.in(min(epoch, prices.LastEpoch()))
+	amounts, err := r.Amounts(ctx, currency, epoch)
+	if err != nil {
+		return nil, err
+	}
 	o := &PriceOrder{ranks: make([]uint32, len(amounts))}
 	order := make([]uint32, len(amounts))
 	for i, amount := range amounts {

@@ -10,7 +10,6 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
-	"portico/store/index"
 )
 
 // Unpriced is the sort key of a product without a price.
@@ -82,6 +81,34 @@ func (p *Prices) in(epoch int) []int64 {
 	return amounts
 }
 
+// amounts are the prices of an epoch, by ordinal.
+type amounts []int64
+
+func (a amounts) Size() int { return 24 + 8*len(a) }
+
+// Amounts returns the prices of all products in a currency and epoch of Prices, by ordinal, in minor
+// units; Unpriced for a product without one. It is nil if no product has a price.
+func (r *Reader) Amounts(ctx context.Context, currency string, epoch int) ([]int64, error) {
+	prices, err := r.Prices(ctx, currency)
+	if err != nil || len(prices.sales) == 0 {
+		return prices.baseOf(), err
+	}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedAmounts, Name: currency, Number: epoch}
+	if kept, ok := db.Cached[amounts](r.Cache, key); ok {
+		return kept, nil
+	}
+	found := amounts(prices.in(min(epoch, prices.LastEpoch())))
+	r.Cache.Set(key, found)
+	return found, nil
+}
+
+func (p *Prices) baseOf() []int64 {
+	if p == nil {
+		return nil
+	}
+	return p.base
+}
+
 // Prices reads the prices of all products in a currency.
 func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	r.Reads.Add(AnyProduct)
@@ -89,22 +116,11 @@ func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	if kept, ok := db.Cached[*Prices](r.Cache, key); ok {
 		return kept, nil
 	}
-	p := &Prices{base: make([]int64, r.Release.Ordinals)}
-	for i := range p.base {
-		p.base[i] = Unpriced
-	}
-	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
-		var body []byte
-		err = rows.Scan(&number, &body)
-		copy(p.base[min(len(p.base), number*ChunkSize):], index.UnpackKeys(body))
-		return number, err
-	}, `
-		SELECT chunk, body FROM release_chunk
-		WHERE release_id IN ($1, $2) AND list = $3 AND sort = $4 AND chunk BETWEEN 0 AND $5 ORDER BY chunk`,
-		append(r.Layers(), ListKeys, string(SortOfPrices(currency)), len(p.base)/ChunkSize)...)
+	base, none, err := r.sparseKeys(ctx, SortOfPrices(currency), Unpriced)
 	if err != nil {
 		return nil, err
 	}
+	p := &Prices{base: base}
 	if p.sales, err = r.saleOffers(ctx, currency, p.base); err != nil {
 		return nil, err
 	}
@@ -118,7 +134,7 @@ func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	if _, err := KeptRelease(ctx, r.db.Reader, r.Release.ID); err != nil {
 		return nil, ErrGone // some chunks may have been deleted
 	}
-	if len(chunks)+len(p.sales) == 0 {
+	if none && len(p.sales) == 0 {
 		p.base = nil // requests for unknown currencies fill no memory
 	}
 	r.Cache.Set(key, p)

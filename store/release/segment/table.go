@@ -25,3 +25,11 @@ func (t table) Owned() string {
 	}
 	return "release_id = $1"
 }
+
+// Owner returns the SQL expression for the release of a row.
+func (t table) Owner() string {
+	if t.Key == "id" {
+		return fmt.Sprintf("id / %d", RowID(1, 0))
+	}
+	return "release_id"
+}

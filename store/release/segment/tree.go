@@ -196,3 +196,25 @@ func Breadcrumbs(nodes []*CatalogNode) []byte {
 	}
 	return store.AppendStrings(dst, "bread_crumb_nodes", ids)
 }
+
+// Below returns the nodes of some ids and all below them, each once. A hierarchy stands for its nodes. It
+// leaves out unknown ids.
+func (t *Tree) Below(ids []string) (found []*CatalogNode) {
+	seen := map[*CatalogNode]bool{}
+	var add func(*CatalogNode)
+	add = func(node *CatalogNode) {
+		if node == nil || seen[node] {
+			return
+		}
+		seen[node] = true
+		if found = append(found, node); node.Kind == KindNode {
+			for _, child := range node.children {
+				add(child)
+			}
+		}
+	}
+	for _, id := range ids {
+		add(t.ByID[id])
+	}
+	return found
+}

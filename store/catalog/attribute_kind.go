@@ -1,0 +1,12 @@
+package catalog
+
+import "portico/store/authoring"
+
+// AttributeKind is the kind of declared attributes.
+var AttributeKind = authoring.Kind{
+	Name: "attribute", Create: func() authoring.Source { return &AttributeSource{} },
+	Write: attributeTable.Write, Export: authoring.ExportBodies("attribute", "id", "sequence", "id"),
+	Published: true,
+}
+
+var attributeTable = authoring.Table{Name: "attribute", Columns: pricebookTable.Columns, Row: authoring.RowInOrder}

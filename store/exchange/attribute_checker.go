@@ -1,0 +1,97 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// attributeChecker checks the attributes of products against their declarations, which may be in the
+// file, before or after the products, or in the store. A declaration in the file wins.
+type attributeChecker struct {
+	declared map[string]decodedLine                       // in the file, by key
+	used     map[catalog.AttributeUse][]attributePosition // up to the number listed
+}
+
+// attributePosition is a product's value in the file.
+type attributePosition struct {
+	line int
+	kind string
+}
+
+func newAttributeChecker() *attributeChecker {
+	return &attributeChecker{declared: map[string]decodedLine{}, used: map[catalog.AttributeUse][]attributePosition{}}
+}
+
+func (c *attributeChecker) add(d decodedLine) {
+	switch source := d.source.(type) {
+	case *catalog.AttributeSource:
+		if len(d.errs) == 0 {
+			c.declared[source.ID] = d
+		}
+	case *catalog.ProductSource:
+		if len(d.errs) > 0 || len(source.Attributes.CustomAttributes) == 0 {
+			return
+		}
+		for _, use := range source.AttributeUses() {
+			if len(c.used[use]) < MaxImportErrors {
+				c.used[use] = append(c.used[use], attributePosition{d.line, d.kind})
+			}
+		}
+	}
+}
+
+// wrong reports values that have no declaration or do not fit it, and declarations that change the type
+// of values.
+func (c *attributeChecker) wrong(ctx context.Context, in db.Session) (list []ImportError, err error) {
+	keys := map[string]bool{}
+	for use := range c.used {
+		keys[use.Key] = true
+	}
+	for key := range c.declared {
+		keys[key] = true
+	}
+	stored, err := db.CollectIn(ctx, in, db.Scalar[[]byte], slices.Sorted(maps.Keys(keys)), `SELECT body FROM attribute WHERE id IN ($in)`)
+	if err != nil {
+		return nil, err
+	}
+	declared := map[string]*catalog.AttributeSource{}
+	for key, d := range c.declared {
+		declared[key] = d.source.(*catalog.AttributeSource)
+	}
+	for _, body := range stored {
+		was := &catalog.AttributeSource{}
+		if err := json.Unmarshal(body, was); err != nil {
+			return nil, err
+		}
+		now := declared[was.ID]
+		if now == nil {
+			declared[was.ID] = was
+		} else if now.Attributes.AttributeType != was.Attributes.AttributeType {
+			list = append(list, ImportError{Line: c.declared[was.ID].line, Type: "attribute", Err: store.Invalidf([]string{"attributes", "attribute_type"},
+				"must stay %s, because products may have such values; declare another attribute", was.Attributes.AttributeType)})
+		}
+	}
+	for use, positions := range c.used {
+		path := []string{"attributes", "custom_attributes", use.Key}
+		var fault *store.Error
+		switch source := declared[use.Key]; {
+		case source == nil:
+			fault = store.Invalidf(path, "is not declared; add a line of the type attribute with the id %q", use.Key)
+		case !source.Fits(use.Shape):
+			fault = store.Invalidf(path, "must be a %s, as its declaration says, got a %s", source.Attributes.AttributeType, use.Shape)
+		default:
+			continue
+		}
+		for _, at := range positions {
+			list = append(list, ImportError{Line: at.line, Type: at.kind, Err: fault})
+		}
+	}
+	slices.SortFunc(list, func(a, b ImportError) int { return a.Line - b.Line })
+	return list, nil
+}

@@ -1,0 +1,29 @@
+package promotion
+
+import "portico/store/db"
+
+const recounted = "Run portico serve: housekeeping counts again once a day."
+
+// Checks are the rules of promotions, their codes and usages.
+var Checks = []db.Check{
+	{
+		Rule: "The codes of each promotion are counted right.",
+		Broken: `
+			SELECT id FROM promotion WHERE codes <> (
+			    SELECT COUNT(*) FROM promotion_code WHERE promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch)`,
+		Advice: recounted,
+	},
+	{
+		Rule: "The usages of each promotion are counted right.",
+		Broken: `
+			SELECT id FROM promotion
+			WHERE (SELECT COALESCE(SUM(usages), 0) FROM code_usage_total WHERE code_usage_total.promotion_number = promotion.number)
+			   <> (SELECT COUNT(*) FROM code_usage WHERE code_usage.promotion_number = promotion.number)`,
+		Advice: recounted,
+	},
+	{
+		Rule:   "Each usage is of a promotion that exists or existed.",
+		Broken: `SELECT reference FROM code_usage WHERE promotion_number NOT IN (SELECT number FROM promotion UNION ALL SELECT number FROM promotion_archive)`,
+		Advice: "Somebody changed the tables by hand. Delete the usages, or restore the last backup.",
+	},
+}

@@ -1,0 +1,137 @@
+package segment
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"math"
+	"strings"
+
+	"portico/internal/dependency"
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// The indexes and facets of options and of attributes of one's own. Their values are made by NamedValue.
+const (
+	OptionValues    = "option"    // by the name of the variation
+	AttributeValues = "attribute" // by the key of the attribute
+)
+
+// NamedValue returns a value of OptionValues or AttributeValues.
+func NamedValue(name, value string) string { return name + NameEnd + value }
+
+// NameEnd ends the name in a NamedValue.
+const NameEnd = "\x00"
+
+// ListAttributes is the name of the list whose only chunk holds the declarations of attributes, as JSON.
+// Only whole releases have it.
+const ListAttributes = "attributes"
+
+// AnyAttribute is the key of the declarations of attributes.
+var AnyAttribute = dependency.NewKey('A', "")
+
+// SortOfAttribute returns the name of the sort keys that hold the values of an attribute, as
+// catalog.AttributeValue.Order. Chunks in which no product has a value are not stored.
+func SortOfAttribute(key string) store.SortBy { return "attribute/" + store.SortBy(key) }
+
+// AttributeOfSort returns the attribute of SortOfAttribute.
+func AttributeOfSort(by store.SortBy) string { return strings.TrimPrefix(string(by), "attribute/") }
+
+// Attributes are the declarations of attributes, in the order of their first import.
+type Attributes []*catalog.AttributeSource
+
+func (a Attributes) Size() int {
+	n := 24
+	for _, attribute := range a {
+		n += 256 + len(attribute.ID) + len(attribute.Attributes.Label)
+		for _, label := range attribute.Attributes.Labels {
+			n += 64 + len(label)
+		}
+	}
+	return n
+}
+
+// Get returns a declaration, or nil.
+func (a Attributes) Get(key string) *catalog.AttributeSource {
+	for _, attribute := range a {
+		if attribute.ID == key {
+			return attribute
+		}
+	}
+	return nil
+}
+
+// Attributes reads the declarations of attributes. Releases of earlier formats have none.
+func (r *Reader) Attributes(ctx context.Context) (Attributes, error) {
+	r.Reads.Add(AnyAttribute)
+	if r.Release.Format < FormatOfAttributes {
+		return nil, nil
+	}
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedAttributes}
+	if kept, ok := db.Cached[Attributes](r.Cache, key); ok {
+		return kept, nil
+	}
+	body, found, err := db.One(ctx, r.session(), db.Scalar[[]byte],
+		`SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = '' AND chunk = 0`, cmp.Or(r.Release.BaseID, r.Release.ID), ListAttributes)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, ErrGone
+	}
+	var attributes Attributes
+	if err := json.Unmarshal(body, &attributes); err != nil {
+		return nil, err
+	}
+	r.Cache.Set(key, attributes)
+	return attributes, nil
+}
+
+// Orders are the values of an attribute by ordinal, catalog.NoOrder for a product without one.
+type Orders []int64
+
+func (o Orders) Size() int { return 24 + 8*len(o) }
+
+// Orders reads the values of an attribute of all products, as catalog.AttributeValue.Order.
+func (r *Reader) Orders(ctx context.Context, attribute string) (Orders, error) {
+	r.Reads.Add(AnyProduct)
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedOrders, Name: attribute}
+	if kept, ok := db.Cached[Orders](r.Cache, key); ok {
+		return kept, nil
+	}
+	orders, _, err := r.sparseKeys(ctx, SortOfAttribute(attribute), math.MinInt64)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := KeptRelease(ctx, r.db.Reader, r.Release.ID); err != nil {
+		return nil, ErrGone // some chunks may have been deleted
+	}
+	r.Cache.Set(key, Orders(orders))
+	return orders, nil
+}
+
+// sparseKeys reads sort keys of all products, of which chunks without any are not stored. Products
+// without one get absent. none is true if there is no chunk at all.
+func (r *Reader) sparseKeys(ctx context.Context, sort store.SortBy, absent int64) (keys []int64, none bool, err error) {
+	keys = make([]int64, r.Release.Ordinals)
+	for i := range keys {
+		keys[i] = absent
+	}
+	chunks, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
+		var body []byte
+		err = rows.Scan(&number, &body)
+		copy(keys[min(len(keys), number*ChunkSize):], index.UnpackKeys(body))
+		return number, err
+	}, `
+		SELECT chunk, body FROM release_chunk
+		WHERE release_id IN ($1, $2) AND list = $3 AND sort = $4 AND chunk BETWEEN 0 AND $5 ORDER BY chunk`,
+		append(r.Layers(), ListKeys, string(sort), len(keys)/ChunkSize)...)
+	return keys, len(chunks) == 0, err
+}
+
+// Languages returns the languages to look for in texts, best first; the base language ends them.
+func (r *Reader) Languages() []string { return r.languages }
