@@ -88,8 +88,8 @@ func (d *lineDecoder) decodeStrictly(line []byte) decodedLine {
 		}
 		return result
 	}
-	if deletion, ok := decodeDeletion(line, head.Type); ok {
-		return deletion
+	if deleting, ok := decodeDeletion(line, head.Type); ok {
+		return deleting
 	}
 	result.source = create()
 	result.warnings = repeatedMembers(line)

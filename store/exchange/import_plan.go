@@ -206,25 +206,3 @@ func (c *memberComparer) compare(member string, before, after json.RawMessage) {
 		c.compare(path, from[name], to[name])
 	}
 }
-
-// lineSplitter is a writer that calls do with each line, without its end.
-type lineSplitter struct {
-	do      func([]byte)
-	partial []byte
-}
-
-func (s *lineSplitter) Write(text []byte) (int, error) {
-	n := len(text)
-	for {
-		line, rest, whole := bytes.Cut(text, []byte("\n"))
-		if !whole {
-			s.partial = append(s.partial, line...)
-			return n, nil
-		}
-		if len(s.partial) > 0 {
-			line = append(s.partial, line...)
-		}
-		s.do(line)
-		s.partial, text = s.partial[:0], rest
-	}
-}

@@ -152,21 +152,6 @@ func (m *lineMerger) stored(ctx context.Context, wanted map[string][]string) (ma
 	return lines, err
 }
 
-// eachStored calls do with the stored resources of a kind; those of only if that is not nil.
-func eachStored(ctx context.Context, in db.Session, kind authoring.Kind, only []string, do func(d decodedLine, line []byte)) error {
-	decoder := newLineDecoder(ImportOptions{})
-	lines := &lineSplitter{do: func(line []byte) {
-		if d := decoder.decode(line); d.source != nil {
-			do(d, line)
-		}
-	}}
-	e := &authoring.Exporter{In: in, Out: bufio.NewWriterSize(lines, 1<<16), Only: only}
-	if err := kind.Export(ctx, e); err != nil {
-		return err
-	}
-	return e.Out.Flush()
-}
-
 // write writes a line, merged if it changes a resource.
 func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[partialLine][]byte) error {
 	end := []byte("\n")
