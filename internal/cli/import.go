@@ -21,6 +21,10 @@ type Import struct {
 	DryRun    bool     `help:"Check everything, and print which resources would be created and which members would change. Nothing is written."`
 	Strict    bool     `help:"Treat warnings as errors: if there is any, nothing is written."`
 	Report    string   `placeholder:"FILE" help:"Write every error and warning to FILE: as CSV if its name ends in .csv, else as NDJSON."`
+	Merge     bool     `help:"Change only the members that a line has: null clears one, objects are merged, lists are replaced. A resource that does not exist must be complete."`
+	Replace   []string `placeholder:"KIND" help:"Delete the resources of this type that the files do not hold; can be repeated. Prints how many first, and needs --yes, or an answer on a terminal, for more than a tenth of them or all."`
+	Yes       bool     `help:"Delete what --replace finds without asking."`
+	Skip      []string `placeholder:"KIND" help:"Leave the lines of this type alone; can be repeated."`
 	NoPublish bool     `help:"Do not publish the catalogs."`
 	Publish   bool     `help:"Publish all catalogs, including those that were rolled back."`
 	Stock     bool     `help:"Overwrite existing stock records, and add new lines to their ledgers. Existing lines of a ledger never change."`
@@ -38,13 +42,14 @@ const importActor store.Actor = "command:import"
 func (*Import) Help() string {
 	return "The command checks all lines first. If one is invalid, it prints the file, line and member of each error, and writes nothing. " +
 		"It warns of likely mistakes, such as a price for an unknown SKU, and imports the lines all the same, unless --strict is set. " +
+		"A line {\"type\": \"product\", \"id\": \"mug\", \"deleted\": true} deletes a resource. " +
 		"Importing a file again changes nothing. An import that was interrupted can be run again.\n\n" +
 		"Existing stock records and settings stay, because the service itself changes them, unless --stock or --settings is set. " +
 		"Shoppers see the old releases until the new ones are published. A catalog that was rolled back stays at its release, unless --publish is set.\n\n" +
 		"The format of the file: portico schema --import. " +
-		jsonHelp(importResult{Resources: map[string]int{"product": 25}, Changed: 25, Warnings: 1, Kept: map[string]int{"stock": 3}, Ignored: map[string]int{},
-			Published: publications{{"catalog-coffee", 1, 24, statePublished}}}) + "\n\nWith --json and --dry-run, before and after are null where a member is absent:\n\n    " + jsonExample(importPlan{Created: map[string]int{"file": 1}, Updated: map[string]int{"product": 1}, Unchanged: map[string]int{"product": 24}, Kept: map[string]int{},
-		Changes: []plannedChange{{"shop.ndjson", 3, "product", "prod-latte", false, []memberChange{{"attributes.name", json.RawMessage(`"Latte"`), json.RawMessage(`"Caffè Latte"`)}}}}})
+		jsonHelp(importResult{Resources: map[string]int{"product": 25}, Changed: 25, Deleted: map[string]int{"node": 1}, Warnings: 1, Kept: map[string]int{"stock": 3}, Skipped: map[string]int{}, Ignored: map[string]int{},
+			Published: publications{{"catalog-coffee", 1, 24, statePublished}}}) + "\n\nWith --json and --dry-run, before and after are null where a member is absent:\n\n    " + jsonExample(importPlan{Created: map[string]int{"file": 1}, Updated: map[string]int{"product": 1}, Unchanged: map[string]int{"product": 24}, Deleted: map[string]int{}, Kept: map[string]int{}, Skipped: map[string]int{},
+		Changes: []plannedChange{{"shop.ndjson", 3, "product", "prod-latte", false, false, []memberChange{{"attributes.name", json.RawMessage(`"Latte"`), json.RawMessage(`"Caffè Latte"`)}}}}})
 }
 
 // Validate checks the input.
@@ -59,6 +64,19 @@ func (c *Import) Validate() error {
 	case len(c.Files) > 0 && c.Generate > 0:
 		return usagef("--generate and files exclude each other. Use one of them")
 	}
+	for _, name := range c.Replace {
+		switch {
+		case !slices.Contains(exchange.DeletableKinds(), name):
+			return usagef("--replace must be one of %s, got %q", strings.Join(exchange.DeletableKinds(), ", "), name)
+		case slices.Contains(c.Skip, name):
+			return usagef("--replace %s and --skip %[1]s exclude each other. Use one of them", name)
+		}
+	}
+	for _, name := range c.Skip {
+		if !slices.Contains(exchange.KindNames(), name) {
+			return usagef("--skip must be one of %s, got %q", strings.Join(exchange.KindNames(), ", "), name)
+		}
+	}
 	if i := slices.Index(c.Files, "-"); i >= 0 && slices.Contains(c.Files[i+1:], "-") {
 		return usagef("- can be used once only, since standard input can be read once")
 	}
@@ -69,8 +87,10 @@ func (c *Import) Validate() error {
 type importResult struct {
 	Resources map[string]int `json:"resources"` // read, by type
 	Changed   int            `json:"changed"`
+	Deleted   map[string]int `json:"deleted"` // by type
 	Warnings  int            `json:"warnings"`
 	Kept      map[string]int `json:"kept"`    // existing ones that were not overwritten, by type
+	Skipped   map[string]int `json:"skipped"` // lines of --skip, by type
 	Ignored   map[string]int `json:"ignored"` // with --lenient, by type, or by type and member
 	Published publications   `json:"published"`
 }
@@ -93,7 +113,9 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	bar := newProgressBar(streams.Err, "importing", in.size(), 2) // one pass to check, one to write
 	var report *exchange.ImportReport
 	err = c.reportFindings(in, func(w *findingWriter) (err error) {
-		report, err = s.Import(ctx, importActor, in.open, c.options(in, bar, w))
+		options := c.options(in, bar, w)
+		options.Confirm = func(list []exchange.Replacement) error { return confirmReplace(streams, list, c.Yes, c.Files) }
+		report, err = s.Import(ctx, importActor, in.open, options)
 		return err
 	})
 	bar.end()
@@ -106,10 +128,12 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	printIgnored(streams.Err, report, in)
 	printWarnings(streams.Err, report, in, c.Report)
 	c.printLine(streams, importSummary(report))
-	if kept := keptSummary(report); kept != "" {
-		c.printLine(streams, kept)
+	for _, summary := range []string{countSummary("deleted", report.Deleted), keptSummary(report), countSummary("skipped", report.Left)} {
+		if summary != "" {
+			c.printLine(streams, summary)
+		}
 	}
-	result := importResult{Resources: report.Resources, Changed: report.Changed, Warnings: report.WarningCount, Kept: withoutZeros(report.Skipped), Ignored: report.IgnoredCount, Published: publications{}}
+	result := importResult{Resources: report.Resources, Changed: report.Changed, Deleted: report.Deleted, Warnings: report.WarningCount, Kept: withoutZeros(report.Skipped), Skipped: report.Left, Ignored: report.IgnoredCount, Published: publications{}}
 	if !c.NoPublish {
 		p := &publisher{Output: c.Output, store: s, actor: importActor, streams: streams, evenIfHeld: c.Publish}
 		if result.Published, err = p.publish(ctx, nil); err != nil {
@@ -120,7 +144,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 }
 
 func (c *Import) options(in input, bar *progressBar, w *findingWriter) exchange.ImportOptions {
-	return exchange.ImportOptions{Lenient: c.Lenient, Strict: c.Strict, Stock: c.Stock, Settings: c.Settings, LineBytes: c.LineBytes, Progress: bar.add, Found: w.found(in)}
+	return exchange.ImportOptions{Lenient: c.Lenient, Strict: c.Strict, Stock: c.Stock, Settings: c.Settings, Merge: c.Merge, Replace: store.Unique(c.Replace), Skip: c.Skip, LineBytes: c.LineBytes, Progress: bar.add, Found: w.found(in)}
 }
 
 func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {
@@ -206,6 +230,14 @@ func keptSummary(report *exchange.ImportReport) string {
 		return ""
 	}
 	return "kept existing: " + joinCounts(report.Skipped) + "; overwrite them with " + strings.Join(store.Unique(flags), " and ")
+}
+
+// countSummary is "deleted 2: 1 file, 1 product"; empty for none.
+func countSummary(verb string, counts map[string]int) string {
+	if sum(counts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %d: %s", verb, sum(counts), joinCounts(counts))
 }
 
 // withoutZeros deletes the counts that are 0.

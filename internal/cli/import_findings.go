@@ -17,11 +17,11 @@ import (
 // finding is an error or a warning of an import, or a change that --dry-run found, as
 // --report writes it.
 type finding struct {
-	Severity string `json:"severity"` // error, warning, create or update
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Type     string `json:"type"`   // of the resource; empty if unknown
-	Member   string `json:"member"` // with dots; empty for the whole line
+	Severity string `json:"severity"` // error, warning, create, update or delete
+	File     string `json:"file"`     // empty if it is about no line
+	Line     int    `json:"line"`     // then 0
+	Type     string `json:"type"`     // of the resource; empty if unknown
+	Member   string `json:"member"`   // with dots; empty for the whole line
 	Message  string `json:"message"`
 }
 
@@ -29,7 +29,7 @@ type finding struct {
 // has read.
 func newFinding(e exchange.ImportError, severity string, in input) finding {
 	f := finding{Severity: severity, Type: e.Type, Member: strings.Join(e.Err.Path, "."), Message: e.Err.Detail}
-	f.File, f.Line = in.position(e.Line)
+	f.File, f.Line = position(in, e.Line)
 	if e.Other > 0 {
 		file, line := in.position(e.Other)
 		f.Message += fmt.Sprintf("; see %s:%d", file, line)
@@ -37,9 +37,25 @@ func newFinding(e exchange.ImportError, severity string, in input) finding {
 	return f
 }
 
+// position returns the file and the line in it of a line; none for line 0.
+func position(in input, line int) (file string, fileLine int) {
+	if line == 0 {
+		return "", 0
+	}
+	return in.position(line)
+}
+
+// place is "FILE:LINE: ", or "--replace: " for what no line names.
+func place(file string, line int) string {
+	if line == 0 {
+		return "--replace: "
+	}
+	return fmt.Sprintf("%s:%d: ", file, line)
+}
+
 // String is FILE:LINE: TYPE: MEMBER MESSAGE.
 func (f finding) String() string {
-	text := fmt.Sprintf("%s:%d: ", f.File, f.Line)
+	text := place(f.File, f.Line)
 	if f.Severity == "warning" {
 		text += "warning: "
 	}

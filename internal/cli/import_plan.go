@@ -17,18 +17,21 @@ type importPlan struct {
 	Created   map[string]int  `json:"created"`
 	Updated   map[string]int  `json:"updated"`
 	Unchanged map[string]int  `json:"unchanged"`
+	Deleted   map[string]int  `json:"deleted"`
 	Kept      map[string]int  `json:"kept"`
+	Skipped   map[string]int  `json:"skipped"`
 	Warnings  int             `json:"warnings"`
 	Changes   []plannedChange `json:"changes"` // the first maxShownChanges
 }
 
-// plannedChange is a resource that would be created or updated.
+// plannedChange is a resource that would be created, updated or deleted.
 type plannedChange struct {
-	File    string         `json:"file"`
-	Line    int            `json:"line"`
+	File    string         `json:"file"` // empty if no line names the resource
+	Line    int            `json:"line"` // then 0
 	Type    string         `json:"type"`
 	ID      string         `json:"id"`
 	Created bool           `json:"created"`
+	Deleted bool           `json:"deleted"`
 	Members []memberChange `json:"members"`
 }
 
@@ -74,7 +77,8 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 	}
 	printIgnored(streams.Err, made.ImportReport, in)
 	printWarnings(streams.Err, made.ImportReport, in, c.Report)
-	result.Created, result.Updated, result.Unchanged, result.Kept, result.Warnings = made.Created, made.Updated, made.Unchanged, withoutZeros(made.Skipped), made.WarningCount
+	result.Created, result.Updated, result.Unchanged = made.Created, made.Updated, made.Unchanged
+	result.Deleted, result.Kept, result.Skipped, result.Warnings = made.Deleted, withoutZeros(made.Skipped), made.Left, made.WarningCount
 	if !c.JSON {
 		result.print(streams.Out, c.Report)
 	}
@@ -82,8 +86,8 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 }
 
 func newPlannedChange(change exchange.PlannedChange, in input) plannedChange {
-	planned := plannedChange{Type: change.Type, ID: change.ID, Created: change.Created, Members: make([]memberChange, len(change.Members))}
-	planned.File, planned.Line = in.position(change.Line)
+	planned := plannedChange{Type: change.Type, ID: change.ID, Created: change.Created, Deleted: change.Deleted, Members: make([]memberChange, len(change.Members))}
+	planned.File, planned.Line = position(in, change.Line)
 	for i, m := range change.Members {
 		planned.Members[i] = memberChange(m)
 	}
@@ -94,11 +98,11 @@ func (p importPlan) print(w io.Writer, report string) {
 	for _, change := range p.Changes[:min(len(p.Changes), maxPrintedChanges)] {
 		fmt.Fprintln(w, change)
 	}
-	printMore(w, sum(p.Created)+sum(p.Updated)-min(len(p.Changes), maxPrintedChanges), report)
+	printMore(w, sum(p.Created)+sum(p.Updated)+sum(p.Deleted)-min(len(p.Changes), maxPrintedChanges), report)
 	for _, part := range []struct {
 		verb   string
 		counts map[string]int
-	}{{"would create", p.Created}, {"would update", p.Updated}, {"unchanged", p.Unchanged}, {"would keep existing", p.Kept}} {
+	}{{"would create", p.Created}, {"would update", p.Updated}, {"would delete", p.Deleted}, {"unchanged", p.Unchanged}, {"would keep existing", p.Kept}, {"would skip", p.Skipped}} {
 		if sum(part.counts) > 0 {
 			fmt.Fprintf(w, "%s: %s\n", part.verb, joinCounts(part.counts))
 		}
@@ -108,6 +112,9 @@ func (p importPlan) print(w io.Writer, report string) {
 
 // String is "shop.ndjson:3: update product mug: attributes.name "A" to "B"".
 func (p plannedChange) String() string {
+	if p.Deleted {
+		return fmt.Sprintf("%sdelete %s %s", place(p.File, p.Line), p.Type, p.ID)
+	}
 	if p.Created {
 		return fmt.Sprintf("%s:%d: create %s %s", p.File, p.Line, p.Type, p.ID)
 	}
@@ -149,6 +156,8 @@ func (w *findingWriter) writePlanned(p plannedChange) {
 	f := finding{Severity: "update", File: p.File, Line: p.Line, Type: p.Type, Message: p.ID}
 	if p.Created {
 		f.Severity = "create"
+	} else if p.Deleted {
+		f.Severity = "delete"
 	}
 	if len(p.Members) == 0 {
 		w.write(f)

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -69,6 +70,9 @@ func TestExitCodes(t *testing.T) {
 		{"codes generate --promotion p --count 1 --codes-client=-1", 2, "--codes-client"},
 		{"serve --keys-client-bytes=-1", 2, "--keys-client and --keys-client-bytes must be 1 or more"},
 		{"serve --streams-connection=-1", 2, "--streams-connection must be 1 or more, or 0 for the default"},
+		{"import x --replace stock", 2, "--replace must be one of file, product, hierarchy"},
+		{"import x --skip shoes", 2, "--skip must be one of settings, file, product"},
+		{"import x --replace file --skip file", 2, "--replace file and --skip file exclude each other"},
 		{"import x --line-bytes=-1", 2, "--line-bytes must be 1 or more, or 0 for the default"},
 		{"serve --read-database-url postgres://db2/shop", 2, "--read-database-url needs PostgreSQL"},
 		{"serve --oidc-audience shop", 2, "--oidc-audience needs --oidc-issuer"},
@@ -226,6 +230,44 @@ func TestInvalidImportWritesNothing(t *testing.T) {
 	}
 	require.NotContains(t, stderr, faulty+":1:")
 	require.Equal(t, before, mustRun(t, append([]string{"export", "-"}, flags...)...))
+}
+
+// TestImportChangesAndDeletes merges, deletes, replaces and skips by the command.
+func TestImportChangesAndDeletes(t *testing.T) {
+	t.Parallel()
+	flags, _ := database(t)
+	directory := t.TempDir()
+	file := func(name string, lines ...string) string {
+		path := filepath.Join(directory, name)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644))
+		return path
+	}
+	run := func(arguments ...string) []string { return append(append([]string{"import"}, arguments...), flags...) }
+	hierarchy := func(id string) string {
+		return fmt.Sprintf(`{"type":"hierarchy","id":%q,"attributes":{"name":"H","slug":"s"}}`, id)
+	}
+	mustRun(t, run(file("all.ndjson", hierarchy("a"), hierarchy("b"), hierarchy("c")))...)
+
+	merged := file("merge.ndjson", `{"type":"hierarchy","id":"a","attributes":{"name":"A"}}`, `{"type":"hierarchy","id":"b","deleted":true}`, `{"type":"file","id":"f"}`)
+	planned := mustRun(t, run("--merge", "--skip", "file", "--dry-run", merged)...)
+	for _, line := range []string{merged + `:1: update hierarchy a: attributes.name "H" to "A"`, merged + ":2: delete hierarchy b",
+		"would update: 1 hierarchy", "would delete: 1 hierarchy", "would skip: 1 file"} {
+		require.Contains(t, planned, line+"\n")
+	}
+	report := filepath.Join(directory, "report.ndjson")
+	require.Contains(t, mustRun(t, run("--merge", "--skip", "file", "--report", report, "--json", merged)...), `"deleted":{"hierarchy":1}`)
+	exported := mustRun(t, append([]string{"export", "-"}, flags...)...)
+	require.Contains(t, exported, `"attributes":{"name":"A","slug":"s"}`)
+	require.NotContains(t, exported, `"id":"b"`)
+
+	one := file("one.ndjson", hierarchy("a"))
+	require.Contains(t, mustRun(t, run("--replace", "hierarchy", "--dry-run", one)...), "--replace: delete hierarchy c\n")
+	code, _, stderr := portico(t, run("--replace", "hierarchy", one)...)
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "--replace hierarchy deletes 1 of 2\n")
+	require.Contains(t, stderr, "Add --yes to delete them")
+	require.Equal(t, exported, mustRun(t, append([]string{"export", "-"}, flags...)...))
+	require.Contains(t, mustRun(t, run("--replace", "hierarchy", "--yes", one)...), "deleted 1: 1 hierarchy\n")
 }
 
 func TestImportLenient(t *testing.T) {

@@ -115,6 +115,21 @@ func (w *Writer) Remove(ctx context.Context, table, noun, id string) error {
 	return err
 }
 
+// RemoveAll deletes rows and returns the ids of those that existed.
+func (w *Writer) RemoveAll(ctx context.Context, table string, ids []string) ([]string, error) {
+	gone, err := db.CollectIn(ctx, w.Session, db.Scalar[string], slices.Sorted(slices.Values(ids)), `DELETE FROM `+table+` WHERE id IN ($in) RETURNING id`)
+	w.Touch(table, gone...)
+	return gone, err
+}
+
+// RemoveRows is the Delete of a kind that has nothing but the rows of a table.
+func RemoveRows(table string) func(context.Context, *Writer, []string) (int, error) {
+	return func(ctx context.Context, w *Writer, ids []string) (int, error) {
+		gone, err := w.RemoveAll(ctx, table, ids)
+		return len(gone), err
+	}
+}
+
 // check returns every error of a source, including references to missing resources. Paths
 // are those of the mutations' inputs.
 func (w *Writer) check(ctx context.Context, src Source) error {

@@ -15,6 +15,23 @@ type Exporter struct {
 	In    db.Session
 	Out   *bufio.Writer
 	Lines int
+	Only  []string // ids of the resources to write, in any order; nil for all
+}
+
+// EachRow calls do with the rows of a table: all of them, in the order of key, or those whose
+// column id is in Only. Kinds that have a few rows may write all of them in any case.
+func EachRow[T any](ctx context.Context, e *Exporter, id, table, columns string, key []string, scan func(*sql.Rows) ([]any, T, error), do func([]T) error) error {
+	if e.Only == nil {
+		return db.EachPage(ctx, e.In, table, columns, key, scan, do)
+	}
+	rows, err := db.CollectIn(ctx, e.In, func(rows *sql.Rows) (T, error) {
+		_, row, err := scan(rows)
+		return row, err
+	}, e.Only, `SELECT `+columns+` FROM `+table+` WHERE `+id+` IN ($in)`)
+	if err != nil {
+		return err
+	}
+	return do(rows)
 }
 
 // Line writes an encoded resource.
@@ -26,10 +43,14 @@ func (e *Exporter) Line(body []byte) error {
 	return e.Out.WriteByte('\n')
 }
 
-// ExportBodies exports a table that stores whole resources.
-func ExportBodies(table string, key ...string) func(context.Context, *Exporter) error {
+// ExportBodies exports a table that stores whole resources, in the order of key, or of the column
+// id.
+func ExportBodies(table, id string, key ...string) func(context.Context, *Exporter) error {
+	if key == nil {
+		key = []string{id}
+	}
 	return func(ctx context.Context, e *Exporter) error {
-		return db.EachPage(ctx, e.In, table, strings.Join(key, ", ")+", body", key, ScanKeyedBody(len(key)), func(bodies [][]byte) error {
+		return EachRow(ctx, e, id, table, strings.Join(key, ", ")+", body", key, ScanKeyedBody(len(key)), func(bodies [][]byte) error {
 			for _, body := range bodies {
 				if err := e.Line(body); err != nil {
 					return err

@@ -12,6 +12,7 @@ type Kind struct {
 	Create func() Source                                                     // returns an empty source
 	Write  func(context.Context, *Writer, []Source) (changed int, err error) // returns the number of new or changed ones
 	Author func(context.Context, *Writer, []Source) (changed int, err error) // like Write, for mutations; nil to use Write
+	Delete func(context.Context, *Writer, []string) (deleted int, err error) // deletes by id; unknown ids are ignored. Nil if an import cannot delete
 	Export func(context.Context, *Exporter) error                            // exports all, in an order that import keeps
 	Whole  *Table                                                            // the table, if it stores the whole source by id, so that equal lines can be skipped
 

@@ -10,13 +10,13 @@ import (
 
 var CatalogKind = authoring.Kind{
 	Name: "catalog", Create: func() authoring.Source { return &CatalogSource{} },
-	Write: writeCatalogs, Export: authoring.ExportBodies("catalog", "sequence", "id"),
+	Write: writeCatalogs, Delete: deleteCatalogs, Export: authoring.ExportBodies("catalog", "id", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
 var RuleKind = authoring.Kind{
 	Name: "catalog_rule", Create: func() authoring.Source { return &RuleSource{} },
-	Write: writeRules, Export: authoring.ExportBodies("catalog_rule", "sequence", "id"),
+	Write: writeRules, Delete: deleteRules, Export: authoring.ExportBodies("catalog_rule", "id", "sequence", "id"),
 }
 
 var catalogTable = authoring.Table{
@@ -42,6 +42,25 @@ func writeCatalogs(ctx context.Context, w *authoring.Writer, sources []authoring
 func writeRules(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
 	return w.Dated(ctx, ruleTable, sources, func(r authoring.Source) string { return r.(*RuleSource).Attributes.CreatedAt })
+}
+
+// deleteCatalogs deletes catalogs. Shoppers no longer get them, and the next sweep deletes their
+// releases.
+func deleteCatalogs(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+	w.Topics = append(w.Topics, db.TopicCatalog)
+	if err := db.ExecIn(ctx, w.Session, ids, `
+		UPDATE release SET superseded_at = `+w.LaterSQL(`CAST($1 AS BIGINT)`)+`
+		WHERE state = $2 AND superseded_at = 0 AND catalog_id IN ($in)`, store.Micros(w.Now), ReleasePublished); err != nil {
+		return 0, err
+	}
+	gone, err := w.RemoveAll(ctx, "catalog", ids)
+	return len(gone), err
+}
+
+func deleteRules(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+	w.Topics = append(w.Topics, db.TopicCatalog)
+	gone, err := w.RemoveAll(ctx, "catalog_rule", ids)
+	return len(gone), err
 }
 
 // The states of a release.

@@ -154,12 +154,7 @@ func (s *CatalogService) DeleteCatalog(ctx context.Context, actor store.Actor, i
 		if len(rules) > 0 {
 			return store.Unprocessablef([]string{"id"}, "is used by the rules %s; delete them or change their catalog first", authoring.ListSome(rules))
 		}
-		if _, err := w.Exec(ctx, `
-			UPDATE release SET superseded_at = `+w.LaterSQL(`CAST($2 AS BIGINT)`)+`
-			WHERE catalog_id = $1 AND state = $3 AND superseded_at = 0`, id, store.Micros(w.Now), ReleasePublished); err != nil {
-			return err
-		}
-		w.Topics = append(w.Topics, db.TopicCatalog)
-		return w.Remove(ctx, "catalog", "catalog", id)
+		_, err = deleteCatalogs(ctx, w, []string{id})
+		return err
 	})
 }

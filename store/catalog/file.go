@@ -128,7 +128,7 @@ func (f *File) Size() int { return 2*len(f.json) + 200 }
 var FileKind = authoring.Kind{
 	Name: "file", Create: func() authoring.Source { return &File{} },
 	Write: fileTable.Write, Export: authoring.ExportBodies("file", "id"),
-	Published: true, Whole: &fileTable,
+	Delete: authoring.RemoveRows("file"), Published: true, Whole: &fileTable,
 }
 
 var fileTable = authoring.Table{Name: "file", Columns: []string{"id", "body"}, Row: authoring.RowWhole}

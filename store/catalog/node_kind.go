@@ -12,7 +12,7 @@ import (
 
 var HierarchyKind = authoring.Kind{
 	Name: "hierarchy", Create: func() authoring.Source { return &hierarchySource{} },
-	Write: hierarchyTable.Write, Export: authoring.ExportBodies("hierarchy", "sequence", "id"),
+	Write: hierarchyTable.Write, Delete: authoring.RemoveRows("hierarchy"), Export: authoring.ExportBodies("hierarchy", "id", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
@@ -20,7 +20,7 @@ var HierarchyKind = authoring.Kind{
 var NodeKind = authoring.Kind{
 	Name: "node", Create: func() authoring.Source { return &NodeSource{} },
 	Write: writeNodes, Export: exportNodes,
-	Author: nodeTable.Write, Published: true, Referred: true,
+	Author: nodeTable.Write, Delete: deleteNodes, Published: true, Referred: true,
 }
 
 // attachBatch is how many products an import attaches or detaches in a transaction; a node
@@ -54,6 +54,47 @@ func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.So
 		}
 	}
 	return changed, nil
+}
+
+// deleteNodes deletes nodes, not their products. A node with more products than attachBatch is
+// deleted by later transactions.
+func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (deleted int, err error) {
+	existing, err := w.Existing(ctx, "node", ids)
+	room := attachBatch
+	for _, id := range ids {
+		if err != nil || !existing[id] {
+			continue
+		}
+		had, err := db.Collect(ctx, w.Session, db.Scalar[string], `SELECT product_id FROM node_product WHERE node_id = $1 ORDER BY attached, product_id`, id)
+		if err != nil {
+			return deleted, err
+		}
+		deleted++
+		if room -= len(had); room < 0 {
+			err = attachLater(ctx, w, id, had, nil)
+			w.Defer(func(ctx context.Context, w *authoring.Writer) error {
+				w.Revised = true
+				return removeNode(ctx, w, id)
+			})
+		} else {
+			err = removeNode(ctx, w, id)
+		}
+		if err != nil {
+			return deleted, err
+		}
+	}
+	return deleted, err
+}
+
+// removeNode deletes a node, and detaches its products.
+func removeNode(ctx context.Context, w *authoring.Writer, id string) error {
+	detached, err := db.Collect(ctx, w.Session, db.Scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
+	if err != nil {
+		return err
+	}
+	w.Touch("product", detached...)
+	_, err = w.RemoveAll(ctx, "node", []string{id})
+	return err
 }
 
 // diffAttached returns which products to detach from a node and which to append, so that it
@@ -170,7 +211,7 @@ var nodeTable = authoring.Table{
 // exportNodes exports nodes with their products.
 func exportNodes(ctx context.Context, e *authoring.Exporter) error {
 	key := []string{"sequence", "id"}
-	return db.EachPage(ctx, e.In, "node", "sequence, id, body", key, authoring.ScanKeyedBody(2), func(bodies [][]byte) error {
+	return authoring.EachRow(ctx, e, "id", "node", "sequence, id, body", key, authoring.ScanKeyedBody(2), func(bodies [][]byte) error {
 		for _, body := range bodies {
 			var node NodeSource
 			if err := json.Unmarshal(body, &node); err != nil {

@@ -141,12 +141,7 @@ func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id s
 			slices.Sort(below)
 			return store.Unprocessablef([]string{"id"}, "has the child nodes %s; delete or move them first", authoring.ListSome(below))
 		}
-		detached, err := db.Collect(ctx, w.Session, db.Scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
-		if err != nil {
-			return err
-		}
-		w.Touch("product", detached...)
-		return w.Remove(ctx, "node", "node", id)
+		return removeNode(ctx, w, id)
 	})
 }
 

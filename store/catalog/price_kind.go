@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"slices"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -10,19 +11,19 @@ import (
 
 var PricebookKind = authoring.Kind{
 	Name: "pricebook", Create: func() authoring.Source { return &pricebookSource{} },
-	Write: pricebookTable.Write, Export: authoring.ExportBodies("pricebook", "sequence", "id"),
+	Write: pricebookTable.Write, Delete: authoring.RemoveRows("pricebook"), Export: authoring.ExportBodies("pricebook", "id", "sequence", "id"),
 	Published: true, Referred: true,
 }
 
 var PriceKind = authoring.Kind{
 	Name: "product-price", Create: func() authoring.Source { return &PriceSource{} },
-	Write: writePrices, Export: authoring.ExportBodies("price", "id"),
+	Write: writePrices, Delete: deletePrices, Export: authoring.ExportBodies("price", "id"),
 	Published: true, Whole: &priceTable,
 }
 
 var ModifierKind = authoring.Kind{
 	Name: "price_modifier", Create: func() authoring.Source { return &ModifierSource{} },
-	Write: modifierTable.Write, Export: authoring.ExportBodies("price_modifier", "sequence", "id"),
+	Write: modifierTable.Write, Delete: authoring.RemoveRows("price_modifier"), Export: authoring.ExportBodies("price_modifier", "id", "sequence", "id"),
 	Published: true,
 }
 
@@ -56,4 +57,10 @@ func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.S
 		w.Touch(priceTable.Name, skus[id]...)
 	}
 	return len(changed), err
+}
+
+func deletePrices(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+	skus, err := db.CollectIn(ctx, w.Session, db.Scalar[string], slices.Sorted(slices.Values(ids)), `DELETE FROM price WHERE id IN ($in) RETURNING sku`)
+	w.Touch(priceTable.Name, skus...)
+	return len(skus), err
 }

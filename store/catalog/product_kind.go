@@ -13,7 +13,17 @@ import (
 var ProductKind = authoring.Kind{
 	Name: "product", Create: func() authoring.Source { return &ProductSource{} },
 	Write: writeProducts, Export: authoring.ExportBodies("product", "id"),
-	Published: true, Whole: &productTable,
+	Delete: deleteProducts, Published: true, Whole: &productTable,
+}
+
+// deleteProducts deletes products. Their stock and its ledger stay, and so do their attachments to
+// nodes and their prices, which count again if the product comes back.
+func deleteProducts(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+	gone, err := w.RemoveAll(ctx, "product", ids)
+	if err != nil {
+		return 0, err
+	}
+	return len(gone), db.ExecIn(ctx, w.Session, gone, `DELETE FROM product_component WHERE product_id IN ($in)`)
 }
 
 // writeProducts writes products and the components of bundles.

@@ -60,26 +60,32 @@ func (r *ImportReport) warn(warning ImportError, options ImportOptions, add func
 // resources are skipped, so repeating an import changes nothing; an import that was killed
 // can be run again.
 //
-// It calls open for each of its two to four passes over the file. The first pass checks
+// It calls open for each of its two to five passes over the file. With ImportOptions.Merge, it writes
+// the merged lines to a temporary file first. The first pass checks
 // every line; on errors nothing is written, and the error is *ImportErrors. It also finds
 // unchanged lines, which later passes skip, and likely mistakes, which it warns of. Memory grows by
-// about 100 bytes a product of the file, for the hashes of its keys.
+// about 100 bytes a product of the file, for the hashes of its keys. Deletions come last.
 func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
-	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
-		return nil, err
-	}
-	decoder := newLineDecoder(options.Lenient)
-	decoder.maxBytes = cmp.Or(options.LineBytes, defaultLineBytes)
-	same := newUnchangedLines()
-	kept, err := newOverwritePolicy(ctx, s, options)
+	c, err := s.checkImport(ctx, actor, open, options)
 	if err != nil {
 		return nil, err
 	}
-	report, err := s.checkImport(ctx, decoder, same, kept, open, options)
-	if err != nil {
-		return nil, err
+	defer c.close()
+	if options.Confirm != nil && len(c.deletions.replaced) > 0 {
+		if err := options.Confirm(c.deletions.replaced); err != nil {
+			return nil, err
+		}
 	}
-	decoder.skip = same.has
+	if err := s.writeLines(ctx, actor, c, options); err != nil {
+		return c.report, err
+	}
+	return c.report, s.deleteAll(ctx, actor, c.deletions, c.report)
+}
+
+// writeLines runs the passes that write resources.
+func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, options ImportOptions) error {
+	report := c.report
+	c.decoder.skip = c.same.has
 	passes := []func(string) bool{func(string) bool { return true }}
 	if slices.ContainsFunc(allKinds, func(k authoring.Kind) bool { return report.Resources[k.Name] > 0 && report.Resources[k.After] > 0 }) {
 		late := func(name string) bool { return kindByName(name).After != "" }
@@ -87,12 +93,12 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 	}
 	most, err := s.linesAtOnce(ctx, options)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, wanted := range passes {
 		var waiting []decodedLine
 		write := func() error {
-			changed, left, err := s.importBatch(ctx, actor, waiting, kept)
+			changed, left, err := s.importBatch(ctx, actor, waiting, c.kept)
 			waiting = nil
 			report.Changed += changed
 			for kind, n := range left {
@@ -100,7 +106,7 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 			}
 			return err
 		}
-		err := eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
+		err := c.eachBatch(ctx, options, func(batch []decodedLine) error {
 			for _, d := range batch {
 				if d.source != nil && wanted(d.kind) {
 					waiting = append(waiting, d)
@@ -115,10 +121,10 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 			err = write()
 		}
 		if err != nil {
-			return report, err
+			return err
 		}
 	}
-	return report, nil
+	return nil
 }
 
 // linesAtOnce returns the least number of lines in a transaction. Ids come in any order, so each row
@@ -132,9 +138,46 @@ func (s *ExchangeService) linesAtOnce(ctx context.Context, options ImportOptions
 	return firstBatches * defaultBatch, nil
 }
 
-// checkImport runs the first pass.
-func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder, same *unchangedLines, kept *overwritePolicy, open func() (io.ReadCloser, error), options ImportOptions) (*ImportReport, error) {
-	report := &ImportReport{Resources: map[string]int{}, Skipped: map[string]int{}, IgnoredCount: map[string]int{}}
+// checkedImport is an import whose lines are valid.
+type checkedImport struct {
+	open      func() (io.ReadCloser, error) // the lines, merged if the import merges
+	close     func()
+	decoder   *lineDecoder
+	same      *unchangedLines
+	kept      *overwritePolicy
+	deletions *deletionPlan
+	report    *ImportReport
+}
+
+func (c *checkedImport) eachBatch(ctx context.Context, options ImportOptions, do func([]decodedLine) error) error {
+	return eachBatch(ctx, c.open, options, c.decoder, do)
+}
+
+// checkImport merges the lines, if asked to, and runs the first pass. The caller closes the result.
+func (s *ExchangeService) checkImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions) (c *checkedImport, err error) {
+	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
+		return nil, err
+	}
+	c = &checkedImport{open: open, close: func() {}, decoder: newLineDecoder(options), same: newUnchangedLines(),
+		report: &ImportReport{Resources: map[string]int{}, Deleted: map[string]int{}, Skipped: map[string]int{}, Left: map[string]int{}, IgnoredCount: map[string]int{}}}
+	if c.kept, err = newOverwritePolicy(ctx, s, options); err != nil {
+		return nil, err
+	}
+	if options.Merge {
+		if c.open, c.close, err = s.mergedLines(ctx, c.decoder, open, options); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.checkLines(ctx, c, options); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// checkLines runs the first pass.
+func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, options ImportOptions) error {
+	report := c.report
 	faults := &ImportErrors{}
 	add := func(fault ImportError) {
 		if faults.Count++; len(faults.Errors) < MaxImportErrors {
@@ -147,22 +190,29 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder,
 	graph, attributes := newReferenceChecker(), newAttributeChecker()
 	known, err := newKeyStore(ctx, s.db.Reader)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	keys := newKeyChecker(known)
-	err = eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
+	var deletions []decodedLine
+	err = c.eachBatch(ctx, options, func(batch []decodedLine) error {
 		for _, d := range batch {
 			for _, fault := range d.errs {
 				add(ImportError{Line: d.line, Type: d.kind, Err: fault})
 			}
 			report.recordIgnored(d)
+			if d.skipped {
+				report.Left[d.kind]++
+			}
+			if d.deletes != "" && len(d.errs) == 0 {
+				deletions = append(deletions, d)
+			}
 			if d.source != nil {
 				report.Resources[d.kind]++
 				graph.add(d)
 				attributes.add(d)
 			}
 		}
-		faulty, err := kept.ledger.check(ctx, batch)
+		faulty, err := c.kept.ledger.check(ctx, batch)
 		for _, fault := range faulty {
 			add(fault)
 		}
@@ -174,41 +224,47 @@ func (s *ExchangeService) checkImport(ctx context.Context, decoder *lineDecoder,
 				if err := catalog.SetProductTimes(ctx, in, s.db.Now(), sourcesOf(batch)); err != nil {
 					return err
 				}
-				if err := same.compare(ctx, in, batch); err != nil {
+				if err := c.same.compare(ctx, in, batch); err != nil {
 					return err
 				}
 			}
-			return keys.add(ctx, in, batch, same.lines.has)
+			return keys.add(ctx, in, batch, c.same.lines.has)
 		})
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	missing, err := graph.missing(ctx, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	wrong, err := attributes.wrong(ctx, s.db.Reader)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, fault := range append(missing, wrong...) {
+	options.Progress = nil
+	batches := func(do func([]decodedLine) error) error { return c.eachBatch(ctx, options, do) }
+	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
+		return err
+	}
+	for _, fault := range slices.Concat(missing, wrong, c.deletions.faults) {
 		add(fault)
 	}
 	if keys.finish() {
-		options.Progress = nil
-		batches := func(do func([]decodedLine) error) error { return eachBatch(ctx, open, options, decoder, do) }
 		if err := keys.warn(ctx, batches, s.db.Reader, func(warning ImportError) { report.warn(warning, options, add) }); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	report.Skipped["stock_transaction"] = kept.ledger.skipped
+	for _, warning := range c.deletions.warnings {
+		report.warn(warning, options, add)
+	}
+	report.Skipped["stock_transaction"] = c.kept.ledger.skipped
 	if faults.Count > 0 {
 		slices.SortStableFunc(faults.Errors, func(a, b ImportError) int { return a.Line - b.Line })
 		faults.Warnings = report.WarningCount
-		return nil, faults
+		return faults
 	}
-	return report, nil
+	return nil
 }
 
 // sourcesOf returns the sources of lines that have one.

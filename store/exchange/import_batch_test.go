@@ -45,7 +45,7 @@ func TestImportReadAheadIsBounded(t *testing.T) {
 	// Those decoded ahead, the current one, and the one being read.
 	ahead := int64(batchesAhead()+2)*batch + (1<<20)/64
 	done, last := int64(0), 0
-	require.NoError(t, eachBatch(t.Context(), open, options, newLineDecoder(false), func(decoded []decodedLine) error {
+	require.NoError(t, eachBatch(t.Context(), open, options, newLineDecoder(ImportOptions{}), func(decoded []decodedLine) error {
 		for _, d := range decoded {
 			require.Equal(t, last+1, d.line, "in the file's order")
 			last = d.line
@@ -59,7 +59,7 @@ func TestImportReadAheadIsBounded(t *testing.T) {
 
 	read.Store(0)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := eachBatch(ctx, open, options, newLineDecoder(false), func([]decodedLine) error { cancel(); return nil })
+	err := eachBatch(ctx, open, options, newLineDecoder(ImportOptions{}), func([]decodedLine) error { cancel(); return nil })
 	require.ErrorIs(t, err, context.Canceled)
 	require.Less(t, read.Load(), int64(lines), "and no further once it is given up")
 }
@@ -81,7 +81,7 @@ func TestTypeMemberMayBeAnywhere(t *testing.T) {
 		`{"type":null}`,
 	} {
 		for _, lenient := range []bool{false, true} {
-			d := newLineDecoder(lenient)
+			d := newLineDecoder(ImportOptions{Lenient: lenient})
 			slow := d.decode([]byte(strings.Replace(line, `{"type"`, `{ "type"`, 1)))
 			fast := d.decode([]byte(line))
 			for _, faults := range []store.Errors{slow.errs, fast.errs} {

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -22,22 +23,27 @@ type lineDecoder struct {
 	lenient  bool // skip unknown members and types
 	maxBytes int  // longest line in bytes
 
-	skip func(line int) bool // lines to skip; nil for none
+	skip    func(line int) bool  // lines to skip; nil for none
+	skipped map[string]bool      // types whose lines are left alone
+	warned  map[int]store.Errors // warnings of lines that a merge has found
 }
 
-func newLineDecoder(lenient bool) *lineDecoder {
+func newLineDecoder(options ImportOptions) *lineDecoder {
 	types := map[string]func() authoring.Source{}
 	for _, kind := range allKinds {
 		types[kind.Name] = kind.Create
 	}
-	return &lineDecoder{types: types, lenient: lenient, maxBytes: defaultLineBytes}
+	return &lineDecoder{types: types, lenient: options.Lenient, maxBytes: cmp.Or(options.LineBytes, defaultLineBytes),
+		skipped: store.SetOf(options.Skip), warned: map[int]store.Errors{}}
 }
 
 // decodedLine is a decoded line.
 type decodedLine struct {
 	line     int // from 1
 	kind     string
-	source   authoring.Source // nil for a skipped type
+	source   authoring.Source // nil for an ignored or skipped type, and for a deletion
+	deletes  string           // the id of the resource to delete; empty for none
+	skipped  bool             // the type is left alone
 	errs     store.Errors
 	warnings store.Errors
 	ignored  store.Errors // what a lenient import skips: the type, or members
@@ -50,8 +56,10 @@ func (d *lineDecoder) decode(line []byte) decodedLine {
 	if err := store.CheckImportLine(line); err != nil {
 		return decodedLine{errs: store.AsErrors(err)}
 	}
-	if result := d.decodeFast(line); result.source != nil {
-		result.check()
+	if result := d.decodeFast(line); result.source != nil || result.skipped {
+		if !result.skipped {
+			result.check()
+		}
 		return result
 	}
 	return d.decodeStrictly(line)
@@ -68,6 +76,9 @@ func (d *lineDecoder) decodeStrictly(line []byte) decodedLine {
 	}
 	result := decodedLine{kind: head.Type}
 	create, known := d.types[head.Type]
+	if result.skipped = d.skipped[head.Type]; result.skipped {
+		return result
+	}
 	if !known {
 		if !d.lenient || head.Type == "" {
 			types := strings.Join(slices.Sorted(maps.Keys(d.types)), ", ")
@@ -76,6 +87,9 @@ func (d *lineDecoder) decodeStrictly(line []byte) decodedLine {
 			result.ignored = store.Errors{store.Invalidf([]string{"type"}, "is unknown: %q", store.Abbreviate(head.Type))}
 		}
 		return result
+	}
+	if deleting, ok := decodeDeletion(line, head.Type); ok {
+		return deleting
 	}
 	result.source = create()
 	result.warnings = repeatedMembers(line)
@@ -113,11 +127,54 @@ func (d *lineDecoder) decodeFast(line []byte) (result decodedLine) {
 	if !begins || !ends || !known {
 		return result
 	}
+	if d.skipped[string(name)] && json.Valid(line) {
+		return decodedLine{kind: string(name), skipped: true}
+	}
 	read := create()
 	if jsonv2.Unmarshal(line, read, exactLine) != nil {
 		return result
 	}
 	return decodedLine{kind: string(name), source: read}
+}
+
+// decodeDeletion decodes a line with the member deleted; ok is false for another line.
+func decodeDeletion(line []byte, kind string) (result decodedLine, ok bool) {
+	var members map[string]json.RawMessage
+	if !bytes.Contains(line, []byte(`"deleted"`)) || json.Unmarshal(line, &members) != nil || members["deleted"] == nil {
+		return result, false
+	}
+	f := &authoring.Validator{}
+	switch {
+	case kindByName(kind).Delete == nil:
+		f.Add("deleted", "is not possible for a %s; the types that an import deletes are %s", kind, strings.Join(DeletableKinds(), ", "))
+	case string(members["deleted"]) != "true":
+		f.Add("deleted", "must be true, or absent")
+	default:
+		var id string
+		if raw := members["id"]; raw != nil && json.Unmarshal(raw, &id) != nil {
+			f.Add("id", "must be a string, got %s", authoring.JSONKind(raw))
+		} else {
+			f.ID("id", &id)
+		}
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if name != "type" && name != "id" && name != "deleted" {
+				f.Add(name, "must be absent from a line that deletes a resource")
+			}
+		}
+		result.deletes = id
+	}
+	result.kind, result.errs = kind, f.Errors
+	return result, true
+}
+
+// DeletableKinds returns the types that an import can delete.
+func DeletableKinds() (names []string) {
+	for _, kind := range allKinds {
+		if kind.Delete != nil {
+			names = append(names, kind.Name)
+		}
+	}
+	return names
 }
 
 // repeatedMembers warns of the first member that an object has twice; the last one counts.
@@ -173,6 +230,7 @@ func (d *lineDecoder) batch(first int, lines [][]byte) []decodedLine {
 		}
 		result := d.decode(line)
 		result.line = first + i
+		result.warnings = append(result.warnings, d.warned[result.line]...)
 		batch = append(batch, result)
 	}
 	return batch

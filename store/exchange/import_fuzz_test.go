@@ -31,7 +31,7 @@ func FuzzDecodeLine(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte, lenient bool) {
 		requireSameDecoders(t, line)
-		d := newLineDecoder(lenient).decode(line)
+		d := newLineDecoder(ImportOptions{Lenient: lenient}).decode(line)
 		for _, fault := range append(d.errs, d.ignored...) {
 			require.NotEmpty(t, fault.Error())
 			require.NotEqual(t, store.Internal, fault.Code, "%v", fault)
@@ -42,7 +42,7 @@ func FuzzDecodeLine(f *testing.F) {
 		}
 		text, err := json.Marshal(d.source)
 		require.NoError(t, err)
-		again := newLineDecoder(lenient).decode(text)
+		again := newLineDecoder(ImportOptions{Lenient: lenient}).decode(text)
 		require.Empty(t, again.errs, "%q is written as %q", line, text)
 		twice, err := json.Marshal(again.source)
 		require.NoError(t, err)
@@ -53,7 +53,7 @@ func FuzzDecodeLine(f *testing.F) {
 // requireSameDecoders fails if the fast decoder accepts a line that the strict one rejects or reads
 // otherwise.
 func requireSameDecoders(t require.TestingT, line []byte) (fast bool) {
-	decoder := newLineDecoder(false)
+	decoder := newLineDecoder(ImportOptions{})
 	if store.CheckImportLine(line) != nil {
 		return false
 	}

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"hash/maphash"
@@ -29,6 +28,7 @@ type PlannedChange struct {
 	Type    string
 	ID      string
 	Created bool           // it does not exist yet
+	Deleted bool           // it would be deleted; Line is 0 if the file does not hold it
 	Members []MemberChange // of an existing one, by member; nil beyond maxDetailed changes
 }
 
@@ -67,27 +67,19 @@ const (
 )
 
 // PlanImport checks an import and returns what it would do, without writing any resource. changed is
-// called with each resource that would be created or updated, in the order of the file. A product
+// called with each resource that would be created or updated, in the order of the file, and then with each that would be deleted. A product
 // without times counts as unchanged if nothing else changes.
 func (s *ExchangeService) PlanImport(ctx context.Context, actor store.Actor, open func() (io.ReadCloser, error), options ImportOptions, changed func(PlannedChange)) (*ImportPlan, error) {
-	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
-		return nil, err
-	}
-	decoder := newLineDecoder(options.Lenient)
-	decoder.maxBytes = cmp.Or(options.LineBytes, defaultLineBytes)
-	kept, err := newOverwritePolicy(ctx, s, options)
+	c, err := s.checkImport(ctx, actor, open, options)
 	if err != nil {
 		return nil, err
 	}
-	report, err := s.checkImport(ctx, decoder, newUnchangedLines(), kept, open, options)
-	if err != nil {
-		return nil, err
-	}
+	defer c.close()
 	options.Progress = nil
-	p := &importPlanner{ImportPlan: &ImportPlan{report, map[string]int{}, map[string]int{}, map[string]int{}}, seed: maphash.MakeSeed(), kept: kept,
+	p := &importPlanner{ImportPlan: &ImportPlan{c.report, map[string]int{}, map[string]int{}, map[string]int{}}, seed: maphash.MakeSeed(), kept: c.kept,
 		latest: map[uint64]plannedLine{}, stored: map[uint64][]byte{}}
 	each := func(do func(hash uint64, d decodedLine)) error {
-		return eachBatch(ctx, open, options, decoder, func(batch []decodedLine) error {
+		return c.eachBatch(ctx, options, func(batch []decodedLine) error {
 			return s.db.Snapshot(ctx, func(in db.Session) error {
 				if err := catalog.SetProductTimes(ctx, in, s.db.Now(), sourcesOf(batch)); err != nil {
 					return err
@@ -104,15 +96,23 @@ func (s *ExchangeService) PlanImport(ctx context.Context, actor store.Actor, ope
 	if err := each(p.add); err != nil {
 		return nil, err
 	}
-	lines := &lineSplitter{do: func(line []byte) { p.compare(decoder.decode(line), line) }}
+	stored := newLineDecoder(ImportOptions{})
+	lines := &lineSplitter{do: func(line []byte) { p.compare(stored.decode(line), line) }}
 	if _, err := s.Export(ctx, lines, ExportOptions{WithClients: true}); err != nil {
 		return nil, err
 	}
-	return p.ImportPlan, each(func(hash uint64, d decodedLine) {
+	if err := each(func(hash uint64, d decodedLine) {
 		if found := p.latest[hash]; found.line == d.line {
 			p.plan(found, hash, d, changed)
 		}
-	})
+	}); err != nil {
+		return nil, err
+	}
+	for _, d := range c.deletions.list {
+		p.Deleted[d.kind]++
+		changed(PlannedChange{Line: d.line, Type: d.kind, ID: d.id, Deleted: true})
+	}
+	return p.ImportPlan, nil
 }
 
 func (p *importPlanner) hash(d decodedLine) uint64 {
@@ -204,27 +204,5 @@ func (c *memberComparer) compare(member string, before, after json.RawMessage) {
 			path = member + "." + name
 		}
 		c.compare(path, from[name], to[name])
-	}
-}
-
-// lineSplitter is a writer that calls do with each line, without its end.
-type lineSplitter struct {
-	do      func([]byte)
-	partial []byte
-}
-
-func (s *lineSplitter) Write(text []byte) (int, error) {
-	n := len(text)
-	for {
-		line, rest, whole := bytes.Cut(text, []byte("\n"))
-		if !whole {
-			s.partial = append(s.partial, line...)
-			return n, nil
-		}
-		if len(s.partial) > 0 {
-			line = append(s.partial, line...)
-		}
-		s.do(line)
-		s.partial, text = s.partial[:0], rest
 	}
 }

@@ -16,6 +16,18 @@ type ImportOptions struct {
 	// written in any case.
 	Stock, Settings bool
 
+	// Merge changes only the members that a line has: null clears one, objects are merged, and
+	// lists and other values are replaced. A resource that does not exist must be complete.
+	Merge bool
+
+	// Replace are types of which resources that the file does not hold are deleted; Skip are types
+	// whose lines are left alone.
+	Replace, Skip []string
+
+	// Confirm, if set, is called before the first write if Replace deletes anything, with an
+	// element for each type. If it returns an error, nothing is written.
+	Confirm func([]Replacement) error
+
 	// Batch is the number of lines in a transaction; 0 means 4,000, or about 16,000 before the
 	// first publication. Larger batches are faster but block other writers longer.
 	Batch int
@@ -24,7 +36,8 @@ type ImportOptions struct {
 	Strict bool
 
 	// Found, if set, is called with every error and every warning, also with those that are
-	// not listed: errors first, then warnings, each in the order of the file.
+	// not listed: errors first, then warnings, each in the order of the file. Those of deletions
+	// come last.
 	Found func(finding ImportError, warning bool)
 
 	// LineBytes is the longest line; 0 means 64 MiB.
@@ -39,7 +52,9 @@ type ImportOptions struct {
 type ImportReport struct {
 	Resources map[string]int // resources in the file, by type
 	Changed   int            // new or changed resources
+	Deleted   map[string]int // deleted resources, by type
 	Skipped   map[string]int // resources that differ from existing ones and were skipped, by type
+	Left      map[string]int // lines of the types in ImportOptions.Skip, by type
 
 	// Likely mistakes by line, the first MaxWarnings of WarningCount: references to what is
 	// neither in the file nor in the store, keys that two resources have, and more. The
@@ -54,6 +69,12 @@ type ImportReport struct {
 	IgnoredCount map[string]int
 }
 
+// Replacement is how many resources of a type ImportOptions.Replace deletes.
+type Replacement struct {
+	Type         string
+	Deleted, All int // All are those of the store
+}
+
 // MaxWarnings bounds ImportReport.Warnings.
 const MaxWarnings = 20
 
@@ -66,7 +87,7 @@ const (
 
 // ImportError is an error in a line.
 type ImportError struct {
-	Line  int          // from 1
+	Line  int          // from 1; 0 for what no line of the file holds
 	Type  string       // of the resource, if known
 	Err   *store.Error // Path is the member as in the file
 	Other int          // an earlier line that the error is about; 0 for none

@@ -27,7 +27,7 @@ func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, ba
 }
 
 func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, oneByOne bool) (changed int, left map[string]int, err error) {
-	later, err := s.writeTx(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+	err = s.writeAll(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
 		if err := catalog.SetProductTimes(ctx, w.Session, w.Now, sourcesOf(batch)); err != nil {
 			return err
@@ -57,12 +57,40 @@ func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, bat
 		}
 		return nil
 	})
+	return changed, left, err
+}
+
+// deleteBatch is the most resources that a transaction deletes.
+const deleteBatch = 500
+
+// deleteAll deletes what the import does not keep, and counts it.
+func (s *ExchangeService) deleteAll(ctx context.Context, actor store.Actor, p *deletionPlan, report *ImportReport) error {
+	return p.each(func(kind authoring.Kind, ids []string) error {
+		return store.Chunked(ids, deleteBatch, func(ids []string) error {
+			deleted := 0
+			err := s.writeAll(ctx, actor, func(ctx context.Context, w *authoring.Writer) (err error) {
+				deleted, err = kind.Delete(ctx, w, ids)
+				w.Revised = deleted > 0 && kind.Published
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("delete %s: %w", kind.Name, err)
+			}
+			report.Deleted[kind.Name] += deleted
+			return nil
+		})
+	})
+}
+
+// writeAll writes in one transaction, and the parts that it leaves in further ones.
+func (s *ExchangeService) writeAll(ctx context.Context, actor store.Actor, write func(context.Context, *authoring.Writer) error) error {
+	later, err := s.writeTx(ctx, actor, write)
 	for _, part := range later {
 		if err == nil {
 			_, err = s.writeTx(ctx, actor, part)
 		}
 	}
-	return changed, left, err
+	return err
 }
 
 // writeTx writes in one transaction and returns the parts left for further ones.

@@ -87,11 +87,3 @@ func literal(t *testing.T, expression ast.Expr) string {
 	require.NoError(t, err)
 	return text
 }
-
-// KindNames lists the names of all kinds.
-func KindNames() (names []string) {
-	for _, k := range allKinds {
-		names = append(names, k.Name)
-	}
-	return names
-}

@@ -32,3 +32,11 @@ func kindByName(name string) authoring.Kind {
 	}
 	return authoring.Kind{}
 }
+
+// KindNames lists the types of resources, in the order of an export.
+func KindNames() (names []string) {
+	for i := range allKinds {
+		names = append(names, allKinds[i].Name)
+	}
+	return names
+}

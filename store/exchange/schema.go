@@ -33,7 +33,7 @@ type JSONSchema struct {
 }
 
 // ImportSchema returns the JSON Schema of a line of an import file, with one
-// alternative for each resource type. Members and their types come from the types
+// alternative for each resource type, and one for deletions. Members and their types come from the types
 // that lines are decoded into. Required members, enums and ranges come from their
 // Check methods, which it calls with values that are wrong.
 func ImportSchema() *JSONSchema {
@@ -43,6 +43,17 @@ func ImportSchema() *JSONSchema {
 	}
 	for _, kind := range allKinds {
 		schema.OneOf = append(schema.OneOf, kindSchema(kind))
+	}
+	schema.OneOf = append(schema.OneOf, deletionSchema())
+	return schema
+}
+
+// deletionSchema is the schema of a line that deletes a resource.
+func deletionSchema() *JSONSchema {
+	schema := &JSONSchema{Title: "deletion", Description: "Deletes a resource.", Type: "object", Additional: false, Required: []string{"type", "id", "deleted"},
+		Properties: map[string]*JSONSchema{"type": {}, "id": {Type: "string"}, "deleted": {Enum: []any{true}}}}
+	for _, name := range DeletableKinds() {
+		schema.Properties["type"].Enum = append(schema.Properties["type"].Enum, name)
 	}
 	return schema
 }

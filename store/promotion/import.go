@@ -2,6 +2,8 @@ package promotion
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"portico/store/authoring"
 	"portico/store/promotion/code"
@@ -11,8 +13,25 @@ import (
 // PromotionKind is the import of promotions.
 var PromotionKind = authoring.Kind{
 	Name: "promotion", Create: func() authoring.Source { return &rule.Source{} },
-	Write: writePromotions, Export: authoring.ExportBodies("promotion", "number"),
+	Write: writePromotions, Delete: deletePromotions, Export: authoring.ExportBodies("promotion", "id", "number"),
 	Referred: true,
+}
+
+// deletePromotions deletes promotions with their codes, as DeletePromotion does. Their usages stay.
+func deletePromotions(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+	if _, err := w.Sequence(ctx, 1); err != nil { // one writer of promotions at a time
+		return 0, err
+	}
+	existing, err := rule.LockPromotions(ctx, w.Tx, ids)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(existing)) {
+		if err := code.Archive(ctx, w.Tx, existing[id]); err != nil {
+			return 0, err
+		}
+	}
+	return len(existing), nil
 }
 
 // writePromotions writes promotions. As with any update, a promotion loses its codes if a line

@@ -14,7 +14,7 @@ import (
 
 // findBase decides whether the release can be a delta, and sets its base: the
 // served release or the base of that. There is none if not all changes are known,
-// or if more than products, prices and files changed.
+// if more than products, prices and files changed, or if a file was deleted.
 func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, locale string) error {
 	if p.served == 0 || s.whole {
 		return nil
@@ -35,9 +35,18 @@ func (p *publicationPlan) findBase(ctx context.Context, s *PublishService, local
 			return nil
 		}
 	}
+	if deleted, err := p.anyDeleted(ctx, "file", changes["file"]); err != nil || deleted {
+		return err
+	}
 	view := release.ViewOf(s.releases, base)
 	p.delta = &delta{base: base, changes: changes, view: view.Ahead()}
 	return nil
+}
+
+// anyDeleted reports whether a table lacks one of ids.
+func (p *publicationPlan) anyDeleted(ctx context.Context, table string, ids []string) (bool, error) {
+	found, err := db.CollectIn(ctx, p.in, db.Scalar[string], ids, `SELECT id FROM `+table+` WHERE id IN ($in)`)
+	return len(found) < len(ids), err
 }
 
 // arrangeDelta decides which products a delta holds, and their ordinals. It

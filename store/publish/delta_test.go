@@ -101,7 +101,7 @@ func (c *randomShop) name() string {
 // step makes one random change.
 func (c *randomShop) step(t require.TestingT) {
 	ctx, id, node := context.Background(), c.product(), c.node()
-	kind := c.IntN(22)
+	kind := c.IntN(25)
 	c.done = append(c.done, fmt.Sprint(kind, " ", id, " ", node))
 	onProduct := func(change func(attributes, relationships map[string]any)) { c.write(t, "product", id, change) }
 	switch kind {
@@ -198,6 +198,12 @@ func (c *randomShop) step(t require.TestingT) {
 		if id := resource["id"].(string); !slices.Contains(c.nodes, id) {
 			c.nodes = append(c.nodes, id)
 		}
+	case 22:
+		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"product","id":%q,"deleted":true}`, id))
+	case 23:
+		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"file","id":%q,"deleted":true}`, c.either("photo-1", "photo-3", "photo-4")))
+	case 24:
+		storetest.Import(t, c.Store, fmt.Sprintf(`{"type":"product-price","id":%q,"deleted":true}`, c.either("standard-brush", "price-2", "vip-anvil")))
 	case 19:
 		_, err := c.CurateProducts(ctx, storetest.Actor, node, []string{id})
 		require.True(t, err == nil || store.HasCode(err, store.Unprocessable), "%v", err)

@@ -221,7 +221,7 @@ func exportStocks(ctx context.Context, e *authoring.Exporter) error {
 		stock, err := scanStock(rows)
 		return []any{stock.ProductID}, stock, err
 	}
-	return db.EachPage(ctx, e.In, "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
+	return authoring.EachRow(ctx, e, "product_id", "stock", stockColumns, []string{"product_id"}, scan, func(stocks []*Stock) error {
 		for _, s := range stocks {
 			if err := e.Line(store.Encode(StockSource{Type: "stock", ID: s.ProductID, Available: s.Available, Allocated: s.Allocated,
 				Total: s.Total(), CreatedAt: store.FormatTime(s.CreatedAt), UpdatedAt: store.FormatTime(s.UpdatedAt)})); err != nil {
@@ -233,8 +233,11 @@ func exportStocks(ctx context.Context, e *authoring.Exporter) error {
 }
 
 // exportStockTransactions skips the ledgers of deleted records: importing them would
-// create the records again.
+// create the records again. It writes none by id, since the entries of a ledger never change.
 func exportStockTransactions(ctx context.Context, e *authoring.Exporter) error {
+	if e.Only != nil {
+		return nil
+	}
 	recorded := []db.Condition{{Clause: "EXISTS (SELECT 1 FROM stock WHERE stock.product_id = stock_transaction.product_id)"}}
 	scan := func(rows *sql.Rows) ([]any, *StockTransaction, error) {
 		line, err := scanStockTransaction(rows)

@@ -18,8 +18,49 @@ import (
 // keys.
 var CodeKind = authoring.Kind{
 	Name: "promotion_code", Create: func() authoring.Source { return &codeSource{} },
-	Write: writeImportedCodes, Export: exportCodes,
+	Write: writeImportedCodes, Delete: deleteImportedCodes, Export: exportCodes,
 	After: "promotion",
+}
+
+// deleteImportedCodes deletes codes of current epochs by their ids. Their usages stay.
+func deleteImportedCodes(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+	type found struct {
+		id, promotion, code string
+	}
+	codes, err := db.CollectIn(ctx, w.Session, func(rows *sql.Rows) (c found, err error) {
+		return c, rows.Scan(&c.id, &c.promotion, &c.code)
+	}, ids, `
+		SELECT promotion_code.id, promotion.id, promotion_code.code
+		FROM promotion_code JOIN promotion ON promotion.number = promotion_code.promotion_number AND promotion.epoch = promotion_code.epoch
+		WHERE promotion_code.id IN ($in)`)
+	if err != nil || len(codes) == 0 {
+		return 0, err
+	}
+	byPromotion := map[string][]string{}
+	for _, c := range codes {
+		byPromotion[c.promotion] = append(byPromotion[c.promotion], c.code)
+	}
+	names := slices.Sorted(maps.Keys(byPromotion))
+	promotions, err := rule.LockPromotions(ctx, w.Tx, names)
+	if err != nil {
+		return 0, err
+	}
+	deleted := 0
+	for _, name := range names {
+		p := promotions[name]
+		if p == nil {
+			continue
+		}
+		known, err := lockCodes(ctx, w.Tx, p, byPromotion[name])
+		if err != nil {
+			return deleted, err
+		}
+		if err := Delete(ctx, w.Tx, p.Number, p.Epoch, slices.Collect(maps.Keys(known))); err != nil {
+			return deleted, err
+		}
+		deleted += len(known)
+	}
+	return deleted, nil
 }
 
 // writeImportedCodes writes codes with their uses, and claims them if their promotion has not
@@ -175,7 +216,7 @@ func exportCodes(ctx context.Context, e *authoring.Exporter) error {
 	const live = `(
 		SELECT promotion_code.promotion_number, promotion_code.epoch, promotion_code.code, promotion.id AS promotion_id, promotion_code.id, max_uses, used, consume_unit, users, promotion_code.created_at
 		FROM promotion JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) AS live`
-	return db.EachPage(ctx, e.In, live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
+	return authoring.EachRow(ctx, e, "id", live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
 }
 
 // upsertCodes inserts or updates rows of codeInsert and returns how many were new or different.

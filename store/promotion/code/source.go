@@ -52,6 +52,14 @@ func (c *codeSource) Check(f *authoring.Validator) {
 	f.Time("created_at", &c.CreatedAt)
 }
 
+// Undeletable keeps the code of an automatic promotion.
+func (c *codeSource) Undeletable() string {
+	if c.Code == rule.AutomaticCode(c.PromotionID) {
+		return "is the code of an automatic promotion. Set automatic to false to delete it."
+	}
+	return ""
+}
+
 // counts returns the limit of a code, nil for none, and how often it was used.
 func (c *codeSource) counts() (maxUses *int, used int) {
 	switch {

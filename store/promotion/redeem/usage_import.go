@@ -145,5 +145,5 @@ func exportUsages(ctx context.Context, e *authoring.Exporter) error {
 	const kept = `(
 		SELECT code_usage.id, promotion.id AS promotion_id, code_usage.epoch, code, user_id, units_asked, units, reference, actor, code_usage.created_at, released_at
 		FROM code_usage JOIN promotion ON promotion.number = code_usage.promotion_number) AS kept`
-	return db.EachPage(ctx, e.In, kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, authoring.WriteAll[*usageSource](e))
+	return authoring.EachRow(ctx, e, "id", kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, authoring.WriteAll[*usageSource](e))
 }

@@ -1,0 +1,248 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// A lineMerger writes the lines of an import to a temporary file, each merged onto the resource that
+// is stored, so that every later pass sees whole resources. Line numbers stay the same. It keeps 30
+// bytes for each line, for resources that several lines change.
+type lineMerger struct {
+	db       *db.DB
+	decoder  *lineDecoder
+	seed     maphash.Seed
+	file     *os.File
+	out      *bufio.Writer
+	written  int64
+	places   map[uint64]linePlace // of the last line of a resource in the file
+	maxBytes int
+}
+
+// linePlace is where a line is in the temporary file.
+type linePlace struct {
+	at   int64
+	size int
+}
+
+// mergeBatch is the most lines whose stored resources are read at a time. A node may have all
+// products of a shop.
+const mergeBatch = 200
+
+// mergedLines returns a function that opens the merged lines, and one that deletes them. It adds to
+// decoder the warnings that the merged lines no longer show.
+func (s *ExchangeService) mergedLines(ctx context.Context, decoder *lineDecoder, open func() (io.ReadCloser, error), options ImportOptions) (merged func() (io.ReadCloser, error), remove func(), err error) {
+	file, err := os.CreateTemp("", "portico-merge-*.ndjson")
+	if err != nil {
+		return nil, nil, fmt.Errorf("merge: %w", err)
+	}
+	remove = func() { file.Close(); os.Remove(file.Name()) }
+	m := &lineMerger{db: s.db, decoder: decoder, seed: maphash.MakeSeed(), file: file, out: bufio.NewWriterSize(file, 1<<16),
+		places: map[uint64]linePlace{}, maxBytes: cmp.Or(options.LineBytes, defaultLineBytes)}
+	if err := m.run(ctx, open, options); err != nil {
+		remove()
+		return nil, nil, fmt.Errorf("merge: %w", err)
+	}
+	return func() (io.ReadCloser, error) {
+		return io.NopCloser(io.NewSectionReader(file, 0, m.written)), nil
+	}, remove, nil
+}
+
+func (m *lineMerger) run(ctx context.Context, open func() (io.ReadCloser, error), options ImportOptions) error {
+	from, err := open()
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	options.Progress, options.Batch = nil, mergeBatch
+	if err := readLines(from, options, func(first int, lines [][]byte) error { return m.batch(ctx, first, lines) }); err != nil {
+		return err
+	}
+	return m.out.Flush()
+}
+
+// partialLine is a line before it is merged. Lines that are not merged have no hash.
+type partialLine struct {
+	kind, id string
+	hash     uint64
+}
+
+// batch merges some lines and writes them.
+func (m *lineMerger) batch(ctx context.Context, first int, lines [][]byte) error {
+	partial := make([]partialLine, len(lines))
+	wanted := map[string][]string{}
+	for i, line := range lines {
+		if partial[i] = m.identify(first+i, line); partial[i].hash != 0 {
+			wanted[partial[i].kind] = append(wanted[partial[i].kind], partial[i].id)
+		}
+	}
+	stored, err := m.stored(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	for i, line := range lines {
+		if err := m.write(first+i, partial[i], line, stored); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// identify returns which resource a line changes.
+func (m *lineMerger) identify(number int, line []byte) (p partialLine) {
+	var head struct {
+		Type string          `json:"type"`
+		ID   string          `json:"id"`
+		Slug string          `json:"slug"` // the key of gateways
+		Gone json.RawMessage `json:"deleted"`
+	}
+	text := bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+	kind := authoring.Kind{}
+	if len(line) <= m.maxBytes && store.CheckImportLine(text) == nil && store.DecodeJSON(text, &head) == nil {
+		kind = kindByName(head.Type)
+	}
+	if kind.Name == "" || m.decoder.skipped[kind.Name] || head.Gone != nil {
+		return p
+	}
+	p.kind, p.id = kind.Name, head.ID
+	switch kind.Name {
+	case "gateway":
+		p.id = head.Slug
+	case "settings":
+		p.id = "settings"
+	default:
+		p.id, _ = store.CanonicalID(head.ID)
+	}
+	p.hash = maphash.Comparable(m.seed, p)
+	if twice := repeatedMembers(text); twice != nil {
+		m.decoder.warned[number] = twice
+	}
+	return p
+}
+
+// stored returns the lines of resources as an export writes them.
+func (m *lineMerger) stored(ctx context.Context, wanted map[string][]string) (map[partialLine][]byte, error) {
+	lines := map[partialLine][]byte{}
+	err := m.db.Snapshot(ctx, func(in db.Session) error {
+		for name, ids := range wanted {
+			if err := eachStored(ctx, in, kindByName(name), store.Unique(ids), func(d decodedLine, line []byte) {
+				lines[partialLine{kind: name, id: d.source.Key()}] = bytes.Clone(line)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return lines, err
+}
+
+// write writes a line, merged if it changes a resource.
+func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[partialLine][]byte) error {
+	end := []byte("\n")
+	if content, ended := bytes.CutSuffix(line, end); ended {
+		line = content
+	} else {
+		end = nil
+	}
+	if p.hash != 0 {
+		before := stored[partialLine{kind: p.kind, id: p.id}]
+		if place, twice := m.places[p.hash]; twice {
+			if err := m.out.Flush(); err != nil {
+				return err
+			}
+			before = make([]byte, place.size)
+			if _, err := m.file.ReadAt(before, place.at); err != nil {
+				return err
+			}
+		}
+		line = m.merge(before, bytes.TrimPrefix(line, []byte("\ufeff")))
+		m.places[p.hash] = linePlace{m.written, len(line)}
+	}
+	m.written += int64(len(line) + len(end))
+	m.out.Write(line) // Flush returns the error
+	_, err := m.out.Write(end)
+	return err
+}
+
+// merge merges a line onto the stored one, nil if there is none. If that changes something, and the
+// line does not set the time of the last change, it is now.
+func (m *lineMerger) merge(before, line []byte) []byte {
+	merged := mergedObject(before, line)
+	if before == nil || bytes.Equal(merged, mergedObject(before, []byte("{}"))) {
+		return merged
+	}
+	if was, is := m.decoder.decode(before), m.decoder.decode(merged); is.source == nil || bytes.Equal(store.Encode(was.source), store.Encode(is.source)) {
+		return merged
+	}
+	type times struct {
+		UpdatedAt json.RawMessage `json:"updated_at,omitempty"`
+	}
+	var had, sent struct {
+		times
+		Attributes times `json:"attributes"`
+	}
+	if json.Unmarshal(before, &had) != nil || json.Unmarshal(line, &sent) != nil {
+		return merged
+	}
+	now, _ := json.Marshal(store.FormatTime(m.db.Now()))
+	switch {
+	case had.Attributes.UpdatedAt != nil && sent.Attributes.UpdatedAt == nil:
+		merged = mergedObject(merged, fmt.Appendf(nil, `{"attributes":{"updated_at":%s}}`, now))
+	case had.UpdatedAt != nil && sent.UpdatedAt == nil:
+		merged = mergedObject(merged, fmt.Appendf(nil, `{"updated_at":%s}`, now))
+	}
+	return merged
+}
+
+// mergedObject applies a JSON Merge Patch (RFC 7396): members of objects are merged, null deletes
+// one, and any other value replaces the stored one. The member type comes first.
+func mergedObject(stored, patch []byte) []byte {
+	var members, changes map[string]json.RawMessage
+	if json.Unmarshal(patch, &changes) != nil || changes == nil {
+		return patch
+	}
+	if json.Unmarshal(stored, &members) != nil || members == nil {
+		members = map[string]json.RawMessage{}
+	}
+	for name, value := range changes {
+		if string(value) == "null" {
+			delete(members, name)
+		} else {
+			members[name] = mergedObject(members[name], value)
+		}
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	names := slices.SortedFunc(maps.Keys(members), func(a, b string) int {
+		if (a == "type") != (b == "type") {
+			return cmp.Compare(b, "type") - cmp.Compare(a, "type")
+		}
+		return cmp.Compare(a, b)
+	})
+	for i, name := range names {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(store.Encode(name))
+		b.WriteByte(':')
+		b.Write(members[name])
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}

@@ -1,0 +1,47 @@
+package exchange
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+
+	"portico/store/authoring"
+	"portico/store/db"
+)
+
+// eachStored calls do with the stored resources of a kind; those of only if that is not nil.
+func eachStored(ctx context.Context, in db.Session, kind authoring.Kind, only []string, do func(d decodedLine, line []byte)) error {
+	decoder := newLineDecoder(ImportOptions{})
+	lines := &lineSplitter{do: func(line []byte) {
+		if d := decoder.decode(line); d.source != nil {
+			do(d, line)
+		}
+	}}
+	e := &authoring.Exporter{In: in, Out: bufio.NewWriterSize(lines, 1<<16), Only: only}
+	if err := kind.Export(ctx, e); err != nil {
+		return err
+	}
+	return e.Out.Flush()
+}
+
+// lineSplitter is a writer that calls do with each line, without its end.
+type lineSplitter struct {
+	do      func([]byte)
+	partial []byte
+}
+
+func (s *lineSplitter) Write(text []byte) (int, error) {
+	n := len(text)
+	for {
+		line, rest, whole := bytes.Cut(text, []byte("\n"))
+		if !whole {
+			s.partial = append(s.partial, line...)
+			return n, nil
+		}
+		if len(s.partial) > 0 {
+			line = append(s.partial, line...)
+		}
+		s.do(line)
+		s.partial, text = s.partial[:0], rest
+	}
+}
