@@ -75,7 +75,7 @@ func (v *View) PriceRangeOfNodes(ctx context.Context, nodeIDs []string, query Pr
 	}
 	epoch := prices.Epoch(store.Micros(v.now))
 	v.valid.narrow(prices.Bounds(epoch))
-	v, lists, err := v.listsToCount(ctx, nodeIDs, query)
+	_, lists, err := v.listsToCount(ctx, nodeIDs, query)
 	if err != nil {
 		return nil, err
 	}
