@@ -14,23 +14,24 @@ import (
 // arrows lists each package of this module, below "portico/", with the packages of this
 // module that its production code may import.
 const arrows = `
-portico: graph graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
+portico: graph graph/audience graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
 	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/tracing internal/web
 	internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
 graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/gateway store/job
-	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release
+	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/price
 	store/release/routing store/release/segment store/shop store/stock
+graph/audience: internal/auth store store/access
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
 graph/generated: graph/model graph/plan store store/cart store/catalog store/gateway store/job store/promotion/code
-	store/promotion/redeem store/promotion/rule store/release store/release/price store/release/routing
+	store/promotion/redeem store/promotion/rule store/publish store/release store/release/price store/release/routing
 	store/release/segment store/stock
 graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
 graph/model: graph/plan store store/access store/cart store/catalog store/gateway store/job store/promotion
-	store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/routing
+	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
 	store/release/routing
@@ -38,7 +39,7 @@ graph/plan: internal/heapsize
 graph/playground: graph/graphiql internal/auth store
 graph/transport: graph graph/document graph/executor graph/limits graph/model graph/opctx internal/auth
 	internal/reqctx internal/responsecache store
-graph/executor: graph graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
+graph/executor: graph graph/audience graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
 internal/cli: internal/auth internal/datagen internal/httpcache internal/web internal/web/accesslog internal/web/middleware

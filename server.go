@@ -18,11 +18,13 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/sync/errgroup"
 
 	"portico/graph"
+	"portico/graph/audience"
 	"portico/graph/document"
 	"portico/graph/executor"
 	"portico/graph/limits"
@@ -321,7 +323,7 @@ func (a *app) handler() http.Handler {
 	codes := middleware.NewRateLimit("promotion code lookups", int(a.CodeRateClient), int(a.CodeRateAddress))
 	resolver := graph.NewResolver(a.store, graph.WithTokens(a.tokens), graph.WithCodeLimit(codes.Use))
 	policy := opctx.CachePolicy{Control: a.Control(), TagHeader: a.TagHeader(), Anonymous: a.AnonymousClient != ""}
-	options := []transport.Option{transport.WithCachePolicy(policy), transport.CountFields(a.metrics.CountField), transport.CountExecutors(a.metrics.CountExecutor),
+	options := []transport.Option{transport.WithCachePolicy(policy), transport.CountFields(a.countField), transport.CountExecutors(a.metrics.CountExecutor),
 		transport.WithLimits(a.Documents.OrDefaults()), transport.WithResponseCache(a.responses),
 		transport.WithManifest(a.trusted), transport.CountDocuments(a.metrics.CountDocument),
 		transport.CountOperations(a.countOperation, a.countSubscription), transport.WithStreams(a.streamConfig()),
@@ -347,12 +349,14 @@ func (a *app) handler() http.Handler {
 	mux.Handle("/oauth/access_token", a.tokens.TokenHandler(api.WriteError))
 	mux.Handle("/.well-known/jwks.json", a.tokens.JWKSHandler(api.WriteError))
 	middleware.HandlePages(mux, map[string]http.Handler{
-		"/{$}": page, playground.Path + "/{part}": page, "/schema.graphql": middleware.PlainText(schema),
+		"/{$}": page, playground.Path + "/{part}": page, audience.Path: audience.New(document.Schema()).Handler(schema, api.WriteError),
 		playground.GraphiQLPath: graphiql, playground.GraphiQLPath + "/{part}": graphiql,
 		rest.OpenAPIPath: rest.OpenAPI(), rest.DocsPath: docs, rest.DocsPath + "/": docs,
 		web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
-	return web.Chain(middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux)),
+	routes := middleware.NormalizePath(api.WriteError, opctx.TextHeaders()...)(middleware.RecordRoute(mux))
+	a.warmResponses(web.Chain(routes, middleware.Recover(a.log, api.WriteError), a.tokens.Middleware, middleware.LimitBody(a.BodyBytes), opctx.Middleware))
+	return web.Chain(routes,
 		middleware.NoSniff,
 		middleware.OnRequest(a.store.CountRequest), // polls and background jobs depend on whether there are requests
 		middleware.RequestID,
@@ -373,10 +377,32 @@ func (a *app) handler() http.Handler {
 	)
 }
 
+// warmResponses lets the handler build the responses again that a release changes, before the server serves it.
+func (a *app) warmResponses(handler http.Handler) {
+	if a.WarmTime <= 0 || !a.responses.Enabled() {
+		return
+	}
+	a.store.SetWarmer(a.WarmTime, func(ctx context.Context) {
+		start := time.Now()
+		built := a.front.Warm(ctx, handler, a.store.Pause)
+		a.log.Debug("built responses of a release before serving it", "responses", built, "duration", time.Since(start))
+	})
+}
+
+// countField counts a root field in the metrics.
+func (a *app) countField(ctx context.Context, field string) {
+	if !reqctx.IsWarming(ctx) {
+		a.metrics.CountField(ctx, field)
+	}
+}
+
 // countOperation counts a GraphQL operation in the metrics.
 func (a *app) countOperation(ctx context.Context, stats executor.OperationStats) {
-	a.metrics.CountOperation(ctx, metrics.Operation(stats))
+	if !reqctx.IsWarming(ctx) {
+		a.metrics.CountOperation(ctx, metrics.Operation(stats))
+	}
 }
+
 func (a *app) countSubscription(ctx context.Context, stats executor.OperationStats) {
 	a.metrics.CountSubscription(ctx, metrics.Operation(stats))
 }

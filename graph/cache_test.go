@@ -166,6 +166,8 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return fmt.Sprintf(`[{component: "wood", options: [{id: "frame", quantity: %d}]}]`, 1+a.IntN(3))
 	case "Query.cartPreview.lines":
 		return fmt.Sprintf(`[{productId: %s, quantity: %d}, {productId: "kit"}]`, quoted(products...), 1+a.IntN(3))
+	case "Query.searchSuggestions.text":
+		return quoted("a", "bru", "anvli", "paint brush")
 	case "Query.file.id":
 		return quoted("photo-1", "photo-2")
 	case "Query.catalogNode.slug":

@@ -18,9 +18,10 @@ func (r queryResolver) Catalog(ctx context.Context, id string) (*catalog.Catalog
 	return orNull(r.store.Catalog(ctx, store.LocalID(id)))
 }
 
-// catalogOf returns the catalog that a row names, loaded for all rows of its batch; nil for a deleted one.
-func catalogOf[T interface{ OfCatalog() string }](ctx context.Context, r *Resolver, row model.BatchRow[T]) (*catalog.Catalog, error) {
-	if err := auth.Require(ctx, "Query.catalog"); err != nil {
+// catalogOf returns the catalog that a row names, loaded for all rows of its batch; nil for a deleted one. It needs the scope
+// of a coordinate, the edge.
+func catalogOf[T interface{ OfCatalog() string }](ctx context.Context, r *Resolver, coordinate string, row model.BatchRow[T]) (*catalog.Catalog, error) {
+	if err := auth.Require(ctx, coordinate); err != nil {
 		return nil, err
 	}
 	return model.Load(ctx, row, "catalog", r, func(r *Resolver, ctx context.Context, all []T) ([]*catalog.Catalog, error) {

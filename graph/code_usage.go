@@ -47,7 +47,7 @@ func (r queryResolver) PromotionCodeUsages(ctx context.Context, promotionID *str
 
 // Promotion reads the promotions of all usages at once.
 func (r codeUsageResolver) Promotion(ctx context.Context, obj *model.PromotionCodeUsage) (*model.Promotion, error) {
-	if err := auth.Require(ctx, "Query.promotion"); err != nil {
+	if err := auth.Require(ctx, "PromotionCodeUsage.promotion"); err != nil {
 		return nil, err
 	}
 	return model.Load(ctx, obj.BatchRow, "promotion", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.PromotionCodeUsage) ([]*model.Promotion, error) {

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,7 +36,18 @@ func searchedLists() []scenario {
 		{name: "twice", query: list(`filter: {search: "for", and: [{search: "paint"}]}`), data: rows("brush")},
 		{name: "in a node", query: `{ catalogNode(id: "sale") { products(filter: {search: "brush"}) { totalCount nodes { uuid } } } }`,
 			data: `{"catalogNode":{"products":{"totalCount":1,"nodes":[{"uuid":"brush"}]}}}`},
-		{name: "no syntax", query: list(`filter: {search: "anvil\" OR * NEAR("}`), data: rows()},
+		{name: "no syntax", query: list(`filter: {search: "anvil\" * NEAR("}`), data: rows("anvil")},
+		{name: "mistyped", query: `{ products(filter: {search: "anvli"}) { correctedTo nodes { uuid } } exact: products(filter: {search: "anvil"}) { correctedTo } all: products { correctedTo nodes { uuid } } }`,
+			holds: []string{`"products":{"correctedTo":"anvil","nodes":[{"uuid":"anvil"}]},"exact":{"correctedTo":null},"all":{"correctedTo":null`}},
+		{name: "suggestions", query: `{ searchSuggestions(text: "brus") { completions products { uuid } nodes { name } didYouMean } }`,
+			data: `{"searchSuggestions":{"completions":["brush"],"products":[{"uuid":"brush"}],"nodes":[],"didYouMean":null}}`},
+		{name: "suggestions of nothing", query: `{ searchSuggestions(text: " ") { completions products { uuid } nodes { name } didYouMean } }`,
+			data: `{"searchSuggestions":{"completions":[],"products":[],"nodes":[],"didYouMean":null}}`},
+		{name: "nodes by name, and a mistyped word", query: `{ searchSuggestions(text: "sal") { nodes { name } } mistyped: searchSuggestions(text: "bursh", first: 1) { didYouMean products { uuid } } }`,
+			data: `{"searchSuggestions":{"nodes":[{"name":"Sale"}]},"mistyped":{"didYouMean":"brush","products":[{"uuid":"brush"}]}}`},
+		{name: "too many suggestions", query: `{ searchSuggestions(text: "a", first: 21) { completions } }`, codes: invalid, argument: "first", holds: []string{"between 1 and 20"}},
+		{name: "suggestions for a text that is too long", query: `query($s: String!) { searchSuggestions(text: $s) { completions } }`, variables: graphtest.Variables{"s": fmt.Sprintf("%0201d", 1)},
+			codes: invalid, argument: "text", holds: []string{"201 characters"}},
 		{name: "NUL", query: list(`filter: {search: "a\u0000"}`), codes: invalid, argument: "filter.search"},
 		{name: "too long", query: `query($s: String) { products(filter: {search: $s}) { totalCount } }`, variables: graphtest.Variables{"s": fmt.Sprintf("%0201d", 1)},
 			codes: invalid, argument: "filter.search", holds: []string{"201 characters", "limit is 200"}},
@@ -47,6 +59,10 @@ func searchedLists() []scenario {
 		{name: "by price, those without one last", query: list(`orderBy: {field: PRICE}, first: 4`), data: rows("brush", "anvil", lamp, "chalk")},
 		{name: "by price, descending", query: list(`orderBy: {field: PRICE, direction: DESC}, first: 4`), data: rows("anvil", "brush", "kit", "jar")},
 		{name: "by price in another currency", headers: []string{"X-Moltin-Currency", "JPY"}, query: list(`orderBy: {field: PRICE}, first: 2`), data: rows("anvil", "brush")},
+		{name: "by an attribute, those without a value last", query: list(`orderBy: {field: ATTRIBUTE, attribute: "weight"}, first: 4`), data: rows("chalk", "glue", lamp, "anvil")},
+		{name: "by an attribute, descending", query: list(`orderBy: {field: ATTRIBUTE, attribute: "since", direction: DESC}, first: 3`), data: rows("chalk", "glue", "kit")},
+		{name: "by an attribute that is not sortable", query: list(`orderBy: {field: ATTRIBUTE, attribute: "brand"}`), codes: invalid, argument: "orderBy.attribute", holds: []string{`"brand"`}},
+		{name: "by no attribute", query: list(`orderBy: {field: ATTRIBUTE}`), codes: invalid, argument: "orderBy.attribute", holds: []string{"sortable"}},
 		{name: "by relevance", headers: []string{"Accept-Language", "fr"}, query: list(`filter: {search: "c"}, orderBy: {field: RELEVANCE}`), data: rows("chalk")},
 		{name: "a child by its SKU", query: list(`includeChildren: true, filter: {sku: {eq: "EASEL-OAK"}}`), data: rows("easel-oak")},
 		{name: "a child by a search for its SKU", query: list(`includeChildren: true, filter: {search: "easel-oak"}`), data: rows("easel-oak")},
@@ -63,9 +79,10 @@ func searchedLists() []scenario {
 
 // facetMembers selects a facet with every member of its filters.
 const facetMembers = `
+	fragment g on FacetGroup { key label kind values { label ...v } }
 	fragment v on FacetValue { value count selected filter { ...f } toggled { ...f } }
 	fragment f on ProductFilterValues {
-		__typename search ids name { ...t } sku { ...t } slug { ...t } manufacturerPartNum { ...t } upcEan { ...t } productTypes { ...t } tags { ...t } bounds and }
+		__typename search ids name { ...t } sku { ...t } slug { ...t } manufacturerPartNum { ...t } upcEan { ...t } productTypes { ...t } tags { ...t } price { gte lte } option { name in } attribute { key in gte lte } node { in } bounds and }
 	fragment t on TextFilterValues { __typename eq in }`
 
 // ready returns a filter of a facet as a client sends it back: without nulls and type names.
@@ -116,6 +133,30 @@ func facetLists() []scenario {
 		{name: "of sibling nodes", query: `{ catalogNodes(first: 3) { nodes { uuid products { facets { tags(first: 1) { value count } } } } } }`,
 			data: `{"catalogNodes":{"nodes":[{"uuid":"empty","products":{"facets":{"tags":[]}}},{"uuid":"hand-tools","products":{"facets":{"tags":[{"value":"light","count":2}]}}},
 			{"uuid":"paints","products":{"facets":{"tags":[{"value":"paint","count":2}]}}}]}}`},
+		{name: "groups", query: `{ products(first: 1) { facets { price { min { amount } max { amount currency formatted } } groups(first: 2) { key label kind values { value label count } } } } }`,
+			data: `{"products":{"facets":{"price":{"min":{"amount":"500"},"max":{"amount":"99900","currency":"USD","formatted":"$999.00"}},"groups":[
+			{"key":"tags","label":"Tags","kind":"TAGS","values":[{"value":"paint","label":"paint","count":3},{"value":"light","label":"light","count":2}]},
+			{"key":"productTypes","label":"Product types","kind":"PRODUCT_TYPES","values":[{"value":"standard","label":"standard","count":3},{"value":"bundle","label":"bundle","count":1}]},
+			{"key":"option:Wood","label":"Wood","kind":"OPTION","values":[{"value":"Oak","label":"Oak","count":1}]},
+			{"key":"attribute:brand","label":"Brand","kind":"ATTRIBUTE","values":[{"value":"Acme","label":"Acme","count":2},{"value":"Büchner","label":"Büchner","count":1}]},
+			{"key":"attribute:since","label":"Made since","kind":"ATTRIBUTE","values":[{"value":"1949-09-17","label":"1949-09-17","count":1},{"value":"2001-02-03","label":"2001-02-03","count":1}]},
+			{"key":"attribute:uses","label":"Uses","kind":"ATTRIBUTE","values":[{"value":"toys","label":"toys","count":2},{"value":"joining","label":"joining","count":1}]},
+			{"key":"attribute:weight","label":"Weight","kind":"ATTRIBUTE","values":[{"value":"0","label":"0 kg","count":1},{"value":"0.75","label":"0.75 kg","count":1}]}]}}}`},
+		{name: "a group's own condition is open", headers: []string{"Accept-Language", "fr"},
+			query: `{ products(filter: {attribute: [{key: "brand", in: ["Acme"]}, {key: "weight", lte: "0.5"}]}) { totalCount facets { groups(keys: ["attribute:brand", "attribute:weight", "option:Wood"]) { label values { value count selected toggled { attribute { key in lte } } } } } } }`,
+			data: `{"products":{"totalCount":1,"facets":{"groups":[
+			{"label":"Marque","values":[{"value":"Acme","count":1,"selected":true,"toggled":{"attribute":[{"key":"weight","in":null,"lte":"0.5"}]}}]},
+			{"label":"Weight","values":[{"value":"0","count":1,"selected":false,"toggled":{"attribute":[{"key":"brand","in":["Acme"],"lte":null},{"key":"weight","in":["0"],"lte":null}]}},
+			 {"value":"0.75","count":1,"selected":false,"toggled":{"attribute":[{"key":"brand","in":["Acme"],"lte":null},{"key":"weight","in":["0.75"],"lte":null}]}}]}]}}}`},
+		{name: "selected values are shown in any case", query: `{ products(filter: {tags: {eq: "heavy"}, option: [{name: "Size", in: ["L"]}], attribute: [{key: "weight", in: ["0.750"]}]}) { facets { groups { key values { value count selected } } } } }`,
+			data: `{"products":{"facets":{"groups":[{"key":"tags","values":[{"value":"heavy","count":0,"selected":true}]},
+			{"key":"option:Size","values":[{"value":"L","count":0,"selected":true}]},{"key":"attribute:weight","values":[{"value":"0.75","count":0,"selected":true}]}]}}}`},
+		{name: "prices ignore the own condition", query: `{ products(filter: {price: {gte: "600"}}) { totalCount facets { price { min { amount } } } } }`,
+			data: `{"products":{"totalCount":1,"facets":{"price":{"min":{"amount":"500"}}}}}`},
+		{name: "no prices", query: `{ catalogNode(id: "paints") { products { facets { price { min { amount } } } } } }`, data: `{"catalogNode":{"products":{"facets":{"price":null}}}}`},
+		{name: "first 101 of groups", query: `{ products { facets { groups(first: 101) { key } } } }`, codes: []store.Code{store.Unprocessable}, argument: "first", holds: []string{"between 1 and 100"}},
+		{name: "51 groups", query: `query($k: [String!]) { products { facets { groups(keys: $k) { key } } } }`, variables: graphtest.Variables{"k": make([]string, 51)},
+			codes: []store.Code{store.Unprocessable}, argument: "keys", holds: []string{"at most 50"}},
 		{name: "first 0", query: `{ products { facets { tags(first: 0) { value } } } }`, codes: []store.Code{store.Unprocessable}, argument: "first", holds: []string{"between 1 and 100"}},
 	}
 }
@@ -139,20 +180,43 @@ func TestFacetFiltersCanBeSentBack(t *testing.T) {
 			return data.Products.TotalCount
 		}
 		for _, filter := range []string{`null`, `{}`, `{"tags":{"in":["wood","heavy"]}}`, `{"tags":{"in":[]}, "sku":{"eq":"ANVIL"}}`, `{"productTypes":{"eq":"standard"},"and":[{"tags":{"eq":"paint"}},{"search":"br","and":[{"sku":{"in":["BRUSH","ANVIL"]}}]}]}`,
-			`{"ids":["anvil","chalk"]}`, `{"id":{"in":["anvil","brush","` + store.GlobalID(store.TypeProduct, "easel") + `"]}}`, `{"search":"a","bounds":{"updatedAt":{"ge":"2024-01-02T00:00:00.000Z"},"id":{"lt":"k"}}}`} {
+			`{"ids":["anvil","chalk"]}`, `{"id":{"in":["anvil","brush","` + store.GlobalID(store.TypeProduct, "easel") + `"]}}`, `{"option":[{"name":"Wood","in":["Oak"]}],"price":{},"node":{"in":["workshop"]}}`, `{"attribute":[{"key":"brand","in":["Acme"]},{"key":"weight","gte":"0.1"}],"price":{"lte":"100000"}}`, `{"attribute":[{"key":"uses","in":["toys"]}]}`,
+			`{"search":"a","bounds":{"updatedAt":{"ge":"2024-01-02T00:00:00.000Z"},"id":{"lt":"k"}}}`} {
 			var data struct {
 				Products struct {
 					TotalCount int
-					Facets     struct{ Tags, ProductTypes []counted }
+					Facets     struct {
+						Tags, ProductTypes []counted
+						Groups             []struct {
+							Key    string
+							Values []counted
+						}
+					}
 				}
 			}
-			a := s.Post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount facets { tags { ...v } productTypes { ...v } } } }`+facetMembers,
+			a := s.Post(t, `query($f: ProductFilter) { products(filter: $f) { totalCount facets { tags { ...v } productTypes { ...v } groups { ...g } } } }`+facetMembers,
 				graphtest.Variables{"f": json.RawMessage(filter)})
 			if len(a.Errors) > 0 {
 				require.Contains(t, filter, `"in":[]`)
 				continue
 			}
 			a.Read(t, &data)
+			for _, group := range data.Products.Facets.Groups {
+				for _, value := range group.Values {
+					require.Equal(t, value.Count, total(ready(t, value.Filter)), "%s %s of %s by %s", group.Key, value.Value, filter, value.Filter)
+					var back struct {
+						Products struct {
+							Facets struct{ Groups []struct{ Values []counted } }
+						}
+					}
+					s.Post(t, `query($f: ProductFilter, $k: [String!]) { products(filter: $f) { facets { groups(keys: $k, first: 100) { values { value selected } } } } }`,
+						graphtest.Variables{"f": ready(t, value.Toggled), "k": []string{group.Key}}).Read(t, &back)
+					for _, again := range back.Products.Facets.Groups {
+						at := slices.IndexFunc(again.Values, func(v counted) bool { return v.Value == value.Value })
+						require.True(t, at >= 0 && again.Values[at].Selected == !value.Selected || at < 0 && value.Selected, "%s of %s, toggled by %s", value.Value, filter, value.Toggled)
+					}
+				}
+			}
 			for _, value := range append(data.Products.Facets.Tags, data.Products.Facets.ProductTypes...) {
 				require.Equal(t, value.Count, total(ready(t, value.Filter)), "%s of %s by %s", value.Value, filter, value.Filter)
 				var back struct {

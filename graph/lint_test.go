@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -127,15 +128,15 @@ func TestClosedSetsAreEnums(t *testing.T) {
 	assert.Empty(t, regexp.MustCompile(`func \([^)]*\) (?:un)?marshal[NO](?:String|ID)2\S*portico\S*\(`).FindAllString(string(code), -1), "texts that are types of ours")
 }
 
-// amounts lists the types of an amount with its currency: money and prices, and money as input.
-var amounts = map[ast.DefinitionKind][]string{ast.Object: {"Money", "Price"}, ast.InputObject: {"MoneyInput"}}
+// amounts lists the types of an amount with its currency.
+var amounts = map[ast.DefinitionKind][]string{ast.Object: {"Money"}, ast.InputObject: {"MoneyInput"}}
 
 // Each amount stands in one of these types, which have its currency.
 func TestAmountsHaveACurrency(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
 		amount, currency := definition.Fields.ForName("amount"), definition.Fields.ForName("currency")
-		if amount == nil || currency == nil || !amount.Type.NonNull {
+		if amount == nil || currency == nil || isDeprecated(amount.Directives) {
 			continue
 		}
 		assert.Contains(t, amounts[definition.Kind], definition.Name, "an amount that is not one of the types for it")
@@ -145,8 +146,11 @@ func TestAmountsHaveACurrency(t *testing.T) {
 	}
 }
 
-// id is the global id and uuid the service's own. The description of any other id says which one
-// it is.
+// ownIDs names fields with ids of other services, which have no global id, and the ids of a filter, which are those sent.
+var ownIDs = append([]string{"ProductFilterValues.ids", "IDFilterValues.in"}, withoutGlobalID...)
+
+// An id is global, and a uuid is the service's own: `id`, `promotionId`, `uuid`, `catalogUuid`, `productUuids`. The description
+// says so, where the id is of another object.
 func TestIDFieldsDescribeTheirForm(t *testing.T) {
 	t.Parallel()
 	for _, definition := range ownTypes() {
@@ -154,10 +158,89 @@ func TestIDFieldsDescribeTheirForm(t *testing.T) {
 			continue
 		}
 		for _, field := range definition.Fields {
-			if field.Type.Name() != "ID" || field.Name == "id" || field.Name == "uuid" || slices.Contains(withoutGlobalID, field.Name) {
+			coordinate := definition.Name + "." + field.Name
+			if isDeprecated(field.Directives) || slices.Contains(ownIDs, field.Name) || slices.Contains(ownIDs, coordinate) {
 				continue
 			}
-			assert.Regexp(t, `(?i)\b(global|own)\b`, field.Description, "%s.%s", definition.Name, field.Name)
+			name := strings.ToLower(strings.TrimSuffix(field.Name, "s"))
+			own, global := strings.HasSuffix(name, "uuid"), strings.HasSuffix(name, "id") && !strings.HasSuffix(name, "uuid")
+			switch {
+			case field.Type.Name() != "ID":
+				assert.False(t, own, "%s is an id, and not of the type ID", coordinate)
+			case own && field.Name != "uuid":
+				assert.Regexp(t, `(?i)\bown id`, field.Description, "%s", coordinate)
+			case global:
+				assert.Regexp(t, `(?i)\bglobal id`, field.Description, "%s", coordinate)
+			case !own:
+				assert.Fail(t, "an id with another name", "%s: an id ends with Id if it is global, and with Uuid if it is the service's own", coordinate)
+			}
 		}
+	}
+}
+
+// isDeprecated reports whether a field, argument or member is deprecated.
+func isDeprecated(directives ast.DirectiveList) bool { return directives.ForName("deprecated") != nil }
+
+// A deprecation says what to use, which the schema has, and the day after which it is removed.
+func TestDeprecationsHaveADate(t *testing.T) {
+	t.Parallel()
+	reason := regexp.MustCompile("^Use `([^`]+)`\\. Removed after (20\\d\\d-\\d\\d-\\d\\d)\\.$")
+	found := 0
+	check := func(coordinate string, directives ast.DirectiveList, members func(name string) bool) {
+		if !isDeprecated(directives) {
+			return
+		}
+		found++
+		said := reason.FindStringSubmatch(directives.ForName("deprecated").Arguments.ForName("reason").Value.Raw)
+		if assert.NotNil(t, said, "%s: write Use `…`. Removed after 2027-05-01.", coordinate) {
+			name, _, _ := strings.Cut(said[1], " ")
+			assert.True(t, members(strings.TrimSuffix(name, ":")), "%s: there is no %s", coordinate, name)
+			_, err := time.Parse(time.DateOnly, said[2])
+			assert.NoError(t, err, coordinate)
+		}
+	}
+	for _, definition := range ownTypes() {
+		for _, field := range definition.Fields {
+			check(definition.Name+"."+field.Name, field.Directives, func(name string) bool {
+				other := definition.Fields.ForName(name)
+				return other != nil && !isDeprecated(other.Directives)
+			})
+			for _, argument := range field.Arguments {
+				check(definition.Name+"."+field.Name+"("+argument.Name+":)", argument.Directives, func(name string) bool {
+					other := field.Arguments.ForName(name)
+					return other != nil && !isDeprecated(other.Directives)
+				})
+			}
+		}
+	}
+	assert.NotZero(t, found)
+}
+
+// jsonFields are where JSON is meant: what the merchant wrote, and what is sent back as it is.
+var jsonFields = []string{"Product.customInputs", "Product.extensions", "Product.shopperAttributes", "Promotion.schema", "PromotionPreview.schema",
+	"ProductFilterValues.bounds", "ProductFilterValues.and"}
+
+// A value whose members are known has a type.
+func TestJSONIsOnlyTheMerchants(t *testing.T) {
+	t.Parallel()
+	for _, definition := range ownTypes() {
+		for _, field := range definition.Fields {
+			if coordinate := definition.Name + "." + field.Name; definition.Kind == ast.Object && field.Type.Name() == "JSON" && !isDeprecated(field.Directives) {
+				assert.Contains(t, jsonFields, coordinate, "%s is JSON: give it a type", coordinate)
+			}
+		}
+	}
+}
+
+// An input of which exactly one member is meant says so.
+func TestInputsOfOneMemberAreOneOf(t *testing.T) {
+	t.Parallel()
+	for _, definition := range ownTypes() {
+		if definition.Kind == ast.InputObject && definition.Directives.ForName("oneOf") == nil {
+			assert.NotRegexp(t, `(?i)exactly one (of|member)`, definition.Description, "%s: add @oneOf", definition.Name)
+		}
+	}
+	for _, name := range []string{"TextFilter", "ProductIdentifierInput", "CatalogNodeIdentifierInput"} {
+		assert.NotNil(t, graphtest.Schema().Types[name].Directives.ForName("oneOf"), name)
 	}
 }

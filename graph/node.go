@@ -13,20 +13,21 @@ import (
 	"portico/store/release/segment"
 )
 
-func (r queryResolver) CatalogNode(ctx context.Context, id, slug, path *string) (*model.CatalogNode, error) {
+func (r queryResolver) CatalogNode(ctx context.Context, by *model.CatalogNodeIdentifierInput, id, slug, path *string) (*model.CatalogNode, error) {
 	v, err := r.catalog(ctx, "Query.catalogNode")
 	if err != nil {
 		return nil, err
 	}
+	by, err = by.Checked(model.CatalogNodeIdentifierInput{ID: id, Slug: slug, Path: path})
 	switch {
-	case id != nil && slug == nil && path == nil:
-		return orNull(singleRow[model.CatalogNode](v.Node(ctx, store.LocalID(*id))))
-	case id == nil && slug != nil && path == nil:
-		return orNull(singleRow[model.CatalogNode](v.NodeWithSlug(ctx, *slug)))
-	case id == nil && slug == nil && path != nil:
-		return orNull(singleRow[model.CatalogNode](v.NodeAtPath(ctx, *path)))
+	case err != nil:
+		return nil, err
+	case by.Slug != nil:
+		return orNull(singleRow[model.CatalogNode](v.NodeWithSlug(ctx, *by.Slug)))
+	case by.Path != nil:
+		return orNull(singleRow[model.CatalogNode](v.NodeAtPath(ctx, *by.Path)))
 	}
-	return nil, &store.Error{Code: store.Invalid, Detail: "catalogNode takes exactly one of id, slug and path."}
+	return orNull(singleRow[model.CatalogNode](v.Node(ctx, store.LocalID(*by.ID))))
 }
 
 func (r queryResolver) CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogNodeConnection, error) {
@@ -210,8 +211,9 @@ func nodesOf[T interface{ NodeID() string }](ctx context.Context, r *Resolver, n
 	})
 }
 
-func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
+func (r catalogNodeResolver) Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset),
+		descendants: includeDescendants, variants: variants})
 }
 
 // productsOfSiblings lists the products of a node, loaded for all rows of its batch. A page after or
@@ -235,8 +237,8 @@ func (r hierarchyResolver) AllNodes(ctx context.Context, obj *model.Hierarchy, f
 	return nodesOf(ctx, r.Resolver, obj, obj.BatchRow, nodesIn, nodeQuery{filter, orderBy, pageOf(first, after, last, before, offset)})
 }
 
-func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
+func (r hierarchyResolver) Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+	return productsOfSiblings(ctx, r.Resolver, obj, obj.BatchRow, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset), variants: variants})
 }
 
 // Node returns an object by its global id or its stored id.

@@ -11,35 +11,37 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/release"
+	"portico/store/release/price"
 	"portico/store/stock"
 )
 
-func (r queryResolver) Product(ctx context.Context, id, sku, slug, path *string) (*model.Product, error) {
+func (r queryResolver) Product(ctx context.Context, by *model.ProductIdentifierInput, id, sku, slug, path *string) (*model.Product, error) {
 	v, err := r.catalog(ctx, "Query.product")
 	if err != nil {
 		return nil, err
 	}
-	var key release.ProductKey
-	given := 0
-	for name, into := range map[*string]*string{id: &key.ID, sku: &key.SKU, slug: &key.Slug, path: &key.Path} {
-		if name != nil {
-			*into = *name
-			given++
-		}
+	key, err := by.Key(model.ProductIdentifierInput{ID: id, Sku: sku, Slug: slug, Path: path})
+	if err != nil {
+		return nil, err
 	}
-	if given != 1 {
-		return nil, &store.Error{Code: store.Invalid, Detail: "product takes exactly one of id, sku, slug and path."}
-	}
-	key.ID = store.LocalID(key.ID)
 	product, err := v.Product(ctx, key)
 	return orNull(singleRow[model.Product](product, err))
 }
 
-func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
+// Money formats a price for the shopper, as the product's display price is.
+func (r priceResolver) Money(ctx context.Context, obj *price.Price) (*store.Money, error) {
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return v.MoneyOf(obj), nil
+}
+
+func (r queryResolver) Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
 	if err := auth.Require(ctx, "Query.products"); err != nil {
 		return nil, err
 	}
-	return r.productsOf(ctx, "", productQuery{filter, orderBy, pageOf(first, after, last, before, offset), includeChildren})
+	return r.productsOf(ctx, "", productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset), unlisted: includeChildren, variants: variants})
 }
 
 // productQuery has the arguments of a list of products.
@@ -48,10 +50,15 @@ type productQuery struct {
 	order    *model.ListOrder
 	page     store.Page
 	unlisted *bool // include products without a node; nil if View.NamesSKU decides
+
+	descendants bool // of a node: include the products of all nodes below it
+	variants    release.Variants
 }
 
 // key returns the arguments as text, for the name of an edge.
-func (q productQuery) key() string { return argumentsKey(q.filter, q.order, q.page) }
+func (q productQuery) key() string {
+	return argumentsKey(q.filter, q.order, q.page, q.descendants, q.variants)
+}
 
 // argumentsKey returns arguments as JSON.
 func argumentsKey(arguments ...any) string {
@@ -63,9 +70,24 @@ func argumentsKey(arguments ...any) string {
 }
 
 // query returns the store's query.
-func (q productQuery) query(nodeID string) (release.ProductQuery, error) {
+func (q productQuery) query(ctx context.Context, nodeID string) (release.ProductQuery, error) {
 	filter, err := q.filter.Filter()
-	return release.ProductQuery{NodeID: nodeID, Unlisted: q.unlisted != nil && *q.unlisted, Filter: filter, Sort: q.order.Sort(), Page: q.page}, err
+	if err == nil && filter.InStock != nil {
+		err = auth.Require(ctx, "ProductFilter.inStock")
+	}
+	sort := q.order.Sort()
+	if q.order == nil && len(filter.Searches) > 0 {
+		sort.By = store.SortRelevance
+	}
+	return release.ProductQuery{NodeID: nodeID, Descendants: q.descendants, Unlisted: q.unlisted != nil && *q.unlisted, Variants: q.variants,
+		Filter: filter, Sort: sort, Page: q.page}, err
+}
+
+// facetsOf returns the source of the facets of the lists of a query.
+func facetsOf(v *release.View, query release.ProductQuery) model.FacetSource {
+	return model.FacetSource{View: v, Adjust: func(list *release.ProductQuery) {
+		list.Unlisted, list.Descendants, list.Variants, list.Edge = query.Unlisted, query.Descendants, query.Variants, query.Edge
+	}}
 }
 
 // productsOf lists the products of a node, or all products if nodeID is empty.
@@ -74,7 +96,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 	if err != nil {
 		return nil, err
 	}
-	query, err := q.query(nodeID)
+	query, err := q.query(ctx, nodeID)
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +110,7 @@ func (r *Resolver) productsOf(ctx context.Context, nodeID string, q productQuery
 		return nil, err
 	}
 	pages := map[string]*model.Connection[*model.Product]{nodeID: model.NewConnection(slice, model.NewBatch[model.Product](slice.Items))}
-	adjust := func(list *release.ProductQuery) { list.Unlisted = query.Unlisted }
-	return model.NewProductConnections(pages, q.filter, q.page, model.FacetSource{View: v, Adjust: adjust})[nodeID], nil
+	return model.NewProductConnections(pages, q.filter, q.page, facetsOf(v, query))[nodeID], nil
 }
 
 // productsOfNodes lists the products of several nodes.
@@ -98,7 +119,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	if err != nil {
 		return nil, err
 	}
-	query, err := q.query("")
+	query, err := q.query(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +127,7 @@ func (r *Resolver) productsOfNodes(ctx context.Context, nodeIDs []string, q prod
 	if err != nil {
 		return nil, err
 	}
-	return connectionsOf(nodeIDs, lists, q, model.FacetSource{View: v}), nil
+	return connectionsOf(nodeIDs, lists, q, facetsOf(v, query)), nil
 }
 
 // productsOfEdge lists the products of an edge, loaded for all rows of the product's batch. A page after
@@ -129,7 +150,7 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edg
 	if err != nil {
 		return nil, err
 	}
-	query, err := q.query("")
+	query, err := q.query(ctx, "")
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +159,7 @@ func (r *Resolver) edgePages(ctx context.Context, ids []string, edge release.Edg
 	if err != nil {
 		return nil, err
 	}
-	adjust := func(list *release.ProductQuery) { list.Edge = edge }
-	return connectionsOf(ids, lists, q, model.FacetSource{View: v, Adjust: adjust}), nil
+	return connectionsOf(ids, lists, q, facetsOf(v, query)), nil
 }
 
 // connectionsOf returns pages of products, whose rows are one batch.

@@ -66,11 +66,11 @@ func (r optionResolver) Product(ctx context.Context, obj *model.ComponentOption)
 }
 
 func (r productResolver) ChildrenConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, release.EdgeChildren, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
+	return r.productsOfEdge(ctx, obj, release.EdgeChildren, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset)})
 }
 
 func (r productResolver) ComponentProductsConnection(ctx context.Context, obj *model.Product, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error) {
-	return r.productsOfEdge(ctx, obj, release.EdgeComponents, productQuery{filter, orderBy, pageOf(first, after, last, before, offset), nil})
+	return r.productsOfEdge(ctx, obj, release.EdgeComponents, productQuery{filter: filter, order: orderBy, page: pageOf(first, after, last, before, offset)})
 }
 
 func (r productResolver) MainImage(ctx context.Context, obj *model.Product) (*catalog.File, error) {

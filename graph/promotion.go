@@ -45,7 +45,7 @@ func promotionRow(p *rule.Promotion) *model.Promotion {
 
 // Codes lists the codes of all promotions at once.
 func (r promotionResolver) Codes(ctx context.Context, obj *model.Promotion, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeConnection, error) {
-	if err := auth.Require(ctx, "Query.promotionCodes"); err != nil {
+	if err := auth.Require(ctx, "Promotion.codes"); err != nil {
 		return nil, err
 	}
 	page := pageOf(first, after, last, before, offset)
@@ -68,7 +68,7 @@ func (r promotionResolver) Codes(ctx context.Context, obj *model.Promotion, filt
 
 // Usages lists the usages of all promotions at once.
 func (r promotionResolver) Usages(ctx context.Context, obj *model.Promotion, code *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.PromotionCodeUsageConnection, error) {
-	if err := auth.Require(ctx, "Query.promotionCodeUsages"); err != nil {
+	if err := auth.Require(ctx, "Promotion.usages"); err != nil {
 		return nil, err
 	}
 	page := pageOf(first, after, last, before, offset)
@@ -87,6 +87,18 @@ func (r promotionResolver) Usages(ctx context.Context, obj *model.Promotion, cod
 }
 
 func promotionOf(p *model.Promotion) *rule.Promotion { return p.Promotion }
+
+// Money formats the amount in the caller's locale; nil for a percentage.
+func (r promotionCurrencyResolver) Money(ctx context.Context, obj *rule.PromotionCurrency) (*store.Money, error) {
+	if obj.Minor == nil {
+		return nil, nil
+	}
+	list, err := r.store.Monies(ctx, []store.CurrencyAmount{{Currency: obj.Currency, Minor: *obj.Minor}}, opctx.Shopper(ctx).Locale)
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
 
 // MinCartValue formats the amounts in the shopper's locale, as MaxDiscountValue does.
 func (r promotionResolver) MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error) {

@@ -25,7 +25,7 @@ func (r releaseResolver) Served(ctx context.Context, obj *model.CatalogRelease) 
 
 // Catalog reads the catalogs of all releases at once.
 func (r releaseResolver) Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error) {
-	return catalogOf(ctx, r.Resolver, obj.BatchRow)
+	return catalogOf(ctx, r.Resolver, "CatalogRelease.catalog", obj.BatchRow)
 }
 
 func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.CatalogPublishInput) (*generated.CatalogPublishPayload, error) {

@@ -20,7 +20,7 @@ func (r queryResolver) CatalogResolution(ctx context.Context, context *model.Sho
 	if err != nil {
 		return nil, err
 	}
-	return model.NewCatalogResolution(resolution, auth.Require(ctx, "CatalogCandidate.ruleName") == nil), nil
+	return model.NewCatalogResolution(resolution, auth.Require(ctx, "rule for other shoppers") == nil), nil
 }
 
 // requireResolution requires the scopes of the given arguments.

@@ -41,26 +41,30 @@ func NewResolver(s *shop.Store, options ...Option) *Resolver {
 }
 
 type (
-	queryResolver           struct{ *Resolver }
-	mutationResolver        struct{ *Resolver }
-	subscriptionResolver    struct{ *Resolver }
-	productResolver         struct{ *Resolver }
-	configuredResolver      struct{ *Resolver }
-	catalogNodeResolver     struct{ *Resolver }
-	hierarchyResolver       struct{ *Resolver }
-	stockResolver           struct{ *Resolver }
-	transactionResolver     struct{ *Resolver }
-	releaseResolver         struct{ *Resolver }
-	jobResolver             struct{ *Resolver }
-	promotionResolver       struct{ *Resolver }
-	authoredNodeResolver    struct{ *Resolver }
-	authoredProductResolver struct{ *Resolver }
-	codeRefusalResolver     struct{ *Resolver }
-	codeCheckResolver       struct{ *Resolver }
-	previewResolver         struct{ *Resolver }
-	codeUsageResolver       struct{ *Resolver }
-	ruleResolver            struct{ *Resolver }
-	optionResolver          struct{ *Resolver }
+	queryResolver             struct{ *Resolver }
+	mutationResolver          struct{ *Resolver }
+	subscriptionResolver      struct{ *Resolver }
+	productResolver           struct{ *Resolver }
+	configuredResolver        struct{ *Resolver }
+	catalogNodeResolver       struct{ *Resolver }
+	hierarchyResolver         struct{ *Resolver }
+	stockResolver             struct{ *Resolver }
+	transactionResolver       struct{ *Resolver }
+	releaseResolver           struct{ *Resolver }
+	jobResolver               struct{ *Resolver }
+	promotionResolver         struct{ *Resolver }
+	authoredNodeResolver      struct{ *Resolver }
+	authoredProductResolver   struct{ *Resolver }
+	codeRefusalResolver       struct{ *Resolver }
+	codeCheckResolver         struct{ *Resolver }
+	previewResolver           struct{ *Resolver }
+	priceResolver             struct{ *Resolver }
+	promotionCurrencyResolver struct{ *Resolver }
+	codeUsageResolver         struct{ *Resolver }
+	ruleResolver              struct{ *Resolver }
+	optionResolver            struct{ *Resolver }
+
+	productConnectionResolver struct{ *Resolver }
 
 	codeResolver               struct{}
 	moneyInputResolver         struct{}
@@ -82,6 +86,11 @@ func (r *Resolver) Product() generated.ProductResolver { return productResolver{
 // ConfiguredProduct implements generated.ResolverRoot.
 func (r *Resolver) ConfiguredProduct() generated.ConfiguredProductResolver {
 	return configuredResolver{r}
+}
+
+// ProductConnection implements generated.ResolverRoot.
+func (r *Resolver) ProductConnection() generated.ProductConnectionResolver {
+	return productConnectionResolver{r}
 }
 
 // CatalogNode implements generated.ResolverRoot.
@@ -108,6 +117,10 @@ func (r *Resolver) Job() generated.JobResolver { return jobResolver{r} }
 func (r *Resolver) Promotion() generated.PromotionResolver { return promotionResolver{r} }
 
 // PromotionPreview implements generated.ResolverRoot.
+func (r *Resolver) Price() generated.PriceResolver { return priceResolver{r} }
+func (r *Resolver) PromotionCurrency() generated.PromotionCurrencyResolver {
+	return promotionCurrencyResolver{r}
+}
 func (r *Resolver) PromotionPreview() generated.PromotionPreviewResolver { return previewResolver{r} }
 
 // PromotionCode implements generated.ResolverRoot.

@@ -31,7 +31,7 @@ func (r queryResolver) CatalogRules(ctx context.Context, first *int, after *stri
 
 // Catalog reads the catalogs of all rules at once.
 func (r ruleResolver) Catalog(ctx context.Context, obj *model.CatalogRule) (*catalog.Catalog, error) {
-	return catalogOf(ctx, r.Resolver, obj.BatchRow)
+	return catalogOf(ctx, r.Resolver, "CatalogRule.catalog", obj.BatchRow)
 }
 
 func (r mutationResolver) CatalogRuleCreate(ctx context.Context, input generated.CatalogRuleCreateInput) (*generated.CatalogRuleCreatePayload, error) {

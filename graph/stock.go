@@ -61,7 +61,7 @@ func (r queryResolver) stockTimes(ctx context.Context) (*model.StockTimestamps, 
 }
 
 func (r stockResolver) Product(ctx context.Context, obj *model.Stock) (*model.Product, error) {
-	if err := auth.Require(ctx, "Query.product"); err != nil {
+	if err := auth.Require(ctx, "Stock.product"); err != nil {
 		return nil, err
 	}
 	return model.Load(ctx, obj.BatchRow, "product", r.Resolver, productsOfRows)

@@ -31,7 +31,7 @@ func (r queryResolver) StockTransaction(ctx context.Context, productID, id strin
 
 // Product reads the products of all transactions at once.
 func (r transactionResolver) Product(ctx context.Context, obj *model.StockTransaction) (*model.Product, error) {
-	if err := auth.Require(ctx, "Query.product"); err != nil {
+	if err := auth.Require(ctx, "StockTransaction.product"); err != nil {
 		return nil, err
 	}
 	return model.Load(ctx, obj.BatchRow, "product", r.Resolver, productsOfRows)

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"portico/store"
+	"portico/store/release"
 )
 
 // releaseBody is a release as the clients' types define it. Releases are complete when
@@ -67,7 +68,7 @@ func (a *API) catalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	products, err := query.Products(ctx, nil, &every, nil, &least, nil, nil, nil, nil)
+	products, err := query.Products(ctx, nil, &every, release.VariantsAsListed, nil, &least, nil, nil, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 
+	"portico/graph/opctx"
 	"portico/internal/auth"
 	"portico/internal/reqctx"
 	"portico/internal/web"
@@ -32,7 +33,8 @@ import (
 // that decides nothing.
 const principalHeader = "User-Agent"
 
-// behindFront serves a server behind a front cache. hits counts what the front cache answered.
+// behindFront serves a server behind a front cache, which builds responses again before releases are served. hits
+// counts what the front cache answered.
 func behindFront(s *testServer, principals []*auth.Principal, hits *int) http.Handler {
 	callerOf := func(r *http.Request) any {
 		if i := int(r.Header.Get(principalHeader)[0] - '0'); principals[i] != nil {
@@ -46,6 +48,7 @@ func behindFront(s *testServer, principals []*auth.Principal, hits *int) http.Ha
 	}), middleware.NoSniff, middleware.RequestID, middleware.CORS([]string{"https://shop.example"}), middleware.Compress)
 	front := frontcache.New(frontcache.Config{Responses: s.responses, OnRequest: func(context.Context) {}, CallerOf: callerOf,
 		OnAnswer: func(*reqctx.Request, *http.Request, *web.Recorder) { *hits++ }})
+	s.store.SetWarmer(time.Minute, func(ctx context.Context) { front.Warm(ctx, opctx.Middleware(s.handler), s.store.Pause) })
 	return front.Middleware(handler)
 }
 
@@ -60,6 +63,8 @@ func frontTargets() []string {
 		`{ stocks(first: 3) { nodes { available product { name } } } settings { pageLength } }`, `{ stocksById(productIds: ["anvil", "none", "chalk"]) { available } }`,
 		`{ catalogNode(id: "tools") { name products(first: 3) { nodes { name sku stock { available allocated } } } } }`,
 		`{ products(first: 4) { nodes { ...parts } } } fragment parts on Product { name stock { uuid available } displayPrice { withoutTax { amount } } }`,
+		`{ catalogNode(id: "tools") { products(includeDescendants: true) { nodes { sku availability availableForSale priceRange { min { withTax { amount } } } } } } }`,
+		`{ products(variants: PARENTS, filter: {inStock: true}) { totalCount nodes { sku } } settings { lowStockThreshold } }`,
 		`{ stock(productId: "anvil") { available transactions(first: 2) { quantity } } }`, `{ promotions { totalCount } }`, `{ nothing }`,
 	} {
 		targets = append(targets, "/graphql?query="+url.QueryEscape(query), "POST "+query)
@@ -355,6 +360,7 @@ func TestFrontCacheEndsWithSales(t *testing.T) {
 		storetest.Import(t, server.store, hourlySales())
 		_, err := server.store.Publish(t.Context(), "test", "main", nil)
 		require.NoError(t, err)
+		awaitPoll(t, server.store)
 		hits := 0
 		front := behindFront(server, []*auth.Principal{admin()}, &hits)
 		for _, target := range frontTargets() {

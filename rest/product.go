@@ -8,6 +8,7 @@ import (
 
 	"portico/graph/model"
 	"portico/store"
+	"portico/store/release"
 )
 
 // productList calls a resolver for a page of products.
@@ -20,7 +21,7 @@ func (a *API) nodeProducts(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		return a.resolver.CatalogNode().Products(r.Context(), node, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+		return a.resolver.CatalogNode().Products(r.Context(), node, false, filter, release.VariantsAsListed, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 
@@ -31,7 +32,7 @@ func (a *API) hierarchyProducts(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return nil, err
 		}
-		return a.resolver.Hierarchy().Products(r.Context(), hierarchy, filter, p.order, p.first, p.after, p.last, p.before, p.offset)
+		return a.resolver.Hierarchy().Products(r.Context(), hierarchy, filter, release.VariantsAsListed, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 
@@ -40,7 +41,7 @@ func (a *API) hierarchyProducts(w http.ResponseWriter, r *http.Request) error {
 func (a *API) products(w http.ResponseWriter, r *http.Request) error {
 	return a.writeProducts(w, r, appendProduct, func(p *listParams, filter *model.ProductFilter) (*model.ProductConnection, error) {
 		every := true
-		return a.resolver.Query().Products(r.Context(), filter, &every, p.order, p.first, p.after, p.last, p.before, p.offset)
+		return a.resolver.Query().Products(r.Context(), filter, &every, release.VariantsAsListed, p.order, p.first, p.after, p.last, p.before, p.offset)
 	})
 }
 
@@ -112,7 +113,7 @@ func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *listParams
 // findProduct returns the product in the path.
 func (a *API) findProduct(r *http.Request) (*model.Product, error) {
 	id := r.PathValue("id")
-	product, err := a.resolver.Query().Product(r.Context(), &id, nil, nil, nil)
+	product, err := a.resolver.Query().Product(r.Context(), &model.ProductIdentifierInput{ID: &id}, nil, nil, nil, nil)
 	if err == nil && product == nil {
 		err = productNotFound(r)
 	}

@@ -70,7 +70,7 @@ func TestSettings(t *testing.T) {
 			})
 			after, err := s.store.Settings(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, &store.Settings{PageLength: 25, Currency: "EUR", Locale: "fr-CA"}, after)
+			require.Equal(t, &store.Settings{PageLength: 25, Currency: "EUR", Locale: "fr-CA", LowStockThreshold: 5}, after)
 		})
 	})
 }

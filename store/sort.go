@@ -24,6 +24,10 @@ const (
 	SortRelevance SortBy = "relevance" // search matches in name or SKU first, then the list's order
 )
 
+// SortAttribute, followed by a slash and a key, sorts products by an attribute of the merchant's own, then id;
+// products without a value last in both directions.
+const SortAttribute SortBy = "attribute"
+
 // Sort is an order of a list.
 type Sort struct {
 	By         SortBy

@@ -46,6 +46,7 @@ func NewProcessor(config Config) *Processor {
 	if config.Log == nil {
 		config.Log = slog.New(slog.DiscardHandler)
 	}
+	config.Schema = withoutOneOf(config.Schema)
 	return &Processor{config, limits.NewCostEstimator(config.Schema, config.Limits), make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 

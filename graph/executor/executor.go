@@ -17,9 +17,11 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 
 	"portico/graph"
+	"portico/graph/audience"
 	"portico/graph/document"
 	"portico/graph/generated"
 	"portico/graph/plan"
+	"portico/internal/reqctx"
 	"portico/internal/responsecache"
 	"portico/store"
 )
@@ -29,12 +31,13 @@ func NewExecutor(r *graph.Resolver, log *slog.Logger, c Config, plans *document.
 	if c.CountExecutor == nil {
 		c.CountExecutor = func(string) {}
 	}
-	e := &Executor{Config: c, resolver: r, introspection: introspection{c.OpenIntrospection}, present: errorPresenter(log), plans: plans}
+	e := &Executor{Config: c, resolver: r, present: errorPresenter(log), plans: plans}
 	resolvers := generated.Config{Resolvers: r, Schema: document.Schema()}
 	executable := generated.NewStreamingSchema(resolvers, e.writeEvent)
 	e.schema = executable.Schema()
 	e.Executor = executor.New(executable)
 	e.SetQueryCache(preparedDocuments{})
+	e.introspection = introspection{c.OpenIntrospection, audience.New(e.schema)}
 	e.Use(e.introspection)
 	e.AroundFields(chargeField)
 	e.AroundRootFields(e.limitRootFields)
@@ -142,7 +145,9 @@ func (e *Executor) RunPlan(ctx context.Context, query *document.PreparedOperatio
 		}
 		return body, nil, nil, err
 	}
-	e.CountExecutor(byPlan)
+	if !reqctx.IsWarming(ctx) {
+		e.CountExecutor(byPlan)
+	}
 	errs = graphql.GetErrors(ctx)
 	endStep(StepError(errs))
 	return body, found, errs, nil

@@ -4,17 +4,24 @@ import (
 	"context"
 
 	"github.com/99designs/gqlgen/graphql"
+	library "github.com/99designs/gqlgen/graphql/introspection"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"portico/graph/audience"
 	"portico/graph/limits"
 	"portico/graph/model"
 	"portico/internal/auth"
 	"portico/store"
 )
 
-// introspection restricts __schema and __type to clients with a token, unless open. It implements
+// introspection restricts __schema and __type to clients with a token, unless open, and to what the
+// token may use. A request without a token sees the whole schema, if open. It implements
 // graphql.OperationContextMutator.
-type introspection struct{ open bool }
+type introspection struct {
+	open      bool
+	audiences *audience.Schemas
+}
 
 // ExtensionName implements graphql.HandlerExtension.
 func (introspection) ExtensionName() string { return "Introspection" }
@@ -31,7 +38,7 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 		return nil
 	}
 	if !operation.DisableIntrospection {
-		operation.ResolverMiddleware = checkClient
+		operation.ResolverMiddleware = i.introspect
 		return nil
 	}
 	refusal := store.AsErrors(failure)[0]
@@ -41,11 +48,30 @@ func (i introspection) MutateOperationContext(ctx context.Context, operation *gr
 	}
 }
 
-// checkClient runs a field of an introspection as chargeField does, unless the client is gone. It runs
-// no SQL that would notice that.
-func checkClient(ctx context.Context, next graphql.Resolver) (any, error) {
+// introspect runs a field of an introspection as chargeField does, unless the client is gone: it runs
+// no SQL that would notice that. __schema and __type are those of the client's audience.
+func (i introspection) introspect(ctx context.Context, next graphql.Resolver) (any, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return chargeField(ctx, next)
+	field := graphql.GetFieldContext(ctx)
+	if field.Object != "Query" || auth.Authenticated(ctx) != nil {
+		return chargeField(ctx, next)
+	}
+	return chargeField(ctx, func(ctx context.Context) (any, error) {
+		switch field.Field.Name {
+		case "__schema":
+			return library.WrapSchema(i.schemaFor(ctx)), nil
+		case "__type":
+			schema := i.schemaFor(ctx)
+			name, _ := field.Args["name"].(string)
+			return library.WrapTypeFromDef(schema, schema.Types[name]), nil
+		}
+		return next(ctx)
+	})
+}
+
+// schemaFor returns what the request's token may use.
+func (i introspection) schemaFor(ctx context.Context) *ast.Schema {
+	return i.audiences.For(auth.PrincipalFrom(ctx).Scopes).Schema
 }

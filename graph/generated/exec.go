@@ -53,12 +53,15 @@ type ResolverRoot interface {
 	Hierarchy() HierarchyResolver
 	Job() JobResolver
 	Mutation() MutationResolver
+	Price() PriceResolver
 	Product() ProductResolver
+	ProductConnection() ProductConnectionResolver
 	Promotion() PromotionResolver
 	PromotionCode() PromotionCodeResolver
 	PromotionCodeCheck() PromotionCodeCheckResolver
 	PromotionCodeRefusal() PromotionCodeRefusalResolver
 	PromotionCodeUsage() PromotionCodeUsageResolver
+	PromotionCurrency() PromotionCurrencyResolver
 	PromotionPreview() PromotionPreviewResolver
 	Query() QueryResolver
 	Stock() StockResolver
@@ -120,6 +123,7 @@ type ComplexityRoot struct {
 		ParentID          func(childComplexity int) int
 		ProductCount      func(childComplexity int) int
 		ProductIds        func(childComplexity int, first int, offset int) int
+		ProductUuids      func(childComplexity int, first int, offset int) int
 		Slug              func(childComplexity int) int
 		UpdatedAt         func(childComplexity int) int
 	}
@@ -171,7 +175,13 @@ type ComplexityRoot struct {
 		Node      func(childComplexity int) int
 	}
 
+	BundleChoice struct {
+		Component func(childComplexity int) int
+		Options   func(childComplexity int) int
+	}
+
 	BundleConfiguration struct {
+		Choices         func(childComplexity int) int
 		SelectedOptions func(childComplexity int) int
 	}
 
@@ -287,7 +297,7 @@ type ComplexityRoot struct {
 		Language        func(childComplexity int) int
 		Name            func(childComplexity int) int
 		Parent          func(childComplexity int) int
-		Products        func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Products        func(childComplexity int, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PublishedAt     func(childComplexity int) int
 		Seo             func(childComplexity int) int
 		Slug            func(childComplexity int) int
@@ -424,6 +434,11 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	ChosenOption struct {
+		ID       func(childComplexity int) int
+		Quantity func(childComplexity int) int
+	}
+
 	ComponentOption struct {
 		ID       func(childComplexity int) int
 		Product  func(childComplexity int) int
@@ -526,7 +541,7 @@ type ComplexityRoot struct {
 		ID          func(childComplexity int) int
 		Language    func(childComplexity int) int
 		Name        func(childComplexity int) int
-		Products    func(childComplexity int, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Products    func(childComplexity int, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PublishedAt func(childComplexity int) int
 		Slug        func(childComplexity int) int
 		UpdatedAt   func(childComplexity int) int
@@ -676,6 +691,7 @@ type ComplexityRoot struct {
 		Amount      func(childComplexity int) int
 		Currency    func(childComplexity int) int
 		IncludesTax func(childComplexity int) int
+		Money       func(childComplexity int) int
 	}
 
 	PriceBoundsValues struct {
@@ -703,6 +719,8 @@ type ComplexityRoot struct {
 
 	Product struct {
 		Attributes                  func(childComplexity int, keys []string) int
+		Availability                func(childComplexity int) int
+		AvailableForSale            func(childComplexity int) int
 		BaseProduct                 func(childComplexity int) int
 		BaseProductID               func(childComplexity int) int
 		Breadcrumbs                 func(childComplexity int) int
@@ -734,11 +752,14 @@ type ComplexityRoot struct {
 		Modifiers                   func(childComplexity int) int
 		Name                        func(childComplexity int) int
 		Nodes                       func(childComplexity int) int
+		OnSale                      func(childComplexity int) int
 		OriginalDisplayPrice        func(childComplexity int) int
 		OriginalPrice               func(childComplexity int) int
+		OriginalPriceRange          func(childComplexity int) int
 		Parent                      func(childComplexity int) int
 		Price                       func(childComplexity int) int
 		PriceModifiers              func(childComplexity int) int
+		PriceRange                  func(childComplexity int) int
 		PricebookID                 func(childComplexity int) int
 		ProductTypes                func(childComplexity int) int
 		Promotions                  func(childComplexity int) int
@@ -757,6 +778,7 @@ type ComplexityRoot struct {
 		Translations                func(childComplexity int) int
 		UPCEAN                      func(childComplexity int) int
 		UpdatedAt                   func(childComplexity int) int
+		VariantOptions              func(childComplexity int) int
 		VariationMatrix             func(childComplexity int) int
 		Variations                  func(childComplexity int) int
 	}
@@ -780,11 +802,12 @@ type ComplexityRoot struct {
 	}
 
 	ProductConnection struct {
-		Edges      func(childComplexity int) int
-		Facets     func(childComplexity int) int
-		Nodes      func(childComplexity int) int
-		PageInfo   func(childComplexity int) int
-		TotalCount func(childComplexity int) int
+		CorrectedTo func(childComplexity int) int
+		Edges       func(childComplexity int) int
+		Facets      func(childComplexity int) int
+		Nodes       func(childComplexity int) int
+		PageInfo    func(childComplexity int) int
+		TotalCount  func(childComplexity int) int
 	}
 
 	ProductEdge struct {
@@ -811,6 +834,7 @@ type ComplexityRoot struct {
 		Attribute           func(childComplexity int) int
 		Bounds              func(childComplexity int) int
 		Ids                 func(childComplexity int) int
+		InStock             func(childComplexity int) int
 		ManufacturerPartNum func(childComplexity int) int
 		Name                func(childComplexity int) int
 		Node                func(childComplexity int) int
@@ -822,6 +846,11 @@ type ComplexityRoot struct {
 		Slug                func(childComplexity int) int
 		Tags                func(childComplexity int) int
 		UpcEan              func(childComplexity int) int
+	}
+
+	ProductPriceRange struct {
+		Max func(childComplexity int) int
+		Min func(childComplexity int) int
 	}
 
 	ProductPromotion struct {
@@ -862,6 +891,7 @@ type ComplexityRoot struct {
 		End                    func(childComplexity int) int
 		GlobalID               func(childComplexity int) int
 		ID                     func(childComplexity int) int
+		ItemConditions         func(childComplexity int) int
 		MaxApplicationsPerCart func(childComplexity int) int
 		MaxDiscountValue       func(childComplexity int) int
 		MinCartValue           func(childComplexity int) int
@@ -971,6 +1001,13 @@ type ComplexityRoot struct {
 		UserErrors     func(childComplexity int) int
 	}
 
+	PromotionCondition struct {
+		Field    func(childComplexity int) int
+		Template func(childComplexity int) int
+		Type     func(childComplexity int) int
+		Value    func(childComplexity int) int
+	}
+
 	PromotionConnection struct {
 		Edges      func(childComplexity int) int
 		Nodes      func(childComplexity int) int
@@ -986,6 +1023,7 @@ type ComplexityRoot struct {
 	PromotionCurrency struct {
 		Amount   func(childComplexity int) int
 		Currency func(childComplexity int) int
+		Money    func(childComplexity int) int
 		Percent  func(childComplexity int) int
 	}
 
@@ -1010,6 +1048,7 @@ type ComplexityRoot struct {
 		Enabled                func(childComplexity int) int
 		End                    func(childComplexity int) int
 		ID                     func(childComplexity int) int
+		ItemConditions         func(childComplexity int) int
 		MaxApplicationsPerCart func(childComplexity int) int
 		MaxDiscountValue       func(childComplexity int) int
 		MinCartValue           func(childComplexity int) int
@@ -1039,7 +1078,7 @@ type ComplexityRoot struct {
 		AuthoredProducts      func(childComplexity int, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		CartPreview           func(childComplexity int, lines []*cart.LineInput, codes []string) int
 		Catalog               func(childComplexity int, id string) int
-		CatalogNode           func(childComplexity int, id *string, slug *string, path *string) int
+		CatalogNode           func(childComplexity int, by *model.CatalogNodeIdentifierInput, id *string, slug *string, path *string) int
 		CatalogNodes          func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		CatalogPendingChanges func(childComplexity int, catalogID string, first *int, after *string, last *int, before *string, offset *int) int
 		CatalogReleases       func(childComplexity int, catalogID string) int
@@ -1061,15 +1100,16 @@ type ComplexityRoot struct {
 		Locales               func(childComplexity int) int
 		Node                  func(childComplexity int, id string) int
 		Nodes                 func(childComplexity int, ids []string) int
-		Product               func(childComplexity int, id *string, sku *string, slug *string, path *string) int
+		Product               func(childComplexity int, by *model.ProductIdentifierInput, id *string, sku *string, slug *string, path *string) int
 		ProductConfigured     func(childComplexity int, id string, selectedOptions []*release.BundleChoice) int
-		Products              func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Products              func(childComplexity int, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotion             func(childComplexity int, id string) int
 		PromotionCode         func(childComplexity int, code string) int
 		PromotionCodeCheck    func(childComplexity int, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) int
 		PromotionCodeUsages   func(childComplexity int, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes        func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions            func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		SearchSuggestions     func(childComplexity int, text string, first int) int
 		Settings              func(childComplexity int) int
 		Sitemap               func(childComplexity int, first int, after *string) int
 		Stock                 func(childComplexity int, productID string) int
@@ -1084,6 +1124,13 @@ type ComplexityRoot struct {
 		Nodes func(childComplexity int) int
 	}
 
+	SearchSuggestions struct {
+		Completions func(childComplexity int) int
+		DidYouMean  func(childComplexity int) int
+		Nodes       func(childComplexity int) int
+		Products    func(childComplexity int) int
+	}
+
 	Seo struct {
 		CanonicalPath func(childComplexity int) int
 		Description   func(childComplexity int) int
@@ -1091,11 +1138,12 @@ type ComplexityRoot struct {
 	}
 
 	Settings struct {
-		Currency        func(childComplexity int) int
-		Locale          func(childComplexity int) int
-		PageLength      func(childComplexity int) int
-		PageLengthMax   func(childComplexity int) int
-		PageOffsetLimit func(childComplexity int) int
+		Currency          func(childComplexity int) int
+		Locale            func(childComplexity int) int
+		LowStockThreshold func(childComplexity int) int
+		PageLength        func(childComplexity int) int
+		PageLengthMax     func(childComplexity int) int
+		PageOffsetLimit   func(childComplexity int) int
 	}
 
 	SettingsUpdatePayload struct {
@@ -1220,6 +1268,11 @@ type ComplexityRoot struct {
 		Message func(childComplexity int) int
 	}
 
+	VariantOptions struct {
+		OptionUUIDs func(childComplexity int) int
+		UUID        func(childComplexity int) int
+	}
+
 	Variation struct {
 		ID        func(childComplexity int) int
 		Name      func(childComplexity int) int
@@ -1247,6 +1300,7 @@ type ComplexityRoot struct {
 
 type AuthoredNodeResolver interface {
 	ProductCount(ctx context.Context, obj *model.AuthoredNode) (int, error)
+	ProductUuids(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
 	ProductIds(ctx context.Context, obj *model.AuthoredNode, first int, offset int) ([]string, error)
 }
 type AuthoredProductResolver interface {
@@ -1260,7 +1314,7 @@ type CatalogNodeResolver interface {
 	Breadcrumbs(ctx context.Context, obj *model.CatalogNode) ([]*model.Breadcrumb, error)
 	Children(ctx context.Context, obj *model.CatalogNode, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	CuratedProducts(ctx context.Context, obj *model.CatalogNode) ([]*model.Product, error)
-	Products(ctx context.Context, obj *model.CatalogNode, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, obj *model.CatalogNode, includeDescendants bool, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type CatalogReleaseResolver interface {
 	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
@@ -1278,7 +1332,7 @@ type ConfiguredProductResolver interface {
 type HierarchyResolver interface {
 	Children(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	AllNodes(ctx context.Context, obj *model.Hierarchy, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
-	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Products(ctx context.Context, obj *model.Hierarchy, filter *model.ProductFilter, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 }
 type JobResolver interface {
 	Release(ctx context.Context, obj *model.Job) (*model.CatalogRelease, error)
@@ -1318,8 +1372,15 @@ type MutationResolver interface {
 	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
 	ShopperTokenCreate(ctx context.Context, input model.ShopperTokenCreateInput) (*ShopperTokenCreatePayload, error)
 }
+type PriceResolver interface {
+	Money(ctx context.Context, obj *price.Price) (*store.Money, error)
+}
 type ProductResolver interface {
 	Attributes(ctx context.Context, obj *model.Product, keys []string) ([]*release.ProductAttribute, error)
+
+	PriceRange(ctx context.Context, obj *model.Product) (*price.Range, error)
+	OriginalPriceRange(ctx context.Context, obj *model.Product) (*price.Range, error)
+	OnSale(ctx context.Context, obj *model.Product) (bool, error)
 
 	Translations(ctx context.Context, obj *model.Product) ([]*release.ProductTranslation, error)
 
@@ -1335,9 +1396,14 @@ type ProductResolver interface {
 	Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error)
 	Breadcrumbs(ctx context.Context, obj *model.Product) ([]*model.BreadcrumbTrail, error)
 	Stock(ctx context.Context, obj *model.Product) (*model.Stock, error)
+	Availability(ctx context.Context, obj *model.Product) (*store.Availability, error)
+	AvailableForSale(ctx context.Context, obj *model.Product) (*bool, error)
 	Promotions(ctx context.Context, obj *model.Product) ([]*cart.PublicPromotion, error)
 	Seo(ctx context.Context, obj *model.Product) (*model.Seo, error)
 	Related(ctx context.Context, obj *model.Product, kind *string, first int) (*model.RelatedProducts, error)
+}
+type ProductConnectionResolver interface {
+	CorrectedTo(ctx context.Context, obj *model.ProductConnection) (*string, error)
 }
 type PromotionResolver interface {
 	MinCartValue(ctx context.Context, obj *model.Promotion) ([]*store.Money, error)
@@ -1358,22 +1424,26 @@ type PromotionCodeRefusalResolver interface {
 type PromotionCodeUsageResolver interface {
 	Promotion(ctx context.Context, obj *model.PromotionCodeUsage) (*model.Promotion, error)
 }
+type PromotionCurrencyResolver interface {
+	Money(ctx context.Context, obj *rule.PromotionCurrency) (*store.Money, error)
+}
 type PromotionPreviewResolver interface {
 	MinCartValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 	MaxDiscountValue(ctx context.Context, obj *rule.Promotion) ([]*store.Money, error)
 }
 type QueryResolver interface {
-	Product(ctx context.Context, id *string, sku *string, slug *string, path *string) (*model.Product, error)
-	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
+	Product(ctx context.Context, by *model.ProductIdentifierInput, id *string, sku *string, slug *string, path *string) (*model.Product, error)
+	Products(ctx context.Context, filter *model.ProductFilter, includeChildren *bool, variants release.Variants, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.ProductConnection, error)
 	ProductConfigured(ctx context.Context, id string, selectedOptions []*release.BundleChoice) (*model.Product, error)
 	CartPreview(ctx context.Context, lines []*cart.LineInput, codes []string) (*model.CartPreview, error)
 	Hierarchy(ctx context.Context, id string) (*model.Hierarchy, error)
 	Hierarchies(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.Hierarchy], error)
-	CatalogNode(ctx context.Context, id *string, slug *string, path *string) (*model.CatalogNode, error)
+	CatalogNode(ctx context.Context, by *model.CatalogNodeIdentifierInput, id *string, slug *string, path *string) (*model.CatalogNode, error)
 	CatalogNodes(ctx context.Context, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.CatalogNode], error)
 	Sitemap(ctx context.Context, first int, after *string) (*release.SitemapPage, error)
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
+	SearchSuggestions(ctx context.Context, text string, first int) (*model.SearchSuggestions, error)
 	Currencies(ctx context.Context) ([]*release.Currency, error)
 	Locales(ctx context.Context) ([]string, error)
 	Channels(ctx context.Context) ([]string, error)
@@ -1595,7 +1665,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredHierarchyEdge.Node(childComplexity), true
 
-	case "AuthoredNode.curatedProductIds":
+	case "AuthoredNode.curatedProductUuids", "AuthoredNode.curatedProductIds":
 		if e.ComplexityRoot.AuthoredNode.CuratedProductIDs == nil {
 			break
 		}
@@ -1613,7 +1683,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNode.GlobalID(childComplexity), true
-	case "AuthoredNode.hierarchyId":
+	case "AuthoredNode.hierarchyUuid", "AuthoredNode.hierarchyId":
 		if e.ComplexityRoot.AuthoredNode.HierarchyID == nil {
 			break
 		}
@@ -1631,7 +1701,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNode.Name(childComplexity), true
-	case "AuthoredNode.parentId":
+	case "AuthoredNode.parentUuid", "AuthoredNode.parentId":
 		if e.ComplexityRoot.AuthoredNode.ParentID == nil {
 			break
 		}
@@ -1654,6 +1724,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNode.ProductIds(childComplexity, args["first"].(int), args["offset"].(int)), true
+	case "AuthoredNode.productUuids":
+		if e.ComplexityRoot.AuthoredNode.ProductUuids == nil {
+			break
+		}
+
+		args, err := ec.field_AuthoredNode_productUuids_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.AuthoredNode.ProductUuids(childComplexity, args["first"].(int), args["offset"].(int)), true
 	case "AuthoredNode.slug":
 		if e.ComplexityRoot.AuthoredNode.Slug == nil {
 			break
@@ -1830,6 +1911,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.BreadcrumbTrail.Node(childComplexity), true
 
+	case "BundleChoice.component":
+		if e.ComplexityRoot.BundleChoice.Component == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BundleChoice.Component(childComplexity), true
+	case "BundleChoice.options":
+		if e.ComplexityRoot.BundleChoice.Options == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BundleChoice.Options(childComplexity), true
+
+	case "BundleConfiguration.choices":
+		if e.ComplexityRoot.BundleConfiguration.Choices == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BundleConfiguration.Choices(childComplexity), true
 	case "BundleConfiguration.selectedOptions":
 		if e.ComplexityRoot.BundleConfiguration.SelectedOptions == nil {
 			break
@@ -2036,7 +2136,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Catalog.Held(childComplexity), true
-	case "Catalog.hierarchyIds":
+	case "Catalog.hierarchyUuids", "Catalog.hierarchyIds":
 		if e.ComplexityRoot.Catalog.HierarchyIDs == nil {
 			break
 		}
@@ -2085,7 +2185,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogCandidate.AccountTag(childComplexity), true
-	case "CatalogCandidate.catalogId":
+	case "CatalogCandidate.catalogUuid", "CatalogCandidate.catalogId":
 		if e.ComplexityRoot.CatalogCandidate.CatalogID == nil {
 			break
 		}
@@ -2121,7 +2221,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogCandidate.Missed(childComplexity), true
-	case "CatalogCandidate.ruleId":
+	case "CatalogCandidate.ruleUuid", "CatalogCandidate.ruleId":
 		if e.ComplexityRoot.CatalogCandidate.RuleID == nil {
 			break
 		}
@@ -2297,7 +2397,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.CatalogNode.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.CatalogNode.Products(childComplexity, args["includeDescendants"].(bool), args["filter"].(*model.ProductFilter), args["variants"].(release.Variants), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "CatalogNode.publishedAt":
 		if e.ComplexityRoot.CatalogNode.PublishedAt == nil {
 			break
@@ -2468,7 +2568,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogRelease.Catalog(childComplexity), true
-	case "CatalogRelease.catalogId":
+	case "CatalogRelease.catalogUuid", "CatalogRelease.catalogId":
 		if e.ComplexityRoot.CatalogRelease.CatalogID == nil {
 			break
 		}
@@ -2554,7 +2654,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogResolution.Candidates(childComplexity), true
-	case "CatalogResolution.catalogId":
+	case "CatalogResolution.catalogUuid", "CatalogResolution.catalogId":
 		if e.ComplexityRoot.CatalogResolution.CatalogID == nil {
 			break
 		}
@@ -2590,13 +2690,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogResolution.Reason(childComplexity), true
-	case "CatalogResolution.releaseId":
+	case "CatalogResolution.releaseUuid", "CatalogResolution.releaseId":
 		if e.ComplexityRoot.CatalogResolution.ReleaseID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CatalogResolution.ReleaseID(childComplexity), true
-	case "CatalogResolution.ruleId":
+	case "CatalogResolution.ruleUuid", "CatalogResolution.ruleId":
 		if e.ComplexityRoot.CatalogResolution.RuleID == nil {
 			break
 		}
@@ -2797,6 +2897,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogUpdatePayload.UserErrors(childComplexity), true
 
+	case "ChosenOption.uuid":
+		if e.ComplexityRoot.ChosenOption.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChosenOption.ID(childComplexity), true
+	case "ChosenOption.quantity":
+		if e.ComplexityRoot.ChosenOption.Quantity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChosenOption.Quantity(childComplexity), true
+
 	case "ComponentOption.uuid":
 		if e.ComplexityRoot.ComponentOption.ID == nil {
 			break
@@ -2852,7 +2965,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConfiguredProduct.Price(childComplexity), true
-	case "ConfiguredProduct.pricebookId":
+	case "ConfiguredProduct.pricebookUuid", "ConfiguredProduct.pricebookId":
 		if e.ComplexityRoot.ConfiguredProduct.PricebookID == nil {
 			break
 		}
@@ -2870,7 +2983,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ConfiguredProduct.SaleExpires(childComplexity), true
-	case "ConfiguredProduct.saleId":
+	case "ConfiguredProduct.saleName", "ConfiguredProduct.saleId":
 		if e.ComplexityRoot.ConfiguredProduct.SaleID == nil {
 			break
 		}
@@ -3236,7 +3349,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Hierarchy.Products(childComplexity, args["filter"].(*model.ProductFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Hierarchy.Products(childComplexity, args["filter"].(*model.ProductFilter), args["variants"].(release.Variants), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Hierarchy.publishedAt":
 		if e.ComplexityRoot.Hierarchy.PublishedAt == nil {
 			break
@@ -3956,6 +4069,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Price.IncludesTax(childComplexity), true
+	case "Price.money":
+		if e.ComplexityRoot.Price.Money == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Price.Money(childComplexity), true
 
 	case "PriceBoundsValues.gte":
 		if e.ComplexityRoot.PriceBoundsValues.Gte == nil {
@@ -4038,6 +4157,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.Attributes(childComplexity, args["keys"].([]string)), true
+	case "Product.availability":
+		if e.ComplexityRoot.Product.Availability == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.Availability(childComplexity), true
+	case "Product.availableForSale":
+		if e.ComplexityRoot.Product.AvailableForSale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.AvailableForSale(childComplexity), true
 	case "Product.baseProduct":
 		if e.ComplexityRoot.Product.BaseProduct == nil {
 			break
@@ -4062,7 +4193,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.BundleConfiguration(childComplexity), true
-	case "Product.catalogId":
+	case "Product.catalogUuid", "Product.catalogId":
 		if e.ComplexityRoot.Product.CatalogID == nil {
 			break
 		}
@@ -4239,6 +4370,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.Nodes(childComplexity), true
+	case "Product.onSale":
+		if e.ComplexityRoot.Product.OnSale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.OnSale(childComplexity), true
 	case "Product.originalDisplayPrice":
 		if e.ComplexityRoot.Product.OriginalDisplayPrice == nil {
 			break
@@ -4251,6 +4388,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.OriginalPrice(childComplexity), true
+	case "Product.originalPriceRange":
+		if e.ComplexityRoot.Product.OriginalPriceRange == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.OriginalPriceRange(childComplexity), true
 	case "Product.parent":
 		if e.ComplexityRoot.Product.Parent == nil {
 			break
@@ -4269,7 +4412,13 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.PriceModifiers(childComplexity), true
-	case "Product.pricebookId":
+	case "Product.priceRange":
+		if e.ComplexityRoot.Product.PriceRange == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.PriceRange(childComplexity), true
+	case "Product.pricebookUuid", "Product.pricebookId":
 		if e.ComplexityRoot.Product.PricebookID == nil {
 			break
 		}
@@ -4316,7 +4465,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.SaleExpires(childComplexity), true
-	case "Product.saleId":
+	case "Product.saleName", "Product.saleId":
 		if e.ComplexityRoot.Product.SaleID == nil {
 			break
 		}
@@ -4382,6 +4531,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.UpdatedAt(childComplexity), true
+	case "Product.variantOptions":
+		if e.ComplexityRoot.Product.VariantOptions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.VariantOptions(childComplexity), true
 	case "Product.variationMatrix":
 		if e.ComplexityRoot.Product.VariationMatrix == nil {
 			break
@@ -4469,6 +4624,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ProductComponent.SortOrder(childComplexity), true
 
+	case "ProductConnection.correctedTo":
+		if e.ComplexityRoot.ProductConnection.CorrectedTo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductConnection.CorrectedTo(childComplexity), true
 	case "ProductConnection.edges":
 		if e.ComplexityRoot.ProductConnection.Edges == nil {
 			break
@@ -4602,6 +4763,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFilterValues.Ids(childComplexity), true
+	case "ProductFilterValues.inStock":
+		if e.ComplexityRoot.ProductFilterValues.InStock == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductFilterValues.InStock(childComplexity), true
 	case "ProductFilterValues.manufacturerPartNum":
 		if e.ComplexityRoot.ProductFilterValues.ManufacturerPartNum == nil {
 			break
@@ -4668,6 +4835,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductFilterValues.UpcEan(childComplexity), true
+
+	case "ProductPriceRange.max":
+		if e.ComplexityRoot.ProductPriceRange.Max == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPriceRange.Max(childComplexity), true
+	case "ProductPriceRange.min":
+		if e.ComplexityRoot.ProductPriceRange.Min == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductPriceRange.Min(childComplexity), true
 
 	case "ProductPromotion.amount":
 		if e.ComplexityRoot.ProductPromotion.Amount == nil {
@@ -4845,6 +5025,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Promotion.ID(childComplexity), true
+	case "Promotion.itemConditions":
+		if e.ComplexityRoot.Promotion.ItemConditions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Promotion.ItemConditions(childComplexity), true
 	case "Promotion.maxApplicationsPerCart":
 		if e.ComplexityRoot.Promotion.MaxApplicationsPerCart == nil {
 			break
@@ -4887,7 +5073,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Promotion.State(childComplexity), true
-	case "Promotion.targetCatalogs":
+	case "Promotion.targetCatalogUuids", "Promotion.targetCatalogs":
 		if e.ComplexityRoot.Promotion.TargetCatalogs == nil {
 			break
 		}
@@ -5272,6 +5458,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PromotionCodesGeneratePayload.UserErrors(childComplexity), true
 
+	case "PromotionCondition.field":
+		if e.ComplexityRoot.PromotionCondition.Field == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCondition.Field(childComplexity), true
+	case "PromotionCondition.template":
+		if e.ComplexityRoot.PromotionCondition.Template == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCondition.Template(childComplexity), true
+	case "PromotionCondition.type":
+		if e.ComplexityRoot.PromotionCondition.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCondition.Type(childComplexity), true
+	case "PromotionCondition.value":
+		if e.ComplexityRoot.PromotionCondition.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCondition.Value(childComplexity), true
+
 	case "PromotionConnection.edges":
 		if e.ComplexityRoot.PromotionConnection.Edges == nil {
 			break
@@ -5322,6 +5533,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionCurrency.Currency(childComplexity), true
+	case "PromotionCurrency.money":
+		if e.ComplexityRoot.PromotionCurrency.Money == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionCurrency.Money(childComplexity), true
 	case "PromotionCurrency.percentage":
 		if e.ComplexityRoot.PromotionCurrency.Percent == nil {
 			break
@@ -5415,6 +5632,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionPreview.ID(childComplexity), true
+	case "PromotionPreview.itemConditions":
+		if e.ComplexityRoot.PromotionPreview.ItemConditions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PromotionPreview.ItemConditions(childComplexity), true
 	case "PromotionPreview.maxApplicationsPerCart":
 		if e.ComplexityRoot.PromotionPreview.MaxApplicationsPerCart == nil {
 			break
@@ -5457,7 +5680,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PromotionPreview.State(childComplexity), true
-	case "PromotionPreview.targetCatalogs":
+	case "PromotionPreview.targetCatalogUuids", "PromotionPreview.targetCatalogs":
 		if e.ComplexityRoot.PromotionPreview.TargetCatalogs == nil {
 			break
 		}
@@ -5605,7 +5828,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.CatalogNode(childComplexity, args["id"].(*string), args["slug"].(*string), args["path"].(*string)), true
+		return e.ComplexityRoot.Query.CatalogNode(childComplexity, args["by"].(*model.CatalogNodeIdentifierInput), args["id"].(*string), args["slug"].(*string), args["path"].(*string)), true
 	case "Query.catalogNodes":
 		if e.ComplexityRoot.Query.CatalogNodes == nil {
 			break
@@ -5828,7 +6051,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Product(childComplexity, args["id"].(*string), args["sku"].(*string), args["slug"].(*string), args["path"].(*string)), true
+		return e.ComplexityRoot.Query.Product(childComplexity, args["by"].(*model.ProductIdentifierInput), args["id"].(*string), args["sku"].(*string), args["slug"].(*string), args["path"].(*string)), true
 	case "Query.productConfigured":
 		if e.ComplexityRoot.Query.ProductConfigured == nil {
 			break
@@ -5850,7 +6073,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["includeChildren"].(*bool), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.Products(childComplexity, args["filter"].(*model.ProductFilter), args["includeChildren"].(*bool), args["variants"].(release.Variants), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.promotion":
 		if e.ComplexityRoot.Query.Promotion == nil {
 			break
@@ -5917,6 +6140,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Promotions(childComplexity, args["filter"].(*model.PromotionFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.searchSuggestions":
+		if e.ComplexityRoot.Query.SearchSuggestions == nil {
+			break
+		}
+
+		args, err := ec.field_Query_searchSuggestions_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.SearchSuggestions(childComplexity, args["text"].(string), args["first"].(int)), true
 	case "Query.settings":
 		if e.ComplexityRoot.Query.Settings == nil {
 			break
@@ -6003,6 +6237,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RelatedProducts.Nodes(childComplexity), true
 
+	case "SearchSuggestions.completions":
+		if e.ComplexityRoot.SearchSuggestions.Completions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchSuggestions.Completions(childComplexity), true
+	case "SearchSuggestions.didYouMean":
+		if e.ComplexityRoot.SearchSuggestions.DidYouMean == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchSuggestions.DidYouMean(childComplexity), true
+	case "SearchSuggestions.nodes":
+		if e.ComplexityRoot.SearchSuggestions.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchSuggestions.Nodes(childComplexity), true
+	case "SearchSuggestions.products":
+		if e.ComplexityRoot.SearchSuggestions.Products == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchSuggestions.Products(childComplexity), true
+
 	case "Seo.canonicalPath":
 		if e.ComplexityRoot.Seo.CanonicalPath == nil {
 			break
@@ -6034,6 +6293,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Settings.Locale(childComplexity), true
+	case "Settings.lowStockThreshold":
+		if e.ComplexityRoot.Settings.LowStockThreshold == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Settings.LowStockThreshold(childComplexity), true
 	case "Settings.pageLength":
 		if e.ComplexityRoot.Settings.PageLength == nil {
 			break
@@ -6364,7 +6629,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.StockTransaction.Product(childComplexity), true
-	case "StockTransaction.productId":
+	case "StockTransaction.productUuid", "StockTransaction.productId":
 		if e.ComplexityRoot.StockTransaction.ProductID == nil {
 			break
 		}
@@ -6494,6 +6759,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UserError.Message(childComplexity), true
 
+	case "VariantOptions.optionUuids":
+		if e.ComplexityRoot.VariantOptions.OptionUUIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VariantOptions.OptionUUIDs(childComplexity), true
+	case "VariantOptions.uuid":
+		if e.ComplexityRoot.VariantOptions.UUID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VariantOptions.UUID(childComplexity), true
+
 	case "Variation.uuid":
 		if e.ComplexityRoot.Variation.ID == nil {
 			break
@@ -6579,6 +6857,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogCreateInput,
 		ec.unmarshalInputCatalogDeleteInput,
 		ec.unmarshalInputCatalogNodeFilter,
+		ec.unmarshalInputCatalogNodeIdentifierInput,
 		ec.unmarshalInputCatalogNodeOrder,
 		ec.unmarshalInputCatalogPricebookInput,
 		ec.unmarshalInputCatalogPublishInput,
@@ -6611,6 +6890,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputOptionFilter,
 		ec.unmarshalInputPriceBounds,
 		ec.unmarshalInputProductFilter,
+		ec.unmarshalInputProductIdentifierInput,
 		ec.unmarshalInputProductOrder,
 		ec.unmarshalInputPromotionCodeFilter,
 		ec.unmarshalInputPromotionCodeInput,
@@ -6774,19 +7054,24 @@ schema {
 
 type Query {
   # Products
-  "A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last."
+  """
+  A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+  Example: ` + "`" + `product(by: {slug: "road-550-w-yellow-38"}) { name }` + "`" + `.
+  """
   product(
+    "Which product. Required, unless one of the deprecated arguments is given."
+    by: ProductIdentifierInput
     "Global id or ` + "`" + `uuid` + "`" + `."
-    id: ID
+    id: ID @deprecated(reason: "Use ` + "`" + `by: {id: …}` + "`" + `. Removed after 2027-05-01.")
     "Exact SKU: ` + "`" + `BK-R64Y-38` + "`" + `."
-    sku: String
+    sku: String @deprecated(reason: "Use ` + "`" + `by: {sku: …}` + "`" + `. Removed after 2027-05-01.")
     "Exact slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
-    slug: String
+    slug: String @deprecated(reason: "Use ` + "`" + `by: {slug: …}` + "`" + `. Removed after 2027-05-01.")
     """
     The path of a node, as ` + "`" + `catalogNode` + "`" + ` takes it, a slash and the slug of a product that the node lists:
     ` + "`" + `bikes/road-bikes/road-550-w-yellow-38` + "`" + `.
     """
-    path: String
+    path: String @deprecated(reason: "Use ` + "`" + `by: {path: …}` + "`" + `. Removed after 2027-05-01.")
   ): Product
 
   """
@@ -6803,6 +7088,8 @@ type Query {
     cover them too. Otherwise only a condition on ` + "`" + `sku` + "`" + `, or a search for a SKU, finds those.
     """
     includeChildren: Boolean
+    "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
+    variants: ProductVariants! = AS_LISTED
     "Default: last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -6869,20 +7156,22 @@ type Query {
   ): HierarchyConnection
 
   """
-  A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-  a node, its root. If several have the slug or path, the one updated last.
-  Example: ` + "`" + `catalogNode(id: "node-coffee") { name }` + "`" + `.
+  A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+  have the slug or path, the one updated last.
+  Example: ` + "`" + `catalogNode(by: {id: "node-coffee"}) { name }` + "`" + `.
   """
   catalogNode(
+    "Which node. Required, unless one of the deprecated arguments is given."
+    by: CatalogNodeIdentifierInput
     "Global id or ` + "`" + `uuid` + "`" + `, of a node or a hierarchy."
-    id: ID
+    id: ID @deprecated(reason: "Use ` + "`" + `by: {id: …}` + "`" + `. Removed after 2027-05-01.")
     "Exact slug: ` + "`" + `road-bikes` + "`" + `."
-    slug: String
+    slug: String @deprecated(reason: "Use ` + "`" + `by: {slug: …}` + "`" + `. Removed after 2027-05-01.")
     """
     Slugs from the hierarchy down to the node, joined by slashes; that of the hierarchy may be left out:
     ` + "`" + `bikes/road-bikes` + "`" + `.
     """
-    path: String
+    path: String @deprecated(reason: "Use ` + "`" + `by: {path: …}` + "`" + `. Removed after 2027-05-01.")
   ): CatalogNode
 
   "All nodes of the catalog."
@@ -6940,6 +7229,17 @@ type Query {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): FileConnection
+
+  """
+  Suggestions for a text while a shopper types it, in the shopper's language. Example:
+  ` + "`" + `searchSuggestions(text: "choc co", first: 5) { completions products { name } nodes { name } didYouMean }` + "`" + `.
+  """
+  searchSuggestions(
+    "What the shopper has typed so far, at most 200 characters and 20 words."
+    text: String!
+    "Most suggestions of each kind, 1 to 20."
+    first: Int! = 5
+  ): SearchSuggestions
 
   # Currencies and shopper context
   "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `."
@@ -7545,8 +7845,11 @@ input IntBounds {
   le: Int
 }
 
-"Condition on a text: exactly one of ` + "`" + `eq` + "`" + ` and ` + "`" + `in` + "`" + `. Texts are compared exactly, in the catalog's base language."
-input TextFilter {
+"""
+Condition on a text. Texts are compared exactly, in the catalog's base language. In variables, null
+members are ignored.
+"""
+input TextFilter @oneOf {
   "Equal to this value."
   eq: String
   "Equal to one of these values, 1 to 1000."
@@ -7676,10 +7979,20 @@ type Product implements Node {
   priceModifiers: [String!]!
   "This child's price modifiers that exist, in the order in which they apply. Empty for other products."
   modifiers: [PriceModifier!]!
+  """
+  What it costs now: of a parent the lowest and the highest price of its live children, of any other
+  product its own. Null if nothing has a price in the shopper's currency.
+  Example: ` + "`" + `priceRange { min { withTax { formatted } withoutTax { formatted } } }` + "`" + `.
+  """
+  priceRange: ProductPriceRange
+  "` + "`" + `priceRange` + "`" + ` without sales. Null if ` + "`" + `onSale` + "`" + ` is false, or if nothing has a price without its sale."
+  originalPriceRange: ProductPriceRange
+  "Whether it is on sale now, or one of its live children."
+  onSale: Boolean!
   "Whether it is a parent, which has variants."
   baseProduct: Boolean!
   "The parent's own id. Null unless this is a child."
-  baseProductId: ID
+  baseProductId: ID @deprecated(reason: "Use ` + "`" + `parent { uuid }` + "`" + `. Removed after 2027-05-01.")
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -7691,11 +8004,15 @@ type Product implements Node {
   "Name and description in each language: the base text first, then by language."
   translations: [ProductTranslation!]!
   "The catalog's own id."
-  catalogId: ID!
+  catalogUuid: ID!
+  "The catalog's own id."
+  catalogId: ID! @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "Where the catalog's products come from: ` + "`" + `pim` + "`" + `."
   catalogSource: String!
   "Own id of the price book that ` + "`" + `price` + "`" + ` is from. Null without a price."
-  pricebookId: ID
+  pricebookUuid: ID
+  "Own id of the price book that ` + "`" + `price` + "`" + ` is from. Null without a price."
+  pricebookId: ID @deprecated(reason: "Use ` + "`" + `pricebookUuid` + "`" + `. Removed after 2027-05-01.")
   """
   Current price in the shopper's currency. A child without a price has its parent's, changed by its
   price modifiers. Null if no price book has a price in this currency.
@@ -7708,7 +8025,9 @@ type Product implements Node {
   "` + "`" + `originalPrice` + "`" + ` with and without tax, formatted. Null if it is not on sale."
   originalDisplayPrice: DisplayPrice
   "Name of the current sale in the price book: the shortest, if there are several. Null if it is not on sale."
-  saleId: ID
+  saleName: String
+  "Name of the current sale in the price book: the shortest, if there are several. Null if it is not on sale."
+  saleId: ID @deprecated(reason: "Use ` + "`" + `saleName` + "`" + `. Removed after 2027-05-01.")
   "Time at which the sale ends. Null if it is not on sale, or if the sale has no end."
   saleExpires: DateTime
   """
@@ -7730,10 +8049,12 @@ type Product implements Node {
   variations: [Variation!]!
   "The options of this child, one for each variation. Empty for other products."
   childVariations: [Variation!]!
+  "The options of each child that has one for every variation, in the order of ` + "`" + `children` + "`" + `. Empty unless this is a parent."
+  variantOptions: [VariantOptions!]!
   "Child ids by option ids, nested by variation. An empty object unless this is a parent."
-  variationMatrix: JSON!
+  variationMatrix: JSON! @deprecated(reason: "Use ` + "`" + `variantOptions` + "`" + `. Removed after 2027-05-01.")
   "Own ids of the options of each child that has one for every variation, in the order of ` + "`" + `children` + "`" + `."
-  childOptionIds: [[ID!]!]!
+  childOptionIds: [[ID!]!]! @deprecated(reason: "Use ` + "`" + `variantOptions` + "`" + `. Removed after 2027-05-01.")
   """
   The child with the chosen options, one for each variation. Null if there is none.
   Example: ` + "`" + `childByOptions(optionIds: ["38ae3343-8746-5b02-8bdf-fe860c82bd86"]) { sku }` + "`" + `.
@@ -7795,6 +8116,16 @@ type Product implements Node {
   "Current stock. Null if it has no stock record."
   stock: Stock
   """
+  Current stock in a word: of a parent that of the child with the most units. ` + "`" + `inventory:read` + "`" + `. Null if
+  there is no stock record, so that the stock is not limited, or with an error.
+  """
+  availability: ProductAvailability
+  """
+  Whether it can be bought by its current stock, or one of its children: it has available units, or no stock
+  record. ` + "`" + `inventory:read` + "`" + `. Null only with an error.
+  """
+  availableForSale: Boolean
+  """
   The active automatic promotions of items that target it, those that end first. Promotions of the
   whole cart are in ` + "`" + `cartPreview` + "`" + `. Null only with an error.
   """
@@ -7831,6 +8162,49 @@ type Seo {
   that of its first node. Null if no node lists it, or if it or a node above has no slug.
   """
   canonicalPath: String
+}
+
+"Which product. In variables, null members are ignored."
+input ProductIdentifierInput @oneOf {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID
+  "Exact SKU: ` + "`" + `BK-R64Y-38` + "`" + `."
+  sku: String
+  "Exact slug: ` + "`" + `road-550-w-yellow-38` + "`" + `."
+  slug: String
+  """
+  The path of a node, as ` + "`" + `CatalogNodeIdentifierInput` + "`" + ` has it, a slash and the slug of a product that the
+  node lists: ` + "`" + `bikes/road-bikes/road-550-w-yellow-38` + "`" + `.
+  """
+  path: String
+}
+
+"The lowest and the highest of some prices."
+type ProductPriceRange {
+  "Lowest price."
+  min: DisplayPrice!
+  "Highest price."
+  max: DisplayPrice!
+}
+
+"The stock of a product in a word."
+enum ProductAvailability {
+  "More available units than ` + "`" + `Settings.lowStockThreshold` + "`" + `."
+  IN_STOCK
+  "At most ` + "`" + `Settings.lowStockThreshold` + "`" + ` available units."
+  LOW
+  "No available units."
+  OUT
+}
+
+"Whether a list of products shows parents or their children. Other products are listed in any case."
+enum ProductVariants {
+  "The products as they are attached to nodes."
+  AS_LISTED
+  "Instead of a child its parent, once."
+  PARENTS
+  "Instead of a parent its live children, once each."
+  CHILDREN
 }
 
 "Publication status of a product."
@@ -7891,10 +8265,12 @@ enum SitemapKind {
 
 "A price in a price book, or the amount of a price modifier."
 type Price {
+  "The amount, formatted for the shopper."
+  money: Money!
   "Minor units, in digits: ` + "`" + `129900` + "`" + ` is 1,299.00 USD."
-  amount: String!
+  amount: String! @deprecated(reason: "Use ` + "`" + `money { amount }` + "`" + `. Removed after 2027-05-01.")
   "ISO 4217: ` + "`" + `USD` + "`" + `."
-  currency: String!
+  currency: String! @deprecated(reason: "Use ` + "`" + `money { currency }` + "`" + `. Removed after 2027-05-01.")
   "Whether the amount includes tax."
   includesTax: Boolean!
 }
@@ -8021,6 +8397,14 @@ type Variation {
   options: [VariationOption!]!
 }
 
+"Which options a child has."
+type VariantOptions {
+  "The child's own id."
+  uuid: ID!
+  "Own ids of its options, one for each variation."
+  optionUuids: [ID!]!
+}
+
 "A value of a variation: ` + "`" + `XL` + "`" + `."
 type VariationOption {
   "The option's own id."
@@ -8065,8 +8449,26 @@ type ComponentOption {
 
 "A choice of options for a bundle."
 type BundleConfiguration {
+  "The choice for each component, by key. Empty for other products."
+  choices: [BundleChoice!]!
   "Quantities by option id, by component key: ` + "`" + `{\"drink\": {\"prod-latte\": 1}}` + "`" + `."
-  selectedOptions: JSON!
+  selectedOptions: JSON! @deprecated(reason: "Use ` + "`" + `choices` + "`" + `. Removed after 2027-05-01.")
+}
+
+"The options chosen for a component of a bundle, as in ` + "`" + `BundleChoiceInput` + "`" + `."
+type BundleChoice {
+  "The component's key: ` + "`" + `drink` + "`" + `."
+  component: String!
+  "The chosen options, by id."
+  options: [ChosenOption!]!
+}
+
+"A chosen option of a bundle."
+type ChosenOption {
+  "The product's own id, as in ` + "`" + `ComponentOption` + "`" + `."
+  uuid: ID!
+  "Units of it."
+  quantity: Int!
 }
 
 "A bundle with the options that the shopper chose. It has no ` + "`" + `id` + "`" + `, so that caches do not mix it up with the bundle."
@@ -8076,7 +8478,9 @@ type ConfiguredProduct {
   "The choice."
   bundleConfiguration: BundleConfiguration!
   "Own id of the price book that the price is from. Null without a price, or if the price is the sum of the options."
-  pricebookId: ID
+  pricebookUuid: ID
+  "Own id of the price book that the price is from. Null without a price, or if the price is the sum of the options."
+  pricebookId: ID @deprecated(reason: "Use ` + "`" + `pricebookUuid` + "`" + `. Removed after 2027-05-01.")
   "Price of this choice. Null if it cannot be determined."
   price: Price
   "` + "`" + `price` + "`" + ` with and without tax, formatted. Null without a price."
@@ -8086,7 +8490,9 @@ type ConfiguredProduct {
   "` + "`" + `originalPrice` + "`" + ` with and without tax, formatted. Null if it is not on sale."
   originalDisplayPrice: DisplayPrice
   "Name of the sale of the bundle's own price. Null if it is not on sale, or if the price is the sum of the options."
-  saleId: ID
+  saleName: String
+  "Name of the sale of the bundle's own price. Null if it is not on sale, or if the price is the sum of the options."
+  saleId: ID @deprecated(reason: "Use ` + "`" + `saleName` + "`" + `. Removed after 2027-05-01.")
   "Time at which that sale ends. Null if it is not on sale, or if the sale has no end."
   saleExpires: DateTime
   "Quantity prices. Empty if there are none, or if the price is the sum of the options."
@@ -8123,6 +8529,23 @@ type ProductConnection {
   totalCount: Int!
   "Values to narrow the list by, with counts. The same on every page. Computed only if selected."
   facets: ProductFacets!
+  """
+  The filter's ` + "`" + `search` + "`" + ` with mistyped words replaced by those that the products were found by: ` + "`" + `messenger
+  bag` + "`" + ` for ` + "`" + `mesenger bag` + "`" + `. Null if no word was replaced.
+  """
+  correctedTo: String
+}
+
+"What a shopper may look for who has typed a part of a search."
+type SearchSuggestions {
+  "The text with its last word completed by words of product names, the most frequent first: ` + "`" + `choc cookies` + "`" + `. Empty if none begins with it."
+  completions: [String!]!
+  "The products that the text finds, the best first."
+  products: [Product!]!
+  "The nodes and hierarchies whose names have all words, or words that begin with them, the shortest name first."
+  nodes: [CatalogNode!]!
+  "The text with mistyped words replaced. Null if no word was."
+  didYouMean: String
 }
 
 "A product in a list."
@@ -8139,11 +8562,13 @@ type ProductEdge {
 input ProductFilter {
   """
   Search words, as a shopper types them: ` + "`" + `oak cha` + "`" + `. Every word must be in the SKU, or in the name or
-  description in the base language or one of the shopper's. Case and accents do not count. The last
-  word also matches the beginning of a word. Thai, Chinese and other scripts without spaces need
-  none, and their parts may match in different places. At most 200 characters and 20 words, without
-  any query syntax. A text without a letter or digit matches everything. Sort by RELEVANCE for the
-  best matches first.
+  description in the base language or one of the shopper's. Case and accents do not count. Words also
+  match in other forms (` + "`" + `chairs` + "`" + `), mistyped (` + "`" + `chiar` + "`" + `), and joined or split (` + "`" + `arm chair` + "`" + `). The last word,
+  and every word of at most four, also matches the beginning of a word. If fewer than three products
+  have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
+  and their parts may match in different places. At most 200 characters and 20 words, without any query
+  syntax. A text without a letter or digit matches everything. The best matches are first, unless the
+  list has an ` + "`" + `orderBy` + "`" + `.
   """
   search: String
   "By id. The products are sorted last updated first, and curation is ignored."
@@ -8164,6 +8589,11 @@ input ProductFilter {
   productTypes: TextFilter
   "By tag: one of the product's tags must match."
   tags: TextFilter
+  """
+  By live stock: true keeps the products with ` + "`" + `availableForSale` + "`" + `, false the others. ` + "`" + `inventory:read` + "`" + `. The response is
+  not cached, and stock that changes between two pages can move rows.
+  """
+  inStock: Boolean
   """
   By the current price in the shopper's currency, sales included, as ` + "`" + `orderBy: {field: PRICE}` + "`" + ` sorts by it.
   Products without a price do not match.
@@ -8221,6 +8651,8 @@ input ProductOrder {
   field: ProductOrderField!
   "Sort direction."
   direction: OrderDirection! = ASC
+  "Key of a sortable attribute, with the sort key ATTRIBUTE: ` + "`" + `weight` + "`" + `. Ignored with others."
+  attribute: String
 }
 
 "Sort keys of products."
@@ -8238,9 +8670,11 @@ enum ProductOrderField {
   sale changes the order when it begins or ends, except while a list is paged through by cursors.
   """
   PRICE
+  "A number or date of the merchant's own attributes, named by ` + "`" + `attribute` + "`" + `. Products without a value come last in both directions."
+  ATTRIBUTE
   """
-  Number of ` + "`" + `search` + "`" + ` words in the name or SKU: with ASC the best match is first, then the list's own
-  order. Without ` + "`" + `search` + "`" + `: the list's own order.
+  How well products match ` + "`" + `search` + "`" + `: with ASC the best match is first, then the list's own order. The
+  default of lists with ` + "`" + `search` + "`" + `. Without ` + "`" + `search` + "`" + `: the list's own order.
   """
   RELEVANCE
 }
@@ -8343,6 +8777,8 @@ type ProductFilterValues {
   productTypes: TextFilterValues
   "Condition on the tags. Null if not set."
   tags: TextFilterValues
+  "Condition on the stock. Null if not set."
+  inStock: Boolean
   "Condition on the price. Null if not set."
   price: PriceBoundsValues
   "Conditions on options. Null if not set."
@@ -8461,6 +8897,8 @@ type Hierarchy implements Node {
   products(
     "Which products to return."
     filter: ProductFilter
+    "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
+    variants: ProductVariants! = AS_LISTED
     "Default: last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -8525,8 +8963,15 @@ type CatalogNode implements Node {
   curatedProducts: [Product!]!
   "The live products attached to this node."
   products(
+    """
+    Whether to list the products of all nodes below it too, each once. The curated products of this node come
+    first. Example: ` + "`" + `products(includeDescendants: true, first: 24) { totalCount nodes { name } }` + "`" + `.
+    """
+    includeDescendants: Boolean! = false
     "Which products to return."
     filter: ProductFilter
+    "Whether to list parents or their children. ` + "`" + `filter` + "`" + `, ` + "`" + `orderBy` + "`" + ` and facets look at the products that are listed then."
+    variants: ProductVariants! = AS_LISTED
     "Default: curated products first, in the merchant's order, then last updated first, then by id."
     orderBy: ProductOrder
     "Page size from the start, 1 to 100."
@@ -8540,6 +8985,19 @@ type CatalogNode implements Node {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): ProductConnection!
+}
+
+"Which node of the catalog. In variables, null members are ignored."
+input CatalogNodeIdentifierInput @oneOf {
+  "Global id or ` + "`" + `uuid` + "`" + `, of a node or a hierarchy."
+  id: ID
+  "Exact slug: ` + "`" + `road-bikes` + "`" + `."
+  slug: String
+  """
+  Slugs from the hierarchy down to the node, joined by slashes; that of the hierarchy may be left out:
+  ` + "`" + `bikes/road-bikes` + "`" + `.
+  """
+  path: String
 }
 
 "A step on the path to a node."
@@ -8733,11 +9191,15 @@ type CatalogResolution {
   "Why this catalog was chosen."
   reason: CatalogResolutionReason!
   "The catalog's own id. Null if nothing is published."
-  catalogId: ID
+  catalogUuid: ID
+  "The catalog's own id. Null if nothing is published."
+  catalogId: ID @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "The catalog's name. Null if nothing is published."
   catalogName: String
   "Own id of the release, its number. Null if nothing is published."
-  releaseId: ID
+  releaseUuid: ID
+  "Own id of the release, its number. Null if nothing is published."
+  releaseId: ID @deprecated(reason: "Use ` + "`" + `releaseUuid` + "`" + `. Removed after 2027-05-01.")
   "Time of that release. Null if nothing is published."
   publishedAt: DateTime
   "Languages of the catalog's texts, BCP 47, the base language first. Example: ` + "`" + `en` + "`" + `, ` + "`" + `fr` + "`" + `, ` + "`" + `zh-Hant` + "`" + `. Empty if nothing is published."
@@ -8749,7 +9211,9 @@ type CatalogResolution {
   """
   channels: [String!]!
   "Own id of the rule that decided. Null if none did."
-  ruleId: ID
+  ruleUuid: ID
+  "Own id of the rule that decided. Null if none did."
+  ruleId: ID @deprecated(reason: "Use ` + "`" + `ruleUuid` + "`" + `. Removed after 2027-05-01.")
   "Name of the rule that decided. Null if none did."
   ruleName: String
   "What decided between rules with equally many matched criteria. Null if there was no tie."
@@ -8787,11 +9251,15 @@ enum CatalogTieBreak {
 "A rule, compared with a shopper."
 type CatalogCandidate {
   "The rule's own id. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
-  ruleId: ID
+  ruleUuid: ID
+  "The rule's own id. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  ruleId: ID @deprecated(reason: "Use ` + "`" + `ruleUuid` + "`" + `. Removed after 2027-05-01.")
   "The rule's name. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
   ruleName: String
   "Own id of the rule's catalog. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
-  catalogId: ID
+  catalogUuid: ID
+  "Own id of the rule's catalog. Null for a rule for other shoppers, unless the token has the scope ` + "`" + `catalog:write` + "`" + `."
+  catalogId: ID @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "Whether the rule has no criteria."
   default: Boolean!
   "Number of criteria that matched: account, account tag, customer, channel, tag."
@@ -8867,7 +9335,9 @@ type StockTransaction {
   "The transaction's own id."
   uuid: ID!
   "The product's own id."
-  productId: ID!
+  productUuid: ID!
+  "The product's own id."
+  productId: ID! @deprecated(reason: "Use ` + "`" + `productUuid` + "`" + `. Removed after 2027-05-01.")
   "The product, as the shopper sees it. Null if the shopper's catalog does not have it."
   product: Product
   "Kind of change."
@@ -9073,9 +9543,13 @@ type Promotion implements Node {
   "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `."
   currencies: [PromotionCurrency!]!
   "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
-  targetCatalogs: [ID!]
+  targetCatalogUuids: [ID!]
+  "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
+  targetCatalogs: [ID!] @deprecated(reason: "Use ` + "`" + `targetCatalogUuids` + "`" + `. Removed after 2027-05-01.")
+  "Conditions on the ` + "`" + `extensions` + "`" + ` of a product: one that meets all of them is excluded. Empty if there are none."
+  itemConditions: [PromotionCondition!]!
   "Items that it excludes: ` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `. Null if there are none."
-  conditions: JSON
+  conditions: JSON @deprecated(reason: "Use ` + "`" + `itemConditions` + "`" + `. Removed after 2027-05-01.")
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -9149,9 +9623,13 @@ type PromotionPreview {
   "What it gives in each currency: ` + "`" + `currencies` + "`" + ` of ` + "`" + `schema` + "`" + `."
   currencies: [PromotionCurrency!]!
   "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
-  targetCatalogs: [ID!]
+  targetCatalogUuids: [ID!]
+  "Own ids of the catalogs that it applies to: ` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `. Null means all."
+  targetCatalogs: [ID!] @deprecated(reason: "Use ` + "`" + `targetCatalogUuids` + "`" + `. Removed after 2027-05-01.")
+  "Conditions on the ` + "`" + `extensions` + "`" + ` of a product: one that meets all of them is excluded. Empty if there are none."
+  itemConditions: [PromotionCondition!]!
   "Items that it excludes: ` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, nested ` + "`" + `and` + "`" + ` lists of ` + "`" + `{template, field, type, value}` + "`" + `. Null if there are none."
-  conditions: JSON
+  conditions: JSON @deprecated(reason: "Use ` + "`" + `itemConditions` + "`" + `. Removed after 2027-05-01.")
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
@@ -9197,12 +9675,40 @@ enum PromotionState {
   DISABLED
 }
 
+"A condition on a field of a product's ` + "`" + `extensions` + "`" + `: the field has this value."
+type PromotionCondition {
+  "Template of the field: ` + "`" + `products(shoes)` + "`" + ` or, in short, ` + "`" + `shoes` + "`" + `."
+  template: String!
+  "Name of the field."
+  field: String!
+  "Type of the value, which says how it is compared."
+  type: PromotionConditionType!
+  "The value as text: ` + "`" + `12.5` + "`" + `, ` + "`" + `true` + "`" + `."
+  value: String!
+}
+
+"Type of the value of a promotion's condition."
+enum PromotionConditionType {
+  "Texts are compared exactly."
+  STRING
+  "Whole numbers are compared as numbers."
+  INTEGER
+  "` + "`" + `true` + "`" + ` or ` + "`" + `false` + "`" + `."
+  BOOLEAN
+  "Numbers are compared as numbers."
+  FLOAT
+  "Times are compared as times."
+  DATE
+}
+
 "What a promotion gives in a currency."
 type PromotionCurrency {
   "ISO 4217: ` + "`" + `USD` + "`" + `."
   currency: String!
+  "The amount, formatted for the caller. Null if a percentage is given."
+  money: Money
   "Minor units, in digits: ` + "`" + `1000` + "`" + ` is 10.00 USD. Null if a percentage is given."
-  amount: String
+  amount: String @deprecated(reason: "Use ` + "`" + `money { amount }` + "`" + `. Removed after 2027-05-01.")
   "Percent, in digits: ` + "`" + `12.5` + "`" + `. Null if an amount is given."
   percentage: String
 }
@@ -9901,7 +10407,9 @@ type Catalog implements Node {
   "Display name: ` + "`" + `Adventure Works` + "`" + `."
   name: String!
   "Own ids of the hierarchies that it publishes."
-  hierarchyIds: [ID!]!
+  hierarchyUuids: [ID!]!
+  "Own ids of the hierarchies that it publishes."
+  hierarchyIds: [ID!]! @deprecated(reason: "Use ` + "`" + `hierarchyUuids` + "`" + `. Removed after 2027-05-01.")
   "Its price books."
   pricebooks: [CatalogPricebook!]!
   "Language of its base texts, BCP 47. Empty means the store's."
@@ -10039,7 +10547,7 @@ type CatalogRule implements Node {
   "Display name: ` + "`" + `mobile-offers` + "`" + `."
   name: String!
   "Own id of the catalog that it leads to."
-  catalogId: ID!
+  catalogId: ID! @deprecated(reason: "Use ` + "`" + `catalog { uuid }` + "`" + `. Removed after 2027-05-01.")
   "The catalog that it leads to. Null if it was deleted."
   catalog: Catalog
   "Only for these accounts. Empty means all."
@@ -10418,9 +10926,13 @@ type AuthoredNode implements Node {
   "The service's own id."
   uuid: ID!
   "Own id of its hierarchy."
-  hierarchyId: ID!
+  hierarchyUuid: ID!
+  "Own id of its hierarchy."
+  hierarchyId: ID! @deprecated(reason: "Use ` + "`" + `hierarchyUuid` + "`" + `. Removed after 2027-05-01.")
   "Own id of the node above it, or of the hierarchy."
-  parentId: ID!
+  parentUuid: ID!
+  "Own id of the node above it, or of the hierarchy."
+  parentId: ID! @deprecated(reason: "Use ` + "`" + `parentUuid` + "`" + `. Removed after 2027-05-01.")
   "Display name."
   name: String!
   "URL slug. Empty if not set."
@@ -10428,16 +10940,25 @@ type AuthoredNode implements Node {
   "Display text. Empty if not set."
   description: String!
   "Own ids of the products that come first, in order, at most 20."
-  curatedProductIds: [ID!]!
+  curatedProductUuids: [ID!]!
+  "Own ids of the products that come first, in order, at most 20."
+  curatedProductIds: [ID!]! @deprecated(reason: "Use ` + "`" + `curatedProductUuids` + "`" + `. Removed after 2027-05-01.")
   "Number of attached products, including drafts."
   productCount: Int!
+  "Own ids of the attached products, including drafts, newest attachment first."
+  productUuids(
+    "Page size, 1 to 100."
+    first: Int! = 25
+    "Rows to skip, 0 to 10000."
+    offset: Int! = 0
+  ): [ID!]!
   "Own ids of the attached products, including drafts, newest attachment first."
   productIds(
     "Page size, 1 to 100."
     first: Int! = 25
     "Rows to skip, 0 to 10000."
     offset: Int! = 0
-  ): [ID!]!
+  ): [ID!]! @deprecated(reason: "Use ` + "`" + `productUuids` + "`" + `. Removed after 2027-05-01.")
   "Time of the last change of its texts, position or curation."
   updatedAt: DateTime!
 }
@@ -10610,7 +11131,9 @@ type CatalogRelease implements Node {
   """
   uuid: ID!
   "The catalog's own id."
-  catalogId: ID!
+  catalogUuid: ID!
+  "The catalog's own id."
+  catalogId: ID! @deprecated(reason: "Use ` + "`" + `catalogUuid` + "`" + `. Removed after 2027-05-01.")
   "The catalog as it is now. Null if it was deleted."
   catalog: Catalog
   "Whether shoppers see this release of the catalog."
@@ -10747,6 +11270,8 @@ type Settings {
   currency: String!
   "Default language of texts, BCP 47: ` + "`" + `en` + "`" + `."
   locale: String!
+  "Available units up to which ` + "`" + `Product.availability` + "`" + ` is LOW, 0 to 1000000. 5 if not set."
+  lowStockThreshold: Int!
 }
 
 "Changes of the settings. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
@@ -10757,6 +11282,8 @@ input SettingsUpdateInput {
   currency: String
   "BCP 47: ` + "`" + `fr-CA` + "`" + `. Required."
   locale: String
+  "Available units up to which stock is low, 0 to 1000000. Required."
+  lowStockThreshold: Int
   "Idempotency key."
   idempotencyKey: String
 }
@@ -10949,8 +11476,12 @@ func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field 
 		return ec.fieldContext_AuthoredNode_id(ctx, field)
 	case "uuid":
 		return ec.fieldContext_AuthoredNode_uuid(ctx, field)
+	case "hierarchyUuid":
+		return ec.fieldContext_AuthoredNode_hierarchyUuid(ctx, field)
 	case "hierarchyId":
 		return ec.fieldContext_AuthoredNode_hierarchyId(ctx, field)
+	case "parentUuid":
+		return ec.fieldContext_AuthoredNode_parentUuid(ctx, field)
 	case "parentId":
 		return ec.fieldContext_AuthoredNode_parentId(ctx, field)
 	case "name":
@@ -10959,10 +11490,14 @@ func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field 
 		return ec.fieldContext_AuthoredNode_slug(ctx, field)
 	case "description":
 		return ec.fieldContext_AuthoredNode_description(ctx, field)
+	case "curatedProductUuids":
+		return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
 	case "curatedProductIds":
 		return ec.fieldContext_AuthoredNode_curatedProductIds(ctx, field)
 	case "productCount":
 		return ec.fieldContext_AuthoredNode_productCount(ctx, field)
+	case "productUuids":
+		return ec.fieldContext_AuthoredNode_productUuids(ctx, field)
 	case "productIds":
 		return ec.fieldContext_AuthoredNode_productIds(ctx, field)
 	case "updatedAt":
@@ -11065,8 +11600,20 @@ func (ec *executionContext) childFields_BreadcrumbTrail(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type BreadcrumbTrail", field.Name)
 }
 
+func (ec *executionContext) childFields_BundleChoice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "component":
+		return ec.fieldContext_BundleChoice_component(ctx, field)
+	case "options":
+		return ec.fieldContext_BundleChoice_options(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BundleChoice", field.Name)
+}
+
 func (ec *executionContext) childFields_BundleConfiguration(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "choices":
+		return ec.fieldContext_BundleConfiguration_choices(ctx, field)
 	case "selectedOptions":
 		return ec.fieldContext_BundleConfiguration_selectedOptions(ctx, field)
 	}
@@ -11179,6 +11726,8 @@ func (ec *executionContext) childFields_Catalog(ctx context.Context, field graph
 		return ec.fieldContext_Catalog_uuid(ctx, field)
 	case "name":
 		return ec.fieldContext_Catalog_name(ctx, field)
+	case "hierarchyUuids":
+		return ec.fieldContext_Catalog_hierarchyUuids(ctx, field)
 	case "hierarchyIds":
 		return ec.fieldContext_Catalog_hierarchyIds(ctx, field)
 	case "pricebooks":
@@ -11199,10 +11748,14 @@ func (ec *executionContext) childFields_Catalog(ctx context.Context, field graph
 
 func (ec *executionContext) childFields_CatalogCandidate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "ruleUuid":
+		return ec.fieldContext_CatalogCandidate_ruleUuid(ctx, field)
 	case "ruleId":
 		return ec.fieldContext_CatalogCandidate_ruleId(ctx, field)
 	case "ruleName":
 		return ec.fieldContext_CatalogCandidate_ruleName(ctx, field)
+	case "catalogUuid":
+		return ec.fieldContext_CatalogCandidate_catalogUuid(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_CatalogCandidate_catalogId(ctx, field)
 	case "default":
@@ -11401,6 +11954,8 @@ func (ec *executionContext) childFields_CatalogRelease(ctx context.Context, fiel
 		return ec.fieldContext_CatalogRelease_id(ctx, field)
 	case "uuid":
 		return ec.fieldContext_CatalogRelease_uuid(ctx, field)
+	case "catalogUuid":
+		return ec.fieldContext_CatalogRelease_catalogUuid(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_CatalogRelease_catalogId(ctx, field)
 	case "catalog":
@@ -11443,10 +11998,14 @@ func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, f
 		return ec.fieldContext_CatalogResolution_validUntil(ctx, field)
 	case "reason":
 		return ec.fieldContext_CatalogResolution_reason(ctx, field)
+	case "catalogUuid":
+		return ec.fieldContext_CatalogResolution_catalogUuid(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_CatalogResolution_catalogId(ctx, field)
 	case "catalogName":
 		return ec.fieldContext_CatalogResolution_catalogName(ctx, field)
+	case "releaseUuid":
+		return ec.fieldContext_CatalogResolution_releaseUuid(ctx, field)
 	case "releaseId":
 		return ec.fieldContext_CatalogResolution_releaseId(ctx, field)
 	case "publishedAt":
@@ -11455,6 +12014,8 @@ func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, f
 		return ec.fieldContext_CatalogResolution_locales(ctx, field)
 	case "channels":
 		return ec.fieldContext_CatalogResolution_channels(ctx, field)
+	case "ruleUuid":
+		return ec.fieldContext_CatalogResolution_ruleUuid(ctx, field)
 	case "ruleId":
 		return ec.fieldContext_CatalogResolution_ruleId(ctx, field)
 	case "ruleName":
@@ -11571,6 +12132,16 @@ func (ec *executionContext) childFields_CatalogUpdatePayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type CatalogUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_ChosenOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_ChosenOption_uuid(ctx, field)
+	case "quantity":
+		return ec.fieldContext_ChosenOption_quantity(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChosenOption", field.Name)
+}
+
 func (ec *executionContext) childFields_ComponentOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "uuid":
@@ -11591,6 +12162,8 @@ func (ec *executionContext) childFields_ConfiguredProduct(ctx context.Context, f
 		return ec.fieldContext_ConfiguredProduct_product(ctx, field)
 	case "bundleConfiguration":
 		return ec.fieldContext_ConfiguredProduct_bundleConfiguration(ctx, field)
+	case "pricebookUuid":
+		return ec.fieldContext_ConfiguredProduct_pricebookUuid(ctx, field)
 	case "pricebookId":
 		return ec.fieldContext_ConfiguredProduct_pricebookId(ctx, field)
 	case "price":
@@ -11601,6 +12174,8 @@ func (ec *executionContext) childFields_ConfiguredProduct(ctx context.Context, f
 		return ec.fieldContext_ConfiguredProduct_originalPrice(ctx, field)
 	case "originalDisplayPrice":
 		return ec.fieldContext_ConfiguredProduct_originalDisplayPrice(ctx, field)
+	case "saleName":
+		return ec.fieldContext_ConfiguredProduct_saleName(ctx, field)
 	case "saleId":
 		return ec.fieldContext_ConfiguredProduct_saleId(ctx, field)
 	case "saleExpires":
@@ -11997,6 +12572,8 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 
 func (ec *executionContext) childFields_Price(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "money":
+		return ec.fieldContext_Price_money(ctx, field)
 	case "amount":
 		return ec.fieldContext_Price_amount(ctx, field)
 	case "currency":
@@ -12087,6 +12664,12 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_priceModifiers(ctx, field)
 	case "modifiers":
 		return ec.fieldContext_Product_modifiers(ctx, field)
+	case "priceRange":
+		return ec.fieldContext_Product_priceRange(ctx, field)
+	case "originalPriceRange":
+		return ec.fieldContext_Product_originalPriceRange(ctx, field)
+	case "onSale":
+		return ec.fieldContext_Product_onSale(ctx, field)
 	case "baseProduct":
 		return ec.fieldContext_Product_baseProduct(ctx, field)
 	case "baseProductId":
@@ -12101,10 +12684,14 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_language(ctx, field)
 	case "translations":
 		return ec.fieldContext_Product_translations(ctx, field)
+	case "catalogUuid":
+		return ec.fieldContext_Product_catalogUuid(ctx, field)
 	case "catalogId":
 		return ec.fieldContext_Product_catalogId(ctx, field)
 	case "catalogSource":
 		return ec.fieldContext_Product_catalogSource(ctx, field)
+	case "pricebookUuid":
+		return ec.fieldContext_Product_pricebookUuid(ctx, field)
 	case "pricebookId":
 		return ec.fieldContext_Product_pricebookId(ctx, field)
 	case "price":
@@ -12115,6 +12702,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_originalPrice(ctx, field)
 	case "originalDisplayPrice":
 		return ec.fieldContext_Product_originalDisplayPrice(ctx, field)
+	case "saleName":
+		return ec.fieldContext_Product_saleName(ctx, field)
 	case "saleId":
 		return ec.fieldContext_Product_saleId(ctx, field)
 	case "saleExpires":
@@ -12135,6 +12724,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_variations(ctx, field)
 	case "childVariations":
 		return ec.fieldContext_Product_childVariations(ctx, field)
+	case "variantOptions":
+		return ec.fieldContext_Product_variantOptions(ctx, field)
 	case "variationMatrix":
 		return ec.fieldContext_Product_variationMatrix(ctx, field)
 	case "childOptionIds":
@@ -12163,6 +12754,10 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_breadcrumbs(ctx, field)
 	case "stock":
 		return ec.fieldContext_Product_stock(ctx, field)
+	case "availability":
+		return ec.fieldContext_Product_availability(ctx, field)
+	case "availableForSale":
+		return ec.fieldContext_Product_availableForSale(ctx, field)
 	case "promotions":
 		return ec.fieldContext_Product_promotions(ctx, field)
 	case "seo":
@@ -12221,6 +12816,8 @@ func (ec *executionContext) childFields_ProductConnection(ctx context.Context, f
 		return ec.fieldContext_ProductConnection_totalCount(ctx, field)
 	case "facets":
 		return ec.fieldContext_ProductConnection_facets(ctx, field)
+	case "correctedTo":
+		return ec.fieldContext_ProductConnection_correctedTo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductConnection", field.Name)
 }
@@ -12283,6 +12880,8 @@ func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context,
 		return ec.fieldContext_ProductFilterValues_productTypes(ctx, field)
 	case "tags":
 		return ec.fieldContext_ProductFilterValues_tags(ctx, field)
+	case "inStock":
+		return ec.fieldContext_ProductFilterValues_inStock(ctx, field)
 	case "price":
 		return ec.fieldContext_ProductFilterValues_price(ctx, field)
 	case "option":
@@ -12297,6 +12896,16 @@ func (ec *executionContext) childFields_ProductFilterValues(ctx context.Context,
 		return ec.fieldContext_ProductFilterValues_and(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductFilterValues", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductPriceRange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "min":
+		return ec.fieldContext_ProductPriceRange_min(ctx, field)
+	case "max":
+		return ec.fieldContext_ProductPriceRange_max(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductPriceRange", field.Name)
 }
 
 func (ec *executionContext) childFields_ProductPromotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12385,8 +12994,12 @@ func (ec *executionContext) childFields_Promotion(ctx context.Context, field gra
 		return ec.fieldContext_Promotion_schema(ctx, field)
 	case "currencies":
 		return ec.fieldContext_Promotion_currencies(ctx, field)
+	case "targetCatalogUuids":
+		return ec.fieldContext_Promotion_targetCatalogUuids(ctx, field)
 	case "targetCatalogs":
 		return ec.fieldContext_Promotion_targetCatalogs(ctx, field)
+	case "itemConditions":
+		return ec.fieldContext_Promotion_itemConditions(ctx, field)
 	case "conditions":
 		return ec.fieldContext_Promotion_conditions(ctx, field)
 	case "createdAt":
@@ -12593,6 +13206,20 @@ func (ec *executionContext) childFields_PromotionCodesGeneratePayload(ctx contex
 	return nil, fmt.Errorf("no field named %q was found under type PromotionCodesGeneratePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_PromotionCondition(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "template":
+		return ec.fieldContext_PromotionCondition_template(ctx, field)
+	case "field":
+		return ec.fieldContext_PromotionCondition_field(ctx, field)
+	case "type":
+		return ec.fieldContext_PromotionCondition_type(ctx, field)
+	case "value":
+		return ec.fieldContext_PromotionCondition_value(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PromotionCondition", field.Name)
+}
+
 func (ec *executionContext) childFields_PromotionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -12621,6 +13248,8 @@ func (ec *executionContext) childFields_PromotionCurrency(ctx context.Context, f
 	switch field.Name {
 	case "currency":
 		return ec.fieldContext_PromotionCurrency_currency(ctx, field)
+	case "money":
+		return ec.fieldContext_PromotionCurrency_money(ctx, field)
 	case "amount":
 		return ec.fieldContext_PromotionCurrency_amount(ctx, field)
 	case "percentage":
@@ -12683,8 +13312,12 @@ func (ec *executionContext) childFields_PromotionPreview(ctx context.Context, fi
 		return ec.fieldContext_PromotionPreview_schema(ctx, field)
 	case "currencies":
 		return ec.fieldContext_PromotionPreview_currencies(ctx, field)
+	case "targetCatalogUuids":
+		return ec.fieldContext_PromotionPreview_targetCatalogUuids(ctx, field)
 	case "targetCatalogs":
 		return ec.fieldContext_PromotionPreview_targetCatalogs(ctx, field)
+	case "itemConditions":
+		return ec.fieldContext_PromotionPreview_itemConditions(ctx, field)
 	case "conditions":
 		return ec.fieldContext_PromotionPreview_conditions(ctx, field)
 	case "createdAt":
@@ -12717,6 +13350,20 @@ func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type RelatedProducts", field.Name)
 }
 
+func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "completions":
+		return ec.fieldContext_SearchSuggestions_completions(ctx, field)
+	case "products":
+		return ec.fieldContext_SearchSuggestions_products(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
+	case "didYouMean":
+		return ec.fieldContext_SearchSuggestions_didYouMean(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchSuggestions", field.Name)
+}
+
 func (ec *executionContext) childFields_Seo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "title":
@@ -12741,6 +13388,8 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 		return ec.fieldContext_Settings_currency(ctx, field)
 	case "locale":
 		return ec.fieldContext_Settings_locale(ctx, field)
+	case "lowStockThreshold":
+		return ec.fieldContext_Settings_lowStockThreshold(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Settings", field.Name)
 }
@@ -12905,6 +13554,8 @@ func (ec *executionContext) childFields_StockTransaction(ctx context.Context, fi
 	switch field.Name {
 	case "uuid":
 		return ec.fieldContext_StockTransaction_uuid(ctx, field)
+	case "productUuid":
+		return ec.fieldContext_StockTransaction_productUuid(ctx, field)
 	case "productId":
 		return ec.fieldContext_StockTransaction_productId(ctx, field)
 	case "product":
@@ -12975,6 +13626,16 @@ func (ec *executionContext) childFields_UserError(ctx context.Context, field gra
 		return ec.fieldContext_UserError_message(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
+}
+
+func (ec *executionContext) childFields_VariantOptions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_VariantOptions_uuid(ctx, field)
+	case "optionUuids":
+		return ec.fieldContext_VariantOptions_optionUuids(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VariantOptions", field.Name)
 }
 
 func (ec *executionContext) childFields_Variation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13155,6 +13816,28 @@ func (ec *executionContext) field_AuthoredNode_productIds_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_AuthoredNode_productUuids_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_CatalogNode_children_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -13220,62 +13903,78 @@ func (ec *executionContext) field_CatalogNode_children_args(ctx context.Context,
 func (ec *executionContext) field_CatalogNode_products_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "includeDescendants",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["includeDescendants"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
 		func(ctx context.Context, v any) (*model.ProductFilter, error) {
 			return ec.unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	args["filter"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+		func(ctx context.Context, v any) (release.Variants, error) {
+			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["variants"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg8
 	return args, nil
 }
 
@@ -13414,54 +14113,62 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 		return nil, err
 	}
 	args["filter"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+		func(ctx context.Context, v any) (release.Variants, error) {
+			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["variants"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg6
+	args["offset"] = arg7
 	return args, nil
 }
 
@@ -14526,30 +15233,38 @@ func (ec *executionContext) field_Query_cartPreview_args(ctx context.Context, ra
 func (ec *executionContext) field_Query_catalogNode_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (*model.CatalogNodeIdentifierInput, error) {
+			return ec.unmarshalOCatalogNodeIdentifierInput2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeIdentifierInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "id",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOID2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
+	args["id"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["slug"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+	args["slug"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "path",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["path"] = arg2
+	args["path"] = arg3
 	return args, nil
 }
 
@@ -15078,38 +15793,46 @@ func (ec *executionContext) field_Query_productConfigured_args(ctx context.Conte
 func (ec *executionContext) field_Query_product_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by",
+		func(ctx context.Context, v any) (*model.ProductIdentifierInput, error) {
+			return ec.unmarshalOProductIdentifierInput2ᚖporticoᚋgraphᚋmodelᚐProductIdentifierInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "id",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOID2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "sku",
+	args["id"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "sku",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["sku"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
+	args["sku"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "slug",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["slug"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+	args["slug"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "path",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["path"] = arg3
+	args["path"] = arg4
 	return args, nil
 }
 
@@ -15132,54 +15855,62 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["includeChildren"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "variants",
+		func(ctx context.Context, v any) (release.Variants, error) {
+			return ec.unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["variants"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
 		func(ctx context.Context, v any) (*model.ListOrder, error) {
 			return ec.unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["orderBy"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+	args["orderBy"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "first",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+	args["first"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "after",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+	args["after"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "last",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+	args["last"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "before",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+	args["before"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
 		func(ctx context.Context, v any) (*int, error) {
 			return ec.unmarshalOInt2ᚖint(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["offset"] = arg7
+	args["offset"] = arg8
 	return args, nil
 }
 
@@ -15472,6 +16203,28 @@ func (ec *executionContext) field_Query_promotions_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_searchSuggestions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "text",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["text"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
 	return args, nil
 }
 
@@ -16400,6 +17153,29 @@ func (ec *executionContext) fieldContext_AuthoredNode_uuid(_ context.Context, fi
 	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredNode_hierarchyUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_hierarchyUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HierarchyID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_hierarchyUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredNode_hierarchyId(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -16420,6 +17196,29 @@ func (ec *executionContext) _AuthoredNode_hierarchyId(ctx context.Context, field
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredNode_hierarchyId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_parentUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ParentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_parentUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
@@ -16515,6 +17314,29 @@ func (ec *executionContext) fieldContext_AuthoredNode_description(_ context.Cont
 	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CuratedProductIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_curatedProductUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredNode_curatedProductIds(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -16559,6 +17381,50 @@ func (ec *executionContext) _AuthoredNode_productCount(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_AuthoredNode_productCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredNode", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_productUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_productUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.AuthoredNode().ProductUuids(ctx, obj, fc.Args["first"].(int), fc.Args["offset"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_productUuids(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNode",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_AuthoredNode_productUuids_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _AuthoredNode_productIds(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
@@ -17320,6 +18186,93 @@ func (ec *executionContext) fieldContext_BreadcrumbTrail_ancestors(_ context.Con
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Breadcrumb(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _BundleChoice_component(ctx context.Context, field graphql.CollectedField, obj *release.BundleChoice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleChoice_component(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Component, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleChoice_component(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BundleChoice", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BundleChoice_options(ctx context.Context, field graphql.CollectedField, obj *release.BundleChoice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleChoice_options(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Options, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
+			return ec.marshalNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleChoice_options(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BundleChoice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ChosenOption(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _BundleConfiguration_choices(ctx context.Context, field graphql.CollectedField, obj *release.BundleConfiguration) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BundleConfiguration_choices(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Choices(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []release.BundleChoice) graphql.Marshaler {
+			return ec.marshalNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BundleConfiguration_choices(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BundleConfiguration",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_BundleChoice(ctx, field)
 		},
 	}
 	return fc, nil
@@ -18223,6 +19176,29 @@ func (ec *executionContext) fieldContext_Catalog_name(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Catalog_hierarchyUuids(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Catalog_hierarchyUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HierarchyIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Catalog_hierarchyUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Catalog_hierarchyIds(ctx context.Context, field graphql.CollectedField, obj *catalog.Catalog) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18393,6 +19369,29 @@ func (ec *executionContext) fieldContext_Catalog_held(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Catalog", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogCandidate_ruleUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_ruleUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RuleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_ruleUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogCandidate_ruleId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18437,6 +19436,29 @@ func (ec *executionContext) _CatalogCandidate_ruleName(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_CatalogCandidate_ruleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogCandidate_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogCandidate_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogCandidate_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogCandidate", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogCandidate_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogCandidate) (ret graphql.Marshaler) {
@@ -19406,7 +20428,7 @@ func (ec *executionContext) _CatalogNode_products(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.CatalogNode().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.CatalogNode().Products(ctx, obj, fc.Args["includeDescendants"].(bool), fc.Args["filter"].(*model.ProductFilter), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -20068,6 +21090,29 @@ func (ec *executionContext) fieldContext_CatalogRelease_uuid(_ context.Context, 
 	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogRelease_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogRelease_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20440,6 +21485,29 @@ func (ec *executionContext) fieldContext_CatalogResolution_reason(_ context.Cont
 	return graphql.NewScalarFieldContext("CatalogResolution", field, false, false, errors.New("field of type CatalogResolutionReason does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogResolution_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogResolution_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -20484,6 +21552,29 @@ func (ec *executionContext) _CatalogResolution_catalogName(ctx context.Context, 
 }
 func (ec *executionContext) fieldContext_CatalogResolution_catalogName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_releaseUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_releaseUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReleaseID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_releaseUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogResolution_releaseId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
@@ -20576,6 +21667,29 @@ func (ec *executionContext) _CatalogResolution_channels(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_CatalogResolution_channels(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogResolution_ruleUuid(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogResolution_ruleUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RuleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogResolution_ruleUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogResolution", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogResolution_ruleId(ctx context.Context, field graphql.CollectedField, obj *model.CatalogResolution) (ret graphql.Marshaler) {
@@ -21440,6 +22554,52 @@ func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ conte
 	return fc, nil
 }
 
+func (ec *executionContext) _ChosenOption_uuid(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChosenOption_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChosenOption_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChosenOption", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ChosenOption_quantity(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChosenOption_quantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Quantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChosenOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChosenOption", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _ComponentOption_uuid(ctx context.Context, field graphql.CollectedField, obj *model.ComponentOption) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21605,6 +22765,29 @@ func (ec *executionContext) fieldContext_ConfiguredProduct_bundleConfiguration(_
 	return fc, nil
 }
 
+func (ec *executionContext) _ConfiguredProduct_pricebookUuid(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_pricebookUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PricebookID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_pricebookUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _ConfiguredProduct_pricebookId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21754,6 +22937,29 @@ func (ec *executionContext) fieldContext_ConfiguredProduct_originalDisplayPrice(
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ConfiguredProduct_saleName(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ConfiguredProduct_saleName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SaleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ConfiguredProduct_saleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ConfiguredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ConfiguredProduct_saleId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -23296,7 +24502,7 @@ func (ec *executionContext) _Hierarchy_products(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Hierarchy().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Hierarchy().Products(ctx, obj, fc.Args["filter"].(*model.ProductFilter), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -26157,6 +27363,38 @@ func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("PageInfo", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Price_money(ctx context.Context, field graphql.CollectedField, obj *price.Price) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Price_money(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Price().Money(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalNMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Price_money(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Price",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Price_amount(ctx context.Context, field graphql.CollectedField, obj *price.Price) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26922,6 +28160,93 @@ func (ec *executionContext) fieldContext_Product_modifiers(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_priceRange(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_priceRange(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().PriceRange(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Range) graphql.Marshaler {
+			return ec.marshalOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_priceRange(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPriceRange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_originalPriceRange(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_originalPriceRange(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().OriginalPriceRange(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.Range) graphql.Marshaler {
+			return ec.marshalOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_originalPriceRange(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductPriceRange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_onSale(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_onSale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().OnSale(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_onSale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Product_baseProduct(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27092,6 +28417,29 @@ func (ec *executionContext) fieldContext_Product_translations(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Product_catalogId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27136,6 +28484,29 @@ func (ec *executionContext) _Product_catalogSource(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_Product_catalogSource(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Product_pricebookUuid(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_pricebookUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PricebookID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_pricebookUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Product_pricebookId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -27287,6 +28658,29 @@ func (ec *executionContext) fieldContext_Product_originalDisplayPrice(_ context.
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Product_saleName(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_saleName(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SaleID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_saleName(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Product_saleId(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -27559,6 +28953,38 @@ func (ec *executionContext) fieldContext_Product_childVariations(_ context.Conte
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Variation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_variantOptions(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_variantOptions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VariantOptions(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []release.VariantOptions) graphql.Marshaler {
+			return ec.marshalNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Product_variantOptions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_VariantOptions(ctx, field)
 		},
 	}
 	return fc, nil
@@ -28019,6 +29445,52 @@ func (ec *executionContext) fieldContext_Product_stock(_ context.Context, field 
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Product_availability(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_availability(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().Availability(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Availability) graphql.Marshaler {
+			return ec.marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_availability(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type ProductAvailability does not have child fields"))
+}
+
+func (ec *executionContext) _Product_availableForSale(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_availableForSale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().AvailableForSale(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_availableForSale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Product", field, true, true, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Product_promotions(ctx context.Context, field graphql.CollectedField, obj *model.Product) (ret graphql.Marshaler) {
@@ -28563,6 +30035,29 @@ func (ec *executionContext) fieldContext_ProductConnection_facets(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ProductConnection_correctedTo(ctx context.Context, field graphql.CollectedField, obj *model.ProductConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductConnection_correctedTo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ProductConnection().CorrectedTo(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductConnection_correctedTo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductConnection", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ProductEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.ProductEdge) (ret graphql.Marshaler) {
@@ -29155,6 +30650,29 @@ func (ec *executionContext) fieldContext_ProductFilterValues_tags(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _ProductFilterValues_inStock(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductFilterValues_inStock(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.InStock, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *bool) graphql.Marshaler {
+			return ec.marshalOBoolean2ᚖbool(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ProductFilterValues_inStock(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ProductFilterValues", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _ProductFilterValues_price(ctx context.Context, field graphql.CollectedField, obj *model.ProductFilterValues) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -29327,6 +30845,70 @@ func (ec *executionContext) _ProductFilterValues_and(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_ProductFilterValues_and(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductFilterValues", field, true, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _ProductPriceRange_min(ctx context.Context, field graphql.CollectedField, obj *price.Range) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPriceRange_min(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Min, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPriceRange_min(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPriceRange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductPriceRange_max(ctx context.Context, field graphql.CollectedField, obj *price.Range) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductPriceRange_max(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Max, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *price.DisplayPrice) graphql.Marshaler {
+			return ec.marshalNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductPriceRange_max(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductPriceRange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ProductPromotion_name(ctx context.Context, field graphql.CollectedField, obj *cart.PublicPromotion) (ret graphql.Marshaler) {
@@ -30151,6 +31733,29 @@ func (ec *executionContext) fieldContext_Promotion_currencies(_ context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Promotion_targetCatalogUuids(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_targetCatalogUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TargetCatalogs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_targetCatalogUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30172,6 +31777,38 @@ func (ec *executionContext) _Promotion_targetCatalogs(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_Promotion_targetCatalogs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Promotion", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Promotion_itemConditions(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Promotion_itemConditions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ItemConditions(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.Condition) graphql.Marshaler {
+			return ec.marshalNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Promotion_itemConditions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Promotion",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCondition(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Promotion_conditions(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
@@ -31840,6 +33477,98 @@ func (ec *executionContext) fieldContext_PromotionCodesGeneratePayload_userError
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionCondition_template(ctx context.Context, field graphql.CollectedField, obj *rule.Condition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCondition_template(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Template, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCondition_template(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCondition", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCondition_field(ctx context.Context, field graphql.CollectedField, obj *rule.Condition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCondition_field(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Field, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCondition_field(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCondition", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCondition_type(ctx context.Context, field graphql.CollectedField, obj *rule.Condition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCondition_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v rule.ConditionType) graphql.Marshaler {
+			return ec.marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCondition_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCondition", field, false, false, errors.New("field of type PromotionConditionType does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCondition_value(ctx context.Context, field graphql.CollectedField, obj *rule.Condition) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCondition_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCondition_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionCondition", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Promotion]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -32044,6 +33773,38 @@ func (ec *executionContext) _PromotionCurrency_currency(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_PromotionCurrency_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionCurrency", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionCurrency_money(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionCurrency_money(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.PromotionCurrency().Money(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *store.Money) graphql.Marshaler {
+			return ec.marshalOMoney2ᚖporticoᚋstoreᚐMoney(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionCurrency_money(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionCurrency",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Money(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PromotionCurrency_amount(ctx context.Context, field graphql.CollectedField, obj *rule.PromotionCurrency) (ret graphql.Marshaler) {
@@ -32597,6 +34358,29 @@ func (ec *executionContext) fieldContext_PromotionPreview_currencies(_ context.C
 	return fc, nil
 }
 
+func (ec *executionContext) _PromotionPreview_targetCatalogUuids(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_targetCatalogUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TargetCatalogs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalOID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -32618,6 +34402,38 @@ func (ec *executionContext) _PromotionPreview_targetCatalogs(ctx context.Context
 }
 func (ec *executionContext) fieldContext_PromotionPreview_targetCatalogs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PromotionPreview", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _PromotionPreview_itemConditions(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PromotionPreview_itemConditions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ItemConditions(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []rule.Condition) graphql.Marshaler {
+			return ec.marshalNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PromotionPreview_itemConditions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PromotionPreview",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PromotionCondition(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _PromotionPreview_conditions(ctx context.Context, field graphql.CollectedField, obj *rule.Promotion) (ret graphql.Marshaler) {
@@ -32818,7 +34634,7 @@ func (ec *executionContext) _Query_product(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Product(ctx, fc.Args["id"].(*string), fc.Args["sku"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
+			return ec.Resolvers.Query().Product(ctx, fc.Args["by"].(*model.ProductIdentifierInput), fc.Args["id"].(*string), fc.Args["sku"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
@@ -32862,7 +34678,7 @@ func (ec *executionContext) _Query_products(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().Products(ctx, fc.Args["filter"].(*model.ProductFilter), fc.Args["includeChildren"].(*bool), fc.Args["variants"].(release.Variants), fc.Args["orderBy"].(*model.ListOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -33082,7 +34898,7 @@ func (ec *executionContext) _Query_catalogNode(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CatalogNode(ctx, fc.Args["id"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
+			return ec.Resolvers.Query().CatalogNode(ctx, fc.Args["by"].(*model.CatalogNodeIdentifierInput), fc.Args["id"].(*string), fc.Args["slug"].(*string), fc.Args["path"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
@@ -33286,6 +35102,50 @@ func (ec *executionContext) fieldContext_Query_files(ctx context.Context, field 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_files_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_searchSuggestions(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_searchSuggestions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().SearchSuggestions(ctx, fc.Args["text"].(string), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
+			return ec.marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_searchSuggestions(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SearchSuggestions(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_searchSuggestions_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -34926,6 +36786,116 @@ func (ec *executionContext) fieldContext_RelatedProducts_nodes(_ context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _SearchSuggestions_completions(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchSuggestions_completions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Completions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchSuggestions_completions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchSuggestions", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SearchSuggestions_products(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchSuggestions_products(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Products, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Product) graphql.Marshaler {
+			return ec.marshalNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchSuggestions_products(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchSuggestions",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchSuggestions_nodes(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchSuggestions_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
+			return ec.marshalNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SearchSuggestions_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SearchSuggestions",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SearchSuggestions_didYouMean(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SearchSuggestions_didYouMean(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DidYouMean, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SearchSuggestions_didYouMean(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SearchSuggestions", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Seo_title(ctx context.Context, field graphql.CollectedField, obj *model.Seo) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -35108,6 +37078,29 @@ func (ec *executionContext) _Settings_locale(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Settings_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Settings_lowStockThreshold(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Settings_lowStockThreshold(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LowStockThreshold, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Settings_lowStockThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _SettingsUpdatePayload_settings(ctx context.Context, field graphql.CollectedField, obj *SettingsUpdatePayload) (ret graphql.Marshaler) {
@@ -36264,6 +38257,29 @@ func (ec *executionContext) fieldContext_StockTransaction_uuid(_ context.Context
 	return graphql.NewScalarFieldContext("StockTransaction", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _StockTransaction_productUuid(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StockTransaction_productUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ProductID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StockTransaction_productUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StockTransaction", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _StockTransaction_productId(ctx context.Context, field graphql.CollectedField, obj *model.StockTransaction) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -36942,6 +38958,52 @@ func (ec *executionContext) _UserError_message(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_UserError_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("UserError", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _VariantOptions_uuid(ctx context.Context, field graphql.CollectedField, obj *release.VariantOptions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VariantOptions_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UUID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VariantOptions_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VariantOptions", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _VariantOptions_optionUuids(ctx context.Context, field graphql.CollectedField, obj *release.VariantOptions) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VariantOptions_optionUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OptionUUIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VariantOptions_optionUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VariantOptions", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Variation_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.Variation) (ret graphql.Marshaler) {
@@ -38655,6 +40717,50 @@ func (ec *executionContext) unmarshalInputCatalogNodeFilter(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputCatalogNodeIdentifierInput(ctx context.Context, obj any) (model.CatalogNodeIdentifierInput, error) {
+	var it model.CatalogNodeIdentifierInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "slug", "path"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "path":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("path"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Path = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputCatalogNodeOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -40177,7 +42283,7 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "price", "option", "attribute", "node", "bounds", "and"}
+	fieldsInOrder := [...]string{"search", "id", "ids", "name", "sku", "slug", "manufacturerPartNum", "upcEan", "productTypes", "tags", "inStock", "price", "option", "attribute", "node", "bounds", "and"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -40254,6 +42360,13 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Tags = data
+		case "inStock":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inStock"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InStock = data
 		case "price":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("price"))
 			data, err := ec.unmarshalOPriceBounds2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, v)
@@ -40301,6 +42414,57 @@ func (ec *executionContext) unmarshalInputProductFilter(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputProductIdentifierInput(ctx context.Context, obj any) (model.ProductIdentifierInput, error) {
+	var it model.ProductIdentifierInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "sku", "slug", "path"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Sku = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "path":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("path"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Path = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -40316,7 +42480,7 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 		asMap["direction"] = "ASC"
 	}
 
-	fieldsInOrder := [...]string{"field", "direction"}
+	fieldsInOrder := [...]string{"field", "direction", "attribute"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -40337,6 +42501,13 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 				return it, err
 			}
 			it.Direction = data
+		case "attribute":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attribute"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attribute = data
 		}
 	}
 	return it, nil
@@ -41248,7 +43419,7 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "idempotencyKey"}
+	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "lowStockThreshold", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -41276,6 +43447,13 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 				return it, err
 			}
 			it.Locale = data
+		case "lowStockThreshold":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lowStockThreshold"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.LowStockThreshold = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -42070,8 +44248,18 @@ func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.Selection
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "hierarchyUuid":
+			out.Values[i] = ec._AuthoredNode_hierarchyUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "hierarchyId":
 			out.Values[i] = ec._AuthoredNode_hierarchyId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "parentUuid":
+			out.Values[i] = ec._AuthoredNode_parentUuid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -42095,6 +44283,11 @@ func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.Selection
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "curatedProductUuids":
+			out.Values[i] = ec._AuthoredNode_curatedProductUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "curatedProductIds":
 			out.Values[i] = ec._AuthoredNode_curatedProductIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -42110,6 +44303,44 @@ func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.Selection
 					}
 				}()
 				res = ec._AuthoredNode_productCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "productUuids":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredNode_productUuids(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -42662,6 +44893,49 @@ func (ec *executionContext) _BreadcrumbTrail(ctx context.Context, sel ast.Select
 	return out
 }
 
+var bundleChoiceImplementors = []string{"BundleChoice"}
+
+func (ec *executionContext) _BundleChoice(ctx context.Context, sel ast.SelectionSet, obj *release.BundleChoice) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, bundleChoiceImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("BundleChoice")
+		case "component":
+			out.Values[i] = ec._BundleChoice_component(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "options":
+			out.Values[i] = ec._BundleChoice_options(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var bundleConfigurationImplementors = []string{"BundleConfiguration"}
 
 func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.SelectionSet, obj *release.BundleConfiguration) graphql.Marshaler {
@@ -42674,6 +44948,11 @@ func (ec *executionContext) _BundleConfiguration(ctx context.Context, sel ast.Se
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("BundleConfiguration")
+		case "choices":
+			out.Values[i] = ec._BundleConfiguration_choices(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "selectedOptions":
 			out.Values[i] = ec._BundleConfiguration_selectedOptions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -43098,6 +45377,11 @@ func (ec *executionContext) _Catalog(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "hierarchyUuids":
+			out.Values[i] = ec._Catalog_hierarchyUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "hierarchyIds":
 			out.Values[i] = ec._Catalog_hierarchyIds(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -43166,6 +45450,11 @@ func (ec *executionContext) _CatalogCandidate(ctx context.Context, sel ast.Selec
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CatalogCandidate")
+		case "ruleUuid":
+			out.Values[i] = ec._CatalogCandidate_ruleUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "ruleId":
 			out.Values[i] = ec._CatalogCandidate_ruleId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -43173,6 +45462,11 @@ func (ec *executionContext) _CatalogCandidate(ctx context.Context, sel ast.Selec
 			}
 		case "ruleName":
 			out.Values[i] = ec._CatalogCandidate_ruleName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "catalogUuid":
+			out.Values[i] = ec._CatalogCandidate_catalogUuid(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -44235,6 +46529,11 @@ func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.Selecti
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "catalogUuid":
+			out.Values[i] = ec._CatalogRelease_catalogUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "catalogId":
 			out.Values[i] = ec._CatalogRelease_catalogId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -44442,6 +46741,11 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "catalogUuid":
+			out.Values[i] = ec._CatalogResolution_catalogUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "catalogId":
 			out.Values[i] = ec._CatalogResolution_catalogId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -44449,6 +46753,11 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 			}
 		case "catalogName":
 			out.Values[i] = ec._CatalogResolution_catalogName(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "releaseUuid":
+			out.Values[i] = ec._CatalogResolution_releaseUuid(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
@@ -44470,6 +46779,11 @@ func (ec *executionContext) _CatalogResolution(ctx context.Context, sel ast.Sele
 		case "channels":
 			out.Values[i] = ec._CatalogResolution_channels(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "ruleUuid":
+			out.Values[i] = ec._CatalogResolution_ruleUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "ruleId":
@@ -44983,6 +47297,49 @@ func (ec *executionContext) _CatalogUpdatePayload(ctx context.Context, sel ast.S
 	return out
 }
 
+var chosenOptionImplementors = []string{"ChosenOption"}
+
+func (ec *executionContext) _ChosenOption(ctx context.Context, sel ast.SelectionSet, obj *release.BundleOption) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, chosenOptionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChosenOption")
+		case "uuid":
+			out.Values[i] = ec._ChosenOption_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "quantity":
+			out.Values[i] = ec._ChosenOption_quantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var componentOptionImplementors = []string{"ComponentOption"}
 
 func (ec *executionContext) _ComponentOption(ctx context.Context, sel ast.SelectionSet, obj *model.ComponentOption) graphql.Marshaler {
@@ -45124,6 +47481,11 @@ func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "pricebookUuid":
+			out.Values[i] = ec._ConfiguredProduct_pricebookUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "pricebookId":
 			out.Values[i] = ec._ConfiguredProduct_pricebookId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -45146,6 +47508,11 @@ func (ec *executionContext) _ConfiguredProduct(ctx context.Context, sel ast.Sele
 			}
 		case "originalDisplayPrice":
 			out.Values[i] = ec._ConfiguredProduct_originalDisplayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "saleName":
+			out.Values[i] = ec._ConfiguredProduct_saleName(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -47131,20 +49498,58 @@ func (ec *executionContext) _Price(ctx context.Context, sel ast.SelectionSet, ob
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Price")
+		case "money":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Price_money(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "amount":
 			out.Values[i] = ec._Price_amount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "currency":
 			out.Values[i] = ec._Price_currency(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "includesTax":
 			out.Values[i] = ec._Price_includesTax(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -47479,6 +49884,120 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "priceRange":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_priceRange(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "originalPriceRange":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_originalPriceRange(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "onSale":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_onSale(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "baseProduct":
 			out.Values[i] = ec._Product_baseProduct(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -47547,6 +50066,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "catalogUuid":
+			out.Values[i] = ec._Product_catalogUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "catalogId":
 			out.Values[i] = ec._Product_catalogId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -47555,6 +50079,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 		case "catalogSource":
 			out.Values[i] = ec._Product_catalogSource(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pricebookUuid":
+			out.Values[i] = ec._Product_pricebookUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "pricebookId":
@@ -47579,6 +50108,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "originalDisplayPrice":
 			out.Values[i] = ec._Product_originalDisplayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "saleName":
+			out.Values[i] = ec._Product_saleName(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -47629,6 +50163,11 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "childVariations":
 			out.Values[i] = ec._Product_childVariations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "variantOptions":
+			out.Values[i] = ec._Product_variantOptions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -48065,6 +50604,82 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "availability":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_availability(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "availableForSale":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_availableForSale(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "promotions":
 			field := field
 
@@ -48396,6 +51011,44 @@ func (ec *executionContext) _ProductConnection(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "correctedTo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ProductConnection_correctedTo(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -48755,6 +51408,11 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "inStock":
+			out.Values[i] = ec._ProductFilterValues_inStock(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "price":
 			out.Values[i] = ec._ProductFilterValues_price(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -48783,6 +51441,49 @@ func (ec *executionContext) _ProductFilterValues(ctx context.Context, sel ast.Se
 		case "and":
 			out.Values[i] = ec._ProductFilterValues_and(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productPriceRangeImplementors = []string{"ProductPriceRange"}
+
+func (ec *executionContext) _ProductPriceRange(ctx context.Context, sel ast.SelectionSet, obj *price.Range) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productPriceRangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductPriceRange")
+		case "min":
+			out.Values[i] = ec._ProductPriceRange_min(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "max":
+			out.Values[i] = ec._ProductPriceRange_max(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -49148,9 +51849,19 @@ func (ec *executionContext) _Promotion(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "targetCatalogUuids":
+			out.Values[i] = ec._Promotion_targetCatalogUuids(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "targetCatalogs":
 			out.Values[i] = ec._Promotion_targetCatalogs(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "itemConditions":
+			out.Values[i] = ec._Promotion_itemConditions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "conditions":
@@ -50177,6 +52888,59 @@ func (ec *executionContext) _PromotionCodesGeneratePayload(ctx context.Context, 
 	return out
 }
 
+var promotionConditionImplementors = []string{"PromotionCondition"}
+
+func (ec *executionContext) _PromotionCondition(ctx context.Context, sel ast.SelectionSet, obj *rule.Condition) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, promotionConditionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PromotionCondition")
+		case "template":
+			out.Values[i] = ec._PromotionCondition_template(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "field":
+			out.Values[i] = ec._PromotionCondition_field(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "type":
+			out.Values[i] = ec._PromotionCondition_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "value":
+			out.Values[i] = ec._PromotionCondition_value(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var promotionConnectionImplementors = []string{"PromotionConnection"}
 
 func (ec *executionContext) _PromotionConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Promotion]) graphql.Marshaler {
@@ -50321,17 +53085,55 @@ func (ec *executionContext) _PromotionCurrency(ctx context.Context, sel ast.Sele
 		case "currency":
 			out.Values[i] = ec._PromotionCurrency_currency(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "money":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PromotionCurrency_money(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "amount":
 			out.Values[i] = ec._PromotionCurrency_amount(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "percentage":
 			out.Values[i] = ec._PromotionCurrency_percentage(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -50598,9 +53400,19 @@ func (ec *executionContext) _PromotionPreview(ctx context.Context, sel ast.Selec
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "targetCatalogUuids":
+			out.Values[i] = ec._PromotionPreview_targetCatalogUuids(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "targetCatalogs":
 			out.Values[i] = ec._PromotionPreview_targetCatalogs(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "itemConditions":
+			out.Values[i] = ec._PromotionPreview_itemConditions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "conditions":
@@ -50942,6 +53754,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_files(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "searchSuggestions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_searchSuggestions(ctx, field)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -51841,6 +54675,59 @@ func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.Select
 	return out
 }
 
+var searchSuggestionsImplementors = []string{"SearchSuggestions"}
+
+func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.SelectionSet, obj *model.SearchSuggestions) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, searchSuggestionsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SearchSuggestions")
+		case "completions":
+			out.Values[i] = ec._SearchSuggestions_completions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "products":
+			out.Values[i] = ec._SearchSuggestions_products(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._SearchSuggestions_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "didYouMean":
+			out.Values[i] = ec._SearchSuggestions_didYouMean(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var seoImplementors = []string{"Seo"}
 
 func (ec *executionContext) _Seo(ctx context.Context, sel ast.SelectionSet, obj *model.Seo) graphql.Marshaler {
@@ -51923,6 +54810,11 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "locale":
 			out.Values[i] = ec._Settings_locale(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lowStockThreshold":
+			out.Values[i] = ec._Settings_lowStockThreshold(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -52702,6 +55594,11 @@ func (ec *executionContext) _StockTransaction(ctx context.Context, sel ast.Selec
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "productUuid":
+			out.Values[i] = ec._StockTransaction_productUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "productId":
 			out.Values[i] = ec._StockTransaction_productId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -53064,6 +55961,49 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 			}
 		case "message":
 			out.Values[i] = ec._UserError_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var variantOptionsImplementors = []string{"VariantOptions"}
+
+func (ec *executionContext) _VariantOptions(ctx context.Context, sel ast.SelectionSet, obj *release.VariantOptions) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, variantOptionsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("VariantOptions")
+		case "uuid":
+			out.Values[i] = ec._VariantOptions_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "optionUuids":
+			out.Values[i] = ec._VariantOptions_optionUuids(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -53977,6 +56917,26 @@ func (ec *executionContext) marshalNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodel�
 	return ec._BreadcrumbTrail(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, sel ast.SelectionSet, v release.BundleChoice) graphql.Marshaler {
+	return ec._BundleChoice(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx context.Context, sel ast.SelectionSet, v []release.BundleChoice) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNBundleChoiceInput2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, v any) (release.BundleChoice, error) {
 	res, err := ec.unmarshalInputBundleChoiceInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -54613,6 +57573,26 @@ func (ec *executionContext) unmarshalNCatalogRuleUpdateInput2porticoᚋgraphᚋg
 func (ec *executionContext) unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx context.Context, v any) (CatalogUpdateInput, error) {
 	res, err := ec.unmarshalInputCatalogUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, sel ast.SelectionSet, v release.BundleOption) graphql.Marshaler {
+	return ec._ChosenOption(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []release.BundleOption) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNComponentOption2porticoᚋgraphᚋmodelᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v model.ComponentOption) graphql.Marshaler {
@@ -55554,6 +58534,7 @@ var (
 		"UPDATED_AT": store.SortUpdatedAt,
 		"NAME":       store.SortName,
 		"PRICE":      store.SortPrice,
+		"ATTRIBUTE":  store.SortAttribute,
 		"RELEVANCE":  store.SortRelevance,
 	}
 	marshalNProductOrderField2porticoᚋstoreᚐSortBy = map[store.SortBy]string{
@@ -55562,6 +58543,7 @@ var (
 		store.SortUpdatedAt: "UPDATED_AT",
 		store.SortName:      "NAME",
 		store.SortPrice:     "PRICE",
+		store.SortAttribute: "ATTRIBUTE",
 		store.SortRelevance: "RELEVANCE",
 	}
 )
@@ -55647,6 +58629,36 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	}
 	return ec._ProductTranslation(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx context.Context, v any) (release.Variants, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx context.Context, sel ast.SelectionSet, v release.Variants) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants = map[string]release.Variants{
+		"AS_LISTED": release.VariantsAsListed,
+		"PARENTS":   release.VariantsParents,
+		"CHILDREN":  release.VariantsChildren,
+	}
+	marshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants = map[release.Variants]string{
+		release.VariantsAsListed: "AS_LISTED",
+		release.VariantsParents:  "PARENTS",
+		release.VariantsChildren: "CHILDREN",
+	}
+)
 
 func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Promotion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -55963,6 +58975,60 @@ func (ec *executionContext) unmarshalNPromotionCodesGenerateInput2porticoᚋgrap
 	res, err := ec.unmarshalInputPromotionCodesGenerateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
+
+func (ec *executionContext) marshalNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx context.Context, sel ast.SelectionSet, v rule.Condition) graphql.Marshaler {
+	return ec._PromotionCondition(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx context.Context, sel ast.SelectionSet, v []rule.Condition) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx context.Context, v any) (rule.ConditionType, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx context.Context, sel ast.SelectionSet, v rule.ConditionType) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType = map[string]rule.ConditionType{
+		"STRING":  rule.ConditionString,
+		"INTEGER": rule.ConditionInteger,
+		"BOOLEAN": rule.ConditionBoolean,
+		"FLOAT":   rule.ConditionFloat,
+		"DATE":    rule.ConditionDate,
+	}
+	marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType = map[rule.ConditionType]string{
+		rule.ConditionString:  "STRING",
+		rule.ConditionInteger: "INTEGER",
+		rule.ConditionBoolean: "BOOLEAN",
+		rule.ConditionFloat:   "FLOAT",
+		rule.ConditionDate:    "DATE",
+	}
+)
 
 func (ec *executionContext) unmarshalNPromotionCreateInput2porticoᚋgraphᚋmodelᚐPromotionCreateInput(ctx context.Context, v any) (model.PromotionCreateInput, error) {
 	res, err := ec.unmarshalInputPromotionCreateInput(ctx, v)
@@ -56576,6 +59642,26 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx context.Context, sel ast.SelectionSet, v release.VariantOptions) graphql.Marshaler {
+	return ec._VariantOptions(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx context.Context, sel ast.SelectionSet, v []release.VariantOptions) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNVariation2porticoᚋstoreᚋcatalogᚐVariation(ctx context.Context, sel ast.SelectionSet, v catalog.Variation) graphql.Marshaler {
 	return ec._Variation(ctx, sel, &v)
 }
@@ -57049,6 +60135,14 @@ func (ec *executionContext) unmarshalOCatalogNodeFilter2ᚖporticoᚋgraphᚋmod
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputCatalogNodeFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOCatalogNodeIdentifierInput2ᚖporticoᚋgraphᚋmodelᚐCatalogNodeIdentifierInput(ctx context.Context, v any) (*model.CatalogNodeIdentifierInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCatalogNodeIdentifierInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -57826,6 +60920,38 @@ func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct
 	return ec._Product(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, v any) (*store.Availability, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, sel ast.SelectionSet, v *store.Availability) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[*v])
+	return res
+}
+
+var (
+	unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[string]store.Availability{
+		"IN_STOCK": store.AvailabilityInStock,
+		"LOW":      store.AvailabilityLow,
+		"OUT":      store.AvailabilityOut,
+	}
+	marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability = map[store.Availability]string{
+		store.AvailabilityInStock: "IN_STOCK",
+		store.AvailabilityLow:     "LOW",
+		store.AvailabilityOut:     "OUT",
+	}
+)
+
 func (ec *executionContext) marshalOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, sel ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -57858,12 +60984,27 @@ func (ec *executionContext) unmarshalOProductFilter2ᚖporticoᚋgraphᚋmodel�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalOProductIdentifierInput2ᚖporticoᚋgraphᚋmodelᚐProductIdentifierInput(ctx context.Context, v any) (*model.ProductIdentifierInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputProductIdentifierInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOProductOrder2ᚖporticoᚋgraphᚋmodelᚐListOrder(ctx context.Context, v any) (*model.ListOrder, error) {
 	if v == nil {
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputProductOrder(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx context.Context, sel ast.SelectionSet, v *price.Range) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ProductPriceRange(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*cart.PublicPromotion) graphql.Marshaler {
@@ -58177,6 +61318,13 @@ func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋ
 		return graphql.Null
 	}
 	return ec._PromotionUpdatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, sel ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SearchSuggestions(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOSecret2ᚖporticoᚋstoreᚋgatewayᚐSecret(ctx context.Context, v any) (*gateway.Secret, error) {

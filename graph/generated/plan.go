@@ -290,17 +290,21 @@ var planAuthoredNode = &plan.Object{
 	Name:      "AuthoredNode",
 	Satisfies: []string{"AuthoredNode", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":                {Number: 1, NonNull: true},
-		"uuid":              {Number: 2, NonNull: true},
-		"hierarchyId":       {Number: 3, NonNull: true},
-		"parentId":          {Number: 4, NonNull: true},
-		"name":              {Number: 5, NonNull: true},
-		"slug":              {Number: 6, NonNull: true},
-		"description":       {Number: 7, NonNull: true},
-		"curatedProductIds": {Number: 8, NonNull: true},
-		"productCount":      {Number: 9, NonNull: true, Resolver: true},
-		"productIds":        {Number: 10, NonNull: true, Resolver: true},
-		"updatedAt":         {Number: 11, NonNull: true},
+		"id":                  {Number: 1, NonNull: true},
+		"uuid":                {Number: 2, NonNull: true},
+		"hierarchyUuid":       {Number: 3, NonNull: true},
+		"hierarchyId":         {Number: 4, NonNull: true},
+		"parentUuid":          {Number: 5, NonNull: true},
+		"parentId":            {Number: 6, NonNull: true},
+		"name":                {Number: 7, NonNull: true},
+		"slug":                {Number: 8, NonNull: true},
+		"description":         {Number: 9, NonNull: true},
+		"curatedProductUuids": {Number: 10, NonNull: true},
+		"curatedProductIds":   {Number: 11, NonNull: true},
+		"productCount":        {Number: 12, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 13, NonNull: true, Resolver: true},
+		"productIds":          {Number: 14, NonNull: true, Resolver: true},
+		"updatedAt":           {Number: 15, NonNull: true},
 	},
 }
 
@@ -323,25 +327,43 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 		return x.writeNID2string(ctx, f, obj.GlobalID())
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 3: // hierarchyId
+	case 3: // hierarchyUuid
 		return x.writeNID2string(ctx, f, obj.HierarchyID)
-	case 4: // parentId
+	case 4: // hierarchyId
+		return x.writeNID2string(ctx, f, obj.HierarchyID)
+	case 5: // parentUuid
 		return x.writeNID2string(ctx, f, obj.ParentID)
-	case 5: // name
+	case 6: // parentId
+		return x.writeNID2string(ctx, f, obj.ParentID)
+	case 7: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 6: // slug
+	case 8: // slug
 		return x.writeNString2string(ctx, f, obj.Slug)
-	case 7: // description
+	case 9: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 8: // curatedProductIds
+	case 10: // curatedProductUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 9: // productCount
+	case 11: // curatedProductIds
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
+	case 12: // productCount
 		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 10: // productIds
+	case 13: // productUuids
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productUuids_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() ([]string, error) {
+			return x.resolvers.AuthoredNode().ProductUuids(ctx, obj, arguments["first"].(int), arguments["offset"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNID2ᚕstringᚄ(ctx, f, v)
+	case 14: // productIds
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productIds_args)
 		if !ok {
 			return false
@@ -353,7 +375,7 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 11: // updatedAt
+	case 15: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredNode")
@@ -631,11 +653,44 @@ func (x *planRun) fieldBreadcrumbTrail(ctx context.Context, f *plan.Field, obj *
 	return x.String("BreadcrumbTrail")
 }
 
+var planBundleChoice = &plan.Object{
+	Name:      "BundleChoice",
+	Satisfies: []string{"BundleChoice"},
+	Fields: map[string]*plan.FieldInfo{
+		"component": {Number: 1, NonNull: true},
+		"options":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeBundleChoice(ctx context.Context, fields *plan.Fields, obj *release.BundleChoice) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldBundleChoice(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldBundleChoice(ctx context.Context, f *plan.Field, obj *release.BundleChoice) bool {
+	switch f.Number {
+	case 1: // component
+		return x.writeNString2string(ctx, f, obj.Component)
+	case 2: // options
+		return x.writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx, f, obj.Options)
+	}
+	return x.String("BundleChoice")
+}
+
 var planBundleConfiguration = &plan.Object{
 	Name:      "BundleConfiguration",
 	Satisfies: []string{"BundleConfiguration"},
 	Fields: map[string]*plan.FieldInfo{
-		"selectedOptions": {Number: 1, NonNull: true},
+		"choices":         {Number: 1, NonNull: true},
+		"selectedOptions": {Number: 2, NonNull: true},
 	},
 }
 
@@ -654,7 +709,9 @@ func (x *planRun) writeBundleConfiguration(ctx context.Context, fields *plan.Fie
 
 func (x *planRun) fieldBundleConfiguration(ctx context.Context, f *plan.Field, obj *release.BundleConfiguration) bool {
 	switch f.Number {
-	case 1: // selectedOptions
+	case 1: // choices
+		return x.writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx, f, obj.Choices())
+	case 2: // selectedOptions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.SelectedOptions)
 	}
 	return x.String("BundleConfiguration")
@@ -930,16 +987,17 @@ var planCatalog = &plan.Object{
 	Name:      "Catalog",
 	Satisfies: []string{"Catalog", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":           {Number: 1, NonNull: true},
-		"uuid":         {Number: 2, NonNull: true},
-		"name":         {Number: 3, NonNull: true},
-		"hierarchyIds": {Number: 4, NonNull: true},
-		"pricebooks":   {Number: 5, NonNull: true},
-		"locale":       {Number: 6, NonNull: true},
-		"currency":     {Number: 7, NonNull: true},
-		"createdAt":    {Number: 8, NonNull: true},
-		"published":    {Number: 9, NonNull: true},
-		"held":         {Number: 10, NonNull: true},
+		"id":             {Number: 1, NonNull: true},
+		"uuid":           {Number: 2, NonNull: true},
+		"name":           {Number: 3, NonNull: true},
+		"hierarchyUuids": {Number: 4, NonNull: true},
+		"hierarchyIds":   {Number: 5, NonNull: true},
+		"pricebooks":     {Number: 6, NonNull: true},
+		"locale":         {Number: 7, NonNull: true},
+		"currency":       {Number: 8, NonNull: true},
+		"createdAt":      {Number: 9, NonNull: true},
+		"published":      {Number: 10, NonNull: true},
+		"held":           {Number: 11, NonNull: true},
 	},
 }
 
@@ -964,19 +1022,21 @@ func (x *planRun) fieldCatalog(ctx context.Context, f *plan.Field, obj *catalog.
 		return x.writeNID2string(ctx, f, obj.ID)
 	case 3: // name
 		return x.writeNString2string(ctx, f, obj.Name)
-	case 4: // hierarchyIds
+	case 4: // hierarchyUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
-	case 5: // pricebooks
+	case 5: // hierarchyIds
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.HierarchyIDs)
+	case 6: // pricebooks
 		return x.writeNCatalogPricebook2ᚕporticoᚋstoreᚋcatalogᚐPricebookRankᚄ(ctx, f, obj.Pricebooks)
-	case 6: // locale
+	case 7: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 7: // currency
+	case 8: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 8: // createdAt
+	case 9: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 9: // published
+	case 10: // published
 		return x.writeNBoolean2bool(ctx, f, obj.Published)
-	case 10: // held
+	case 11: // held
 		return x.writeNBoolean2bool(ctx, f, obj.Held)
 	}
 	return x.String("Catalog")
@@ -986,19 +1046,21 @@ var planCatalogCandidate = &plan.Object{
 	Name:      "CatalogCandidate",
 	Satisfies: []string{"CatalogCandidate"},
 	Fields: map[string]*plan.FieldInfo{
-		"ruleId":     {Number: 1},
-		"ruleName":   {Number: 2},
-		"catalogId":  {Number: 3},
-		"default":    {Number: 4, NonNull: true},
-		"score":      {Number: 5, NonNull: true},
-		"missed":     {Number: 6, NonNull: true},
-		"schedule":   {Number: 7, NonNull: true},
-		"account":    {Number: 8, NonNull: true},
-		"accountTag": {Number: 9, NonNull: true},
-		"customer":   {Number: 10, NonNull: true},
-		"channel":    {Number: 11, NonNull: true},
-		"tag":        {Number: 12, NonNull: true},
-		"dropped":    {Number: 13},
+		"ruleUuid":    {Number: 1},
+		"ruleId":      {Number: 2},
+		"ruleName":    {Number: 3},
+		"catalogUuid": {Number: 4},
+		"catalogId":   {Number: 5},
+		"default":     {Number: 6, NonNull: true},
+		"score":       {Number: 7, NonNull: true},
+		"missed":      {Number: 8, NonNull: true},
+		"schedule":    {Number: 9, NonNull: true},
+		"account":     {Number: 10, NonNull: true},
+		"accountTag":  {Number: 11, NonNull: true},
+		"customer":    {Number: 12, NonNull: true},
+		"channel":     {Number: 13, NonNull: true},
+		"tag":         {Number: 14, NonNull: true},
+		"dropped":     {Number: 15},
 	},
 }
 
@@ -1017,31 +1079,35 @@ func (x *planRun) writeCatalogCandidate(ctx context.Context, fields *plan.Fields
 
 func (x *planRun) fieldCatalogCandidate(ctx context.Context, f *plan.Field, obj *model.CatalogCandidate) bool {
 	switch f.Number {
-	case 1: // ruleId
+	case 1: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 2: // ruleName
+	case 2: // ruleId
+		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
+	case 3: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 3: // catalogId
+	case 4: // catalogUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 4: // default
+	case 5: // catalogId
+		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
+	case 6: // default
 		return x.writeNBoolean2bool(ctx, f, obj.Default())
-	case 5: // score
+	case 7: // score
 		return x.writeNInt2int(ctx, f, obj.Score)
-	case 6: // missed
+	case 8: // missed
 		return x.writeNInt2int(ctx, f, obj.Missed)
-	case 7: // schedule
+	case 9: // schedule
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Schedule())
-	case 8: // account
+	case 10: // account
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Account())
-	case 9: // accountTag
+	case 11: // accountTag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.AccountTag())
-	case 10: // customer
+	case 12: // customer
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Customer())
-	case 11: // channel
+	case 13: // channel
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Channel())
-	case 12: // tag
+	case 14: // tag
 		return x.writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome(ctx, f, obj.Tag())
-	case 13: // dropped
+	case 15: // dropped
 		return x.writeOCatalogRuleDrop2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐRuleDrop(ctx, f, obj.Dropped())
 	}
 	return x.String("CatalogCandidate")
@@ -1225,7 +1291,7 @@ func (x *planRun) fieldCatalogNode(ctx context.Context, f *plan.Field, obj *mode
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.CatalogNode().Products(ctx, obj, arguments["includeDescendants"].(bool), arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -1462,16 +1528,17 @@ var planCatalogRelease = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"id":          {Number: 1, NonNull: true},
 		"uuid":        {Number: 2, NonNull: true},
-		"catalogId":   {Number: 3, NonNull: true},
-		"catalog":     {Number: 4, Resolver: true},
-		"served":      {Number: 5, NonNull: true, Resolver: true},
-		"publishedAt": {Number: 6, NonNull: true},
-		"products":    {Number: 7, NonNull: true},
-		"locale":      {Number: 8, NonNull: true},
-		"locales":     {Number: 9, NonNull: true},
-		"added":       {Number: 10, NonNull: true},
-		"changed":     {Number: 11, NonNull: true},
-		"removed":     {Number: 12, NonNull: true},
+		"catalogUuid": {Number: 3, NonNull: true},
+		"catalogId":   {Number: 4, NonNull: true},
+		"catalog":     {Number: 5, Resolver: true},
+		"served":      {Number: 6, NonNull: true, Resolver: true},
+		"publishedAt": {Number: 7, NonNull: true},
+		"products":    {Number: 8, NonNull: true},
+		"locale":      {Number: 9, NonNull: true},
+		"locales":     {Number: 10, NonNull: true},
+		"added":       {Number: 11, NonNull: true},
+		"changed":     {Number: 12, NonNull: true},
+		"removed":     {Number: 13, NonNull: true},
 	},
 }
 
@@ -1494,33 +1561,35 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNID2string(ctx, f, obj.GlobalID())
 	case 2: // uuid
 		return x.writeNID2string(ctx, f, obj.UUID())
-	case 3: // catalogId
+	case 3: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID)
-	case 4: // catalog
+	case 4: // catalogId
+		return x.writeNID2string(ctx, f, obj.CatalogID)
+	case 5: // catalog
 		v, err := plan.Call(ctx, func() (*catalog.Catalog, error) { return x.resolvers.CatalogRelease().Catalog(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 5: // served
+	case 6: // served
 		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.CatalogRelease().Served(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBoolean2bool(ctx, f, v)
-	case 6: // publishedAt
+	case 7: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt)
-	case 7: // products
+	case 8: // products
 		return x.writeNInt2int(ctx, f, obj.Products)
-	case 8: // locale
+	case 9: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
-	case 9: // locales
+	case 10: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales)
-	case 10: // added
+	case 11: // added
 		return x.writeNInt2int(ctx, f, obj.Added)
-	case 11: // changed
+	case 12: // changed
 		return x.writeNInt2int(ctx, f, obj.Changed)
-	case 12: // removed
+	case 13: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
 	}
 	return x.String("CatalogRelease")
@@ -1533,16 +1602,19 @@ var planCatalogResolution = &plan.Object{
 		"at":          {Number: 1, NonNull: true},
 		"validUntil":  {Number: 2},
 		"reason":      {Number: 3, NonNull: true},
-		"catalogId":   {Number: 4},
-		"catalogName": {Number: 5},
-		"releaseId":   {Number: 6},
-		"publishedAt": {Number: 7},
-		"locales":     {Number: 8, NonNull: true},
-		"channels":    {Number: 9, NonNull: true},
-		"ruleId":      {Number: 10},
-		"ruleName":    {Number: 11},
-		"tieBreak":    {Number: 12},
-		"candidates":  {Number: 13, NonNull: true},
+		"catalogUuid": {Number: 4},
+		"catalogId":   {Number: 5},
+		"catalogName": {Number: 6},
+		"releaseUuid": {Number: 7},
+		"releaseId":   {Number: 8},
+		"publishedAt": {Number: 9},
+		"locales":     {Number: 10, NonNull: true},
+		"channels":    {Number: 11, NonNull: true},
+		"ruleUuid":    {Number: 12},
+		"ruleId":      {Number: 13},
+		"ruleName":    {Number: 14},
+		"tieBreak":    {Number: 15},
+		"candidates":  {Number: 16, NonNull: true},
 	},
 }
 
@@ -1567,25 +1639,31 @@ func (x *planRun) fieldCatalogResolution(ctx context.Context, f *plan.Field, obj
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.ValidUntil)
 	case 3: // reason
 		return x.writeNCatalogResolutionReason2porticoᚋstoreᚋreleaseᚋroutingᚐResolutionReason(ctx, f, obj.Reason)
-	case 4: // catalogId
+	case 4: // catalogUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
-	case 5: // catalogName
+	case 5: // catalogId
+		return x.writeOID2ᚖstring(ctx, f, obj.CatalogID())
+	case 6: // catalogName
 		return x.writeOString2ᚖstring(ctx, f, obj.CatalogName())
-	case 6: // releaseId
+	case 7: // releaseUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
-	case 7: // publishedAt
+	case 8: // releaseId
+		return x.writeOID2ᚖstring(ctx, f, obj.ReleaseID())
+	case 9: // publishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.PublishedAt())
-	case 8: // locales
+	case 10: // locales
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Locales())
-	case 9: // channels
+	case 11: // channels
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Channels())
-	case 10: // ruleId
+	case 12: // ruleUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
-	case 11: // ruleName
+	case 13: // ruleId
+		return x.writeOID2ᚖstring(ctx, f, obj.RuleID())
+	case 14: // ruleName
 		return x.writeOString2ᚖstring(ctx, f, obj.RuleName())
-	case 12: // tieBreak
+	case 15: // tieBreak
 		return x.writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak(ctx, f, obj.TieBreak())
-	case 13: // candidates
+	case 16: // candidates
 		return x.writeNCatalogCandidate2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogCandidateᚄ(ctx, f, obj.Candidates)
 	}
 	return x.String("CatalogResolution")
@@ -1763,6 +1841,38 @@ func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, o
 	return x.String("CatalogRuleSchedule")
 }
 
+var planChosenOption = &plan.Object{
+	Name:      "ChosenOption",
+	Satisfies: []string{"ChosenOption"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":     {Number: 1, NonNull: true},
+		"quantity": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeChosenOption(ctx context.Context, fields *plan.Fields, obj *release.BundleOption) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldChosenOption(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldChosenOption(ctx context.Context, f *plan.Field, obj *release.BundleOption) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	}
+	return x.String("ChosenOption")
+}
+
 var planComponentOption = &plan.Object{
 	Name:      "ComponentOption",
 	Satisfies: []string{"ComponentOption"},
@@ -1811,14 +1921,16 @@ var planConfiguredProduct = &plan.Object{
 	Fields: map[string]*plan.FieldInfo{
 		"product":              {Number: 1, NonNull: true, Resolver: true},
 		"bundleConfiguration":  {Number: 2, NonNull: true},
-		"pricebookId":          {Number: 3},
-		"price":                {Number: 4},
-		"displayPrice":         {Number: 5},
-		"originalPrice":        {Number: 6},
-		"originalDisplayPrice": {Number: 7},
-		"saleId":               {Number: 8},
-		"saleExpires":          {Number: 9},
-		"tiers":                {Number: 10, NonNull: true},
+		"pricebookUuid":        {Number: 3},
+		"pricebookId":          {Number: 4},
+		"price":                {Number: 5},
+		"displayPrice":         {Number: 6},
+		"originalPrice":        {Number: 7},
+		"originalDisplayPrice": {Number: 8},
+		"saleName":             {Number: 9},
+		"saleId":               {Number: 10},
+		"saleExpires":          {Number: 11},
+		"tiers":                {Number: 12, NonNull: true},
 	},
 }
 
@@ -1845,21 +1957,25 @@ func (x *planRun) fieldConfiguredProduct(ctx context.Context, f *plan.Field, obj
 		return x.writeNProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	case 2: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 3: // pricebookId
+	case 3: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 4: // price
+	case 4: // pricebookId
+		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
+	case 5: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 5: // displayPrice
+	case 6: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 6: // originalPrice
+	case 7: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 7: // originalDisplayPrice
+	case 8: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 8: // saleId
+	case 9: // saleName
+		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
+	case 10: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 9: // saleExpires
+	case 11: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 10: // tiers
+	case 12: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
 	}
 	return x.String("ConfiguredProduct")
@@ -2291,7 +2407,7 @@ func (x *planRun) fieldHierarchy(ctx context.Context, f *plan.Field, obj *model.
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Hierarchy().Products(ctx, obj, arguments["filter"].(*model.ProductFilter), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -2579,9 +2695,10 @@ var planPrice = &plan.Object{
 	Name:      "Price",
 	Satisfies: []string{"Price"},
 	Fields: map[string]*plan.FieldInfo{
-		"amount":      {Number: 1, NonNull: true},
-		"currency":    {Number: 2, NonNull: true},
-		"includesTax": {Number: 3, NonNull: true},
+		"money":       {Number: 1, NonNull: true, Resolver: true},
+		"amount":      {Number: 2, NonNull: true},
+		"currency":    {Number: 3, NonNull: true},
+		"includesTax": {Number: 4, NonNull: true},
 	},
 }
 
@@ -2600,11 +2717,17 @@ func (x *planRun) writePrice(ctx context.Context, fields *plan.Fields, obj *pric
 
 func (x *planRun) fieldPrice(ctx context.Context, f *plan.Field, obj *price.Price) bool {
 	switch f.Number {
-	case 1: // amount
+	case 1: // money
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.Price().Money(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	case 2: // amount
 		return x.writeNString2string(ctx, f, obj.Amount())
-	case 2: // currency
+	case 3: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 3: // includesTax
+	case 4: // includesTax
 		return x.writeNBoolean2bool(ctx, f, obj.IncludesTax)
 	}
 	return x.String("Price")
@@ -2767,47 +2890,56 @@ var planProduct = &plan.Object{
 		"attributes":                  {Number: 14, NonNull: true, Resolver: true},
 		"priceModifiers":              {Number: 15, NonNull: true},
 		"modifiers":                   {Number: 16, NonNull: true},
-		"baseProduct":                 {Number: 17, NonNull: true},
-		"baseProductId":               {Number: 18},
-		"createdAt":                   {Number: 19, NonNull: true},
-		"updatedAt":                   {Number: 20, NonNull: true},
-		"publishedAt":                 {Number: 21, NonNull: true},
-		"language":                    {Number: 22, NonNull: true},
-		"translations":                {Number: 23, NonNull: true, Resolver: true},
-		"catalogId":                   {Number: 24, NonNull: true},
-		"catalogSource":               {Number: 25, NonNull: true},
-		"pricebookId":                 {Number: 26},
-		"price":                       {Number: 27},
-		"displayPrice":                {Number: 28},
-		"originalPrice":               {Number: 29},
-		"originalDisplayPrice":        {Number: 30},
-		"saleId":                      {Number: 31},
-		"saleExpires":                 {Number: 32},
-		"tiers":                       {Number: 33, NonNull: true},
-		"components":                  {Number: 34, NonNull: true},
-		"bundleConfiguration":         {Number: 35, NonNull: true},
-		"customInputs":                {Number: 36, NonNull: true},
-		"extensions":                  {Number: 37, NonNull: true},
-		"shopperAttributes":           {Number: 38, NonNull: true},
-		"variations":                  {Number: 39, NonNull: true},
-		"childVariations":             {Number: 40, NonNull: true},
-		"variationMatrix":             {Number: 41, NonNull: true},
-		"childOptionIds":              {Number: 42, NonNull: true},
-		"childByOptions":              {Number: 43, Resolver: true},
-		"parent":                      {Number: 44, Resolver: true},
-		"children":                    {Number: 45, NonNull: true, Resolver: true},
-		"childrenConnection":          {Number: 46, NonNull: true, Resolver: true},
-		"files":                       {Number: 47, NonNull: true, Resolver: true},
-		"mainImage":                   {Number: 48, Resolver: true},
-		"mainImageAlt":                {Number: 49},
-		"componentProducts":           {Number: 50, NonNull: true, Resolver: true},
-		"componentProductsConnection": {Number: 51, NonNull: true, Resolver: true},
-		"nodes":                       {Number: 52, NonNull: true, Resolver: true},
-		"breadcrumbs":                 {Number: 53, NonNull: true, Resolver: true},
-		"stock":                       {Number: 54, Dynamic: true, Resolver: true},
-		"promotions":                  {Number: 55, Dynamic: true, Resolver: true},
-		"seo":                         {Number: 56, NonNull: true, Resolver: true},
-		"related":                     {Number: 57, NonNull: true, Resolver: true},
+		"priceRange":                  {Number: 17, Resolver: true},
+		"originalPriceRange":          {Number: 18, Resolver: true},
+		"onSale":                      {Number: 19, NonNull: true, Resolver: true},
+		"baseProduct":                 {Number: 20, NonNull: true},
+		"baseProductId":               {Number: 21},
+		"createdAt":                   {Number: 22, NonNull: true},
+		"updatedAt":                   {Number: 23, NonNull: true},
+		"publishedAt":                 {Number: 24, NonNull: true},
+		"language":                    {Number: 25, NonNull: true},
+		"translations":                {Number: 26, NonNull: true, Resolver: true},
+		"catalogUuid":                 {Number: 27, NonNull: true},
+		"catalogId":                   {Number: 28, NonNull: true},
+		"catalogSource":               {Number: 29, NonNull: true},
+		"pricebookUuid":               {Number: 30},
+		"pricebookId":                 {Number: 31},
+		"price":                       {Number: 32},
+		"displayPrice":                {Number: 33},
+		"originalPrice":               {Number: 34},
+		"originalDisplayPrice":        {Number: 35},
+		"saleName":                    {Number: 36},
+		"saleId":                      {Number: 37},
+		"saleExpires":                 {Number: 38},
+		"tiers":                       {Number: 39, NonNull: true},
+		"components":                  {Number: 40, NonNull: true},
+		"bundleConfiguration":         {Number: 41, NonNull: true},
+		"customInputs":                {Number: 42, NonNull: true},
+		"extensions":                  {Number: 43, NonNull: true},
+		"shopperAttributes":           {Number: 44, NonNull: true},
+		"variations":                  {Number: 45, NonNull: true},
+		"childVariations":             {Number: 46, NonNull: true},
+		"variantOptions":              {Number: 47, NonNull: true},
+		"variationMatrix":             {Number: 48, NonNull: true},
+		"childOptionIds":              {Number: 49, NonNull: true},
+		"childByOptions":              {Number: 50, Resolver: true},
+		"parent":                      {Number: 51, Resolver: true},
+		"children":                    {Number: 52, NonNull: true, Resolver: true},
+		"childrenConnection":          {Number: 53, NonNull: true, Resolver: true},
+		"files":                       {Number: 54, NonNull: true, Resolver: true},
+		"mainImage":                   {Number: 55, Resolver: true},
+		"mainImageAlt":                {Number: 56},
+		"componentProducts":           {Number: 57, NonNull: true, Resolver: true},
+		"componentProductsConnection": {Number: 58, NonNull: true, Resolver: true},
+		"nodes":                       {Number: 59, NonNull: true, Resolver: true},
+		"breadcrumbs":                 {Number: 60, NonNull: true, Resolver: true},
+		"stock":                       {Number: 61, Dynamic: true, Resolver: true},
+		"availability":                {Number: 62, Dynamic: true, Resolver: true},
+		"availableForSale":            {Number: 63, Dynamic: true, Resolver: true},
+		"promotions":                  {Number: 64, Dynamic: true, Resolver: true},
+		"seo":                         {Number: 65, NonNull: true, Resolver: true},
+		"related":                     {Number: 66, NonNull: true, Resolver: true},
 	},
 }
 
@@ -2868,63 +3000,89 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers())
 	case 16: // modifiers
 		return x.writeNPriceModifier2ᚕporticoᚋstoreᚋreleaseᚐPriceModifierᚄ(ctx, f, obj.Modifiers())
-	case 17: // baseProduct
+	case 17: // priceRange
+		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().PriceRange(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
+	case 18: // originalPriceRange
+		v, err := plan.Call(ctx, func() (*price.Range, error) { return x.resolvers.Product().OriginalPriceRange(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx, f, v)
+	case 19: // onSale
+		v, err := plan.Call(ctx, func() (bool, error) { return x.resolvers.Product().OnSale(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNBoolean2bool(ctx, f, v)
+	case 20: // baseProduct
 		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct())
-	case 18: // baseProductId
+	case 21: // baseProductId
 		return x.writeOID2ᚖstring(ctx, f, obj.BaseProductID())
-	case 19: // createdAt
+	case 22: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt())
-	case 20: // updatedAt
+	case 23: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt())
-	case 21: // publishedAt
+	case 24: // publishedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.PublishedAt())
-	case 22: // language
+	case 25: // language
 		return x.writeNString2string(ctx, f, obj.Language())
-	case 23: // translations
+	case 26: // translations
 		v, err := plan.Call(ctx, func() ([]*release.ProductTranslation, error) { return x.resolvers.Product().Translations(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductTranslation2ᚕᚖporticoᚋstoreᚋreleaseᚐProductTranslationᚄ(ctx, f, v)
-	case 24: // catalogId
+	case 27: // catalogUuid
 		return x.writeNID2string(ctx, f, obj.CatalogID())
-	case 25: // catalogSource
+	case 28: // catalogId
+		return x.writeNID2string(ctx, f, obj.CatalogID())
+	case 29: // catalogSource
 		return x.writeNString2string(ctx, f, obj.CatalogSource())
-	case 26: // pricebookId
+	case 30: // pricebookUuid
 		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
-	case 27: // price
+	case 31: // pricebookId
+		return x.writeOID2ᚖstring(ctx, f, obj.PricebookID())
+	case 32: // price
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.Price())
-	case 28: // displayPrice
+	case 33: // displayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.DisplayPrice())
-	case 29: // originalPrice
+	case 34: // originalPrice
 		return x.writeOPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐPrice(ctx, f, obj.OriginalPrice())
-	case 30: // originalDisplayPrice
+	case 35: // originalDisplayPrice
 		return x.writeODisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.OriginalDisplayPrice())
-	case 31: // saleId
+	case 36: // saleName
+		return x.writeOString2ᚖstring(ctx, f, obj.SaleID())
+	case 37: // saleId
 		return x.writeOID2ᚖstring(ctx, f, obj.SaleID())
-	case 32: // saleExpires
+	case 38: // saleExpires
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.SaleExpires())
-	case 33: // tiers
+	case 39: // tiers
 		return x.writeNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpriceᚐPriceTierᚄ(ctx, f, obj.Tiers())
-	case 34: // components
+	case 40: // components
 		return x.writeNProductComponent2ᚕporticoᚋgraphᚋmodelᚐProductComponentᚄ(ctx, f, obj.Components())
-	case 35: // bundleConfiguration
+	case 41: // bundleConfiguration
 		return x.writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx, f, obj.BundleConfiguration())
-	case 36: // customInputs
+	case 42: // customInputs
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs())
-	case 37: // extensions
+	case 43: // extensions
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions())
-	case 38: // shopperAttributes
+	case 44: // shopperAttributes
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes())
-	case 39: // variations
+	case 45: // variations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
-	case 40: // childVariations
+	case 46: // childVariations
 		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.ChildVariations())
-	case 41: // variationMatrix
+	case 47: // variantOptions
+		return x.writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx, f, obj.VariantOptions())
+	case 48: // variationMatrix
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.VariationMatrix())
-	case 42: // childOptionIds
+	case 49: // childOptionIds
 		return x.writeNID2ᚕᚕstringᚄ(ctx, f, obj.ChildOptionIDs())
-	case 43: // childByOptions
+	case 50: // childByOptions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childByOptions_args)
 		if !ok {
 			return false
@@ -2936,19 +3094,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 44: // parent
+	case 51: // parent
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.Product().Parent(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 45: // children
+	case 52: // children
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().Children(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 46: // childrenConnection
+	case 53: // childrenConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_childrenConnection_args)
 		if !ok {
 			return false
@@ -2960,27 +3118,27 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 47: // files
+	case 54: // files
 		v, err := plan.Call(ctx, func() ([]*model.ProductFile, error) { return x.resolvers.Product().Files(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductFile2ᚕᚖporticoᚋgraphᚋmodelᚐProductFileᚄ(ctx, f, v)
-	case 48: // mainImage
+	case 55: // mainImage
 		v, err := plan.Call(ctx, func() (*catalog.File, error) { return x.resolvers.Product().MainImage(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFile2ᚖporticoᚋstoreᚋcatalogᚐFile(ctx, f, v)
-	case 49: // mainImageAlt
+	case 56: // mainImageAlt
 		return x.writeOString2ᚖstring(ctx, f, obj.MainImageAlt())
-	case 50: // componentProducts
+	case 57: // componentProducts
 		v, err := plan.Call(ctx, func() ([]*model.Product, error) { return x.resolvers.Product().ComponentProducts(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, v)
-	case 51: // componentProductsConnection
+	case 58: // componentProductsConnection
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_componentProductsConnection_args)
 		if !ok {
 			return false
@@ -2992,19 +3150,19 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx, f, v)
-	case 52: // nodes
+	case 59: // nodes
 		v, err := plan.Call(ctx, func() ([]*model.CatalogNode, error) { return x.resolvers.Product().Nodes(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, v)
-	case 53: // breadcrumbs
+	case 60: // breadcrumbs
 		v, err := plan.Call(ctx, func() ([]*model.BreadcrumbTrail, error) { return x.resolvers.Product().Breadcrumbs(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNBreadcrumbTrail2ᚕᚖporticoᚋgraphᚋmodelᚐBreadcrumbTrailᚄ(ctx, f, v)
-	case 54: // stock
+	case 61: // stock
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -3013,7 +3171,25 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 55: // promotions
+	case 62: // availability
+		if x.Hole(f, obj) {
+			return true
+		}
+		v, err := plan.Call(ctx, func() (*store.Availability, error) { return x.resolvers.Product().Availability(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx, f, v)
+	case 63: // availableForSale
+		if x.Hole(f, obj) {
+			return true
+		}
+		v, err := plan.Call(ctx, func() (*bool, error) { return x.resolvers.Product().AvailableForSale(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOBoolean2ᚖbool(ctx, f, v)
+	case 64: // promotions
 		if x.Hole(f, obj) {
 			return true
 		}
@@ -3022,13 +3198,13 @@ func (x *planRun) fieldProduct(ctx context.Context, f *plan.Field, obj *model.Pr
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx, f, v)
-	case 56: // seo
+	case 65: // seo
 		v, err := plan.Call(ctx, func() (*model.Seo, error) { return x.resolvers.Product().Seo(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx, f, v)
-	case 57: // related
+	case 66: // related
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Product_related_args)
 		if !ok {
 			return false
@@ -3136,11 +3312,12 @@ var planProductConnection = &plan.Object{
 	Name:      "ProductConnection",
 	Satisfies: []string{"ProductConnection"},
 	Fields: map[string]*plan.FieldInfo{
-		"edges":      {Number: 1, NonNull: true},
-		"nodes":      {Number: 2, NonNull: true},
-		"pageInfo":   {Number: 3, NonNull: true},
-		"totalCount": {Number: 4, NonNull: true, Resolver: true},
-		"facets":     {Number: 5, NonNull: true},
+		"edges":       {Number: 1, NonNull: true},
+		"nodes":       {Number: 2, NonNull: true},
+		"pageInfo":    {Number: 3, NonNull: true},
+		"totalCount":  {Number: 4, NonNull: true, Resolver: true},
+		"facets":      {Number: 5, NonNull: true},
+		"correctedTo": {Number: 6, Resolver: true},
 	},
 }
 
@@ -3173,6 +3350,12 @@ func (x *planRun) fieldProductConnection(ctx context.Context, f *plan.Field, obj
 		return x.writeNInt2int(ctx, f, v)
 	case 5: // facets
 		return x.writeNProductFacets2ᚖporticoᚋgraphᚋmodelᚐProductFacets(ctx, f, obj.Facets())
+	case 6: // correctedTo
+		v, err := plan.Call(ctx, func() (*string, error) { return x.resolvers.ProductConnection().CorrectedTo(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOString2ᚖstring(ctx, f, v)
 	}
 	return x.String("ProductConnection")
 }
@@ -3328,12 +3511,13 @@ var planProductFilterValues = &plan.Object{
 		"upcEan":              {Number: 7},
 		"productTypes":        {Number: 8},
 		"tags":                {Number: 9},
-		"price":               {Number: 10},
-		"option":              {Number: 11},
-		"attribute":           {Number: 12},
-		"node":                {Number: 13},
-		"bounds":              {Number: 14, Resolver: true},
-		"and":                 {Number: 15, Resolver: true},
+		"inStock":             {Number: 10},
+		"price":               {Number: 11},
+		"option":              {Number: 12},
+		"attribute":           {Number: 13},
+		"node":                {Number: 14},
+		"bounds":              {Number: 15, Resolver: true},
+		"and":                 {Number: 16, Resolver: true},
 	},
 }
 
@@ -3370,21 +3554,23 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.ProductTypes)
 	case 9: // tags
 		return x.writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx, f, obj.Tags)
-	case 10: // price
+	case 10: // inStock
+		return x.writeOBoolean2ᚖbool(ctx, f, obj.InStock)
+	case 11: // price
 		return x.writeOPriceBoundsValues2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx, f, obj.Price)
-	case 11: // option
+	case 12: // option
 		return x.writeOOptionFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx, f, obj.Option)
-	case 12: // attribute
+	case 13: // attribute
 		return x.writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAttributeFilterᚄ(ctx, f, obj.Attribute)
-	case 13: // node
+	case 14: // node
 		return x.writeOIDFilterValues2ᚖporticoᚋgraphᚋmodelᚐIDFilter(ctx, f, obj.Node)
-	case 14: // bounds
+	case 15: // bounds
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Bounds() })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
-	case 15: // and
+	case 16: // and
 		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.And() })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -3392,6 +3578,38 @@ func (x *planRun) fieldProductFilterValues(ctx context.Context, f *plan.Field, o
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
 	}
 	return x.String("ProductFilterValues")
+}
+
+var planProductPriceRange = &plan.Object{
+	Name:      "ProductPriceRange",
+	Satisfies: []string{"ProductPriceRange"},
+	Fields: map[string]*plan.FieldInfo{
+		"min": {Number: 1, NonNull: true},
+		"max": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeProductPriceRange(ctx context.Context, fields *plan.Fields, obj *price.Range) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldProductPriceRange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldProductPriceRange(ctx context.Context, f *plan.Field, obj *price.Range) bool {
+	switch f.Number {
+	case 1: // min
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Min)
+	case 2: // max
+		return x.writeNDisplayPrice2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐDisplayPrice(ctx, f, obj.Max)
+	}
+	return x.String("ProductPriceRange")
 }
 
 var planProductPromotion = &plan.Object{
@@ -3545,12 +3763,14 @@ var planPromotion = &plan.Object{
 		"maxApplicationsPerCart": {Number: 13},
 		"schema":                 {Number: 14, NonNull: true},
 		"currencies":             {Number: 15, NonNull: true},
-		"targetCatalogs":         {Number: 16},
-		"conditions":             {Number: 17},
-		"createdAt":              {Number: 18, NonNull: true},
-		"updatedAt":              {Number: 19, NonNull: true},
-		"codes":                  {Number: 20, Resolver: true},
-		"usages":                 {Number: 21, Resolver: true},
+		"targetCatalogUuids":     {Number: 16},
+		"targetCatalogs":         {Number: 17},
+		"itemConditions":         {Number: 18, NonNull: true},
+		"conditions":             {Number: 19},
+		"createdAt":              {Number: 20, NonNull: true},
+		"updatedAt":              {Number: 21, NonNull: true},
+		"codes":                  {Number: 22, Resolver: true},
+		"usages":                 {Number: 23, Resolver: true},
 	},
 }
 
@@ -3607,15 +3827,19 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Schema)
 	case 15: // currencies
 		return x.writeNPromotionCurrency2ᚕporticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrencyᚄ(ctx, f, obj.Currencies)
-	case 16: // targetCatalogs
+	case 16: // targetCatalogUuids
 		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
-	case 17: // conditions
+	case 17: // targetCatalogs
+		return x.writeOID2ᚕstringᚄ(ctx, f, obj.TargetCatalogs)
+	case 18: // itemConditions
+		return x.writeNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, f, obj.ItemConditions())
+	case 19: // conditions
 		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Conditions)
-	case 18: // createdAt
+	case 20: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 19: // updatedAt
+	case 21: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 20: // codes
+	case 22: // codes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_codes_args)
 		if !ok {
 			return false
@@ -3627,7 +3851,7 @@ func (x *planRun) fieldPromotion(ctx context.Context, f *plan.Field, obj *model.
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 21: // usages
+	case 23: // usages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Promotion_usages_args)
 		if !ok {
 			return false
@@ -4007,6 +4231,44 @@ func (x *planRun) fieldPromotionCodeUsageEdge(ctx context.Context, f *plan.Field
 	return x.String("PromotionCodeUsageEdge")
 }
 
+var planPromotionCondition = &plan.Object{
+	Name:      "PromotionCondition",
+	Satisfies: []string{"PromotionCondition"},
+	Fields: map[string]*plan.FieldInfo{
+		"template": {Number: 1, NonNull: true},
+		"field":    {Number: 2, NonNull: true},
+		"type":     {Number: 3, NonNull: true},
+		"value":    {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writePromotionCondition(ctx context.Context, fields *plan.Fields, obj *rule.Condition) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldPromotionCondition(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldPromotionCondition(ctx context.Context, f *plan.Field, obj *rule.Condition) bool {
+	switch f.Number {
+	case 1: // template
+		return x.writeNString2string(ctx, f, obj.Template)
+	case 2: // field
+		return x.writeNString2string(ctx, f, obj.Field)
+	case 3: // type
+		return x.writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx, f, obj.Type)
+	case 4: // value
+		return x.writeNString2string(ctx, f, obj.Value)
+	}
+	return x.String("PromotionCondition")
+}
+
 var planPromotionConnection = &plan.Object{
 	Name:      "PromotionConnection",
 	Satisfies: []string{"PromotionConnection"},
@@ -4054,8 +4316,9 @@ var planPromotionCurrency = &plan.Object{
 	Satisfies: []string{"PromotionCurrency"},
 	Fields: map[string]*plan.FieldInfo{
 		"currency":   {Number: 1, NonNull: true},
-		"amount":     {Number: 2},
-		"percentage": {Number: 3},
+		"money":      {Number: 2, Resolver: true},
+		"amount":     {Number: 3},
+		"percentage": {Number: 4},
 	},
 }
 
@@ -4076,9 +4339,15 @@ func (x *planRun) fieldPromotionCurrency(ctx context.Context, f *plan.Field, obj
 	switch f.Number {
 	case 1: // currency
 		return x.writeNString2string(ctx, f, obj.Currency)
-	case 2: // amount
+	case 2: // money
+		v, err := plan.Call(ctx, func() (*store.Money, error) { return x.resolvers.PromotionCurrency().Money(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOMoney2ᚖporticoᚋstoreᚐMoney(ctx, f, v)
+	case 3: // amount
 		return x.writeOString2ᚖstring(ctx, f, obj.Amount())
-	case 3: // percentage
+	case 4: // percentage
 		return x.writeOString2ᚖstring(ctx, f, obj.Percent())
 	}
 	return x.String("PromotionCurrency")
@@ -4131,45 +4400,46 @@ var planQuery = &plan.Object{
 		"sitemap":               {Number: 9, Resolver: true},
 		"file":                  {Number: 10, Resolver: true},
 		"files":                 {Number: 11, Resolver: true},
-		"currencies":            {Number: 12, Resolver: true},
-		"locales":               {Number: 13, Resolver: true},
-		"channels":              {Number: 14, Resolver: true},
-		"attributes":            {Number: 15, Resolver: true},
-		"currency":              {Number: 16, Resolver: true},
-		"catalogResolution":     {Number: 17, Resolver: true},
-		"stock":                 {Number: 18, Resolver: true},
-		"stocks":                {Number: 19, Resolver: true},
-		"stocksById":            {Number: 20, Resolver: true},
-		"stockLocations":        {Number: 21, Resolver: true},
-		"stockTransactions":     {Number: 22, Resolver: true},
-		"stockTransaction":      {Number: 23, Resolver: true},
-		"promotion":             {Number: 24, Resolver: true},
-		"promotions":            {Number: 25, Resolver: true},
-		"promotionCode":         {Number: 26, Resolver: true},
-		"promotionCodes":        {Number: 27, Resolver: true},
-		"promotionCodeCheck":    {Number: 28, Resolver: true},
-		"promotionCodeUsages":   {Number: 29, Resolver: true},
-		"catalog":               {Number: 30, Resolver: true},
-		"catalogs":              {Number: 31, Resolver: true},
-		"catalogRule":           {Number: 32, Resolver: true},
-		"catalogRules":          {Number: 33, Resolver: true},
-		"authoredHierarchy":     {Number: 34, Resolver: true},
-		"authoredHierarchies":   {Number: 35, Resolver: true},
-		"authoredNode":          {Number: 36, Resolver: true},
-		"authoredNodes":         {Number: 37, Resolver: true},
-		"authoredProduct":       {Number: 38, Resolver: true},
-		"authoredProducts":      {Number: 39, Resolver: true},
-		"catalogPendingChanges": {Number: 40, Resolver: true},
-		"catalogReleases":       {Number: 41, Resolver: true},
-		"job":                   {Number: 42, Resolver: true},
-		"jobs":                  {Number: 43, Resolver: true},
-		"settings":              {Number: 44, Resolver: true},
-		"gateway":               {Number: 45, Resolver: true},
-		"gateways":              {Number: 46, Resolver: true},
-		"node":                  {Number: 47, Resolver: true},
-		"nodes":                 {Number: 48, Resolver: true},
-		"__type":                {Number: 49, Introspection: true},
-		"__schema":              {Number: 50, Introspection: true},
+		"searchSuggestions":     {Number: 12, Resolver: true},
+		"currencies":            {Number: 13, Resolver: true},
+		"locales":               {Number: 14, Resolver: true},
+		"channels":              {Number: 15, Resolver: true},
+		"attributes":            {Number: 16, Resolver: true},
+		"currency":              {Number: 17, Resolver: true},
+		"catalogResolution":     {Number: 18, Resolver: true},
+		"stock":                 {Number: 19, Resolver: true},
+		"stocks":                {Number: 20, Resolver: true},
+		"stocksById":            {Number: 21, Resolver: true},
+		"stockLocations":        {Number: 22, Resolver: true},
+		"stockTransactions":     {Number: 23, Resolver: true},
+		"stockTransaction":      {Number: 24, Resolver: true},
+		"promotion":             {Number: 25, Resolver: true},
+		"promotions":            {Number: 26, Resolver: true},
+		"promotionCode":         {Number: 27, Resolver: true},
+		"promotionCodes":        {Number: 28, Resolver: true},
+		"promotionCodeCheck":    {Number: 29, Resolver: true},
+		"promotionCodeUsages":   {Number: 30, Resolver: true},
+		"catalog":               {Number: 31, Resolver: true},
+		"catalogs":              {Number: 32, Resolver: true},
+		"catalogRule":           {Number: 33, Resolver: true},
+		"catalogRules":          {Number: 34, Resolver: true},
+		"authoredHierarchy":     {Number: 35, Resolver: true},
+		"authoredHierarchies":   {Number: 36, Resolver: true},
+		"authoredNode":          {Number: 37, Resolver: true},
+		"authoredNodes":         {Number: 38, Resolver: true},
+		"authoredProduct":       {Number: 39, Resolver: true},
+		"authoredProducts":      {Number: 40, Resolver: true},
+		"catalogPendingChanges": {Number: 41, Resolver: true},
+		"catalogReleases":       {Number: 42, Resolver: true},
+		"job":                   {Number: 43, Resolver: true},
+		"jobs":                  {Number: 44, Resolver: true},
+		"settings":              {Number: 45, Resolver: true},
+		"gateway":               {Number: 46, Resolver: true},
+		"gateways":              {Number: 47, Resolver: true},
+		"node":                  {Number: 48, Resolver: true},
+		"nodes":                 {Number: 49, Resolver: true},
+		"__type":                {Number: 50, Introspection: true},
+		"__schema":              {Number: 51, Introspection: true},
 	},
 }
 
@@ -4188,7 +4458,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.Product, error) {
-			return x.resolvers.Query().Product(ctx, arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().Product(ctx, arguments["by"].(*model.ProductIdentifierInput), arguments["id"].(*string), arguments["sku"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4200,7 +4470,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.ProductConnection, error) {
-			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+			return x.resolvers.Query().Products(ctx, arguments["filter"].(*model.ProductFilter), arguments["includeChildren"].(*bool), arguments["variants"].(release.Variants), arguments["orderBy"].(*model.ListOrder), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4258,7 +4528,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return false
 		}
 		v, err := plan.Call(ctx, func() (*model.CatalogNode, error) {
-			return x.resolvers.Query().CatalogNode(ctx, arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
+			return x.resolvers.Query().CatalogNode(ctx, arguments["by"].(*model.CatalogNodeIdentifierInput), arguments["id"].(*string), arguments["slug"].(*string), arguments["path"].(*string))
 		})
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -4310,31 +4580,43 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 12: // currencies
+	case 12: // searchSuggestions
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_searchSuggestions_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.SearchSuggestions, error) {
+			return x.resolvers.Query().SearchSuggestions(ctx, arguments["text"].(string), arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx, f, v)
+	case 13: // currencies
 		v, err := plan.Call(ctx, func() ([]*release.Currency, error) { return x.resolvers.Query().Currencies(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, f, v)
-	case 13: // locales
+	case 14: // locales
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Locales(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 14: // channels
+	case 15: // channels
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Channels(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 15: // attributes
+	case 16: // attributes
 		v, err := plan.Call(ctx, func() ([]*release.AttributeDefinition, error) { return x.resolvers.Query().Attributes(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, f, v)
-	case 16: // currency
+	case 17: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -4346,7 +4628,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 17: // catalogResolution
+	case 18: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -4358,7 +4640,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 18: // stock
+	case 19: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -4368,7 +4650,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 19: // stocks
+	case 20: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -4380,7 +4662,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 20: // stocksById
+	case 21: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -4392,13 +4674,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 21: // stockLocations
+	case 22: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 22: // stockTransactions
+	case 23: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -4410,7 +4692,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 23: // stockTransaction
+	case 24: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -4422,7 +4704,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 24: // promotion
+	case 25: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -4432,7 +4714,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 25: // promotions
+	case 26: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -4444,7 +4726,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 26: // promotionCode
+	case 27: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -4456,7 +4738,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 27: // promotionCodes
+	case 28: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -4468,7 +4750,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 28: // promotionCodeCheck
+	case 29: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -4480,7 +4762,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 29: // promotionCodeUsages
+	case 30: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -4492,7 +4774,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 30: // catalog
+	case 31: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -4502,7 +4784,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 31: // catalogs
+	case 32: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -4514,7 +4796,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // catalogRule
+	case 33: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -4526,7 +4808,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 33: // catalogRules
+	case 34: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -4538,7 +4820,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 34: // authoredHierarchy
+	case 35: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -4550,7 +4832,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 35: // authoredHierarchies
+	case 36: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -4562,7 +4844,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 36: // authoredNode
+	case 37: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -4574,7 +4856,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 37: // authoredNodes
+	case 38: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -4586,7 +4868,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 38: // authoredProduct
+	case 39: // authoredProduct
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
 		if !ok {
 			return false
@@ -4598,7 +4880,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 39: // authoredProducts
+	case 40: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
@@ -4610,7 +4892,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 40: // catalogPendingChanges
+	case 41: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -4622,7 +4904,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 41: // catalogReleases
+	case 42: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -4634,7 +4916,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 42: // job
+	case 43: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -4644,7 +4926,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 43: // jobs
+	case 44: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -4654,13 +4936,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 44: // settings
+	case 45: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 45: // gateway
+	case 46: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -4672,13 +4954,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 46: // gateways
+	case 47: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 47: // node
+	case 48: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4688,7 +4970,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 48: // nodes
+	case 49: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4698,9 +4980,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 49: // __type
+	case 50: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 50: // __schema
+	case 51: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -4733,6 +5015,44 @@ func (x *planRun) fieldRelatedProducts(ctx context.Context, f *plan.Field, obj *
 		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Nodes)
 	}
 	return x.String("RelatedProducts")
+}
+
+var planSearchSuggestions = &plan.Object{
+	Name:      "SearchSuggestions",
+	Satisfies: []string{"SearchSuggestions"},
+	Fields: map[string]*plan.FieldInfo{
+		"completions": {Number: 1, NonNull: true},
+		"products":    {Number: 2, NonNull: true},
+		"nodes":       {Number: 3, NonNull: true},
+		"didYouMean":  {Number: 4},
+	},
+}
+
+func (x *planRun) writeSearchSuggestions(ctx context.Context, fields *plan.Fields, obj *model.SearchSuggestions) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSearchSuggestions(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSearchSuggestions(ctx context.Context, f *plan.Field, obj *model.SearchSuggestions) bool {
+	switch f.Number {
+	case 1: // completions
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Completions)
+	case 2: // products
+		return x.writeNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx, f, obj.Products)
+	case 3: // nodes
+		return x.writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx, f, obj.Nodes)
+	case 4: // didYouMean
+		return x.writeOString2ᚖstring(ctx, f, obj.DidYouMean)
+	}
+	return x.String("SearchSuggestions")
 }
 
 var planSeo = &plan.Object{
@@ -4774,11 +5094,12 @@ var planSettings = &plan.Object{
 	Name:      "Settings",
 	Satisfies: []string{"Settings"},
 	Fields: map[string]*plan.FieldInfo{
-		"pageLength":      {Number: 1, NonNull: true},
-		"pageLengthMax":   {Number: 2, NonNull: true},
-		"pageOffsetLimit": {Number: 3, NonNull: true},
-		"currency":        {Number: 4, NonNull: true},
-		"locale":          {Number: 5, NonNull: true},
+		"pageLength":        {Number: 1, NonNull: true},
+		"pageLengthMax":     {Number: 2, NonNull: true},
+		"pageOffsetLimit":   {Number: 3, NonNull: true},
+		"currency":          {Number: 4, NonNull: true},
+		"locale":            {Number: 5, NonNull: true},
+		"lowStockThreshold": {Number: 6, NonNull: true},
 	},
 }
 
@@ -4807,6 +5128,8 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 		return x.writeNString2string(ctx, f, obj.Currency)
 	case 5: // locale
 		return x.writeNString2string(ctx, f, obj.Locale)
+	case 6: // lowStockThreshold
+		return x.writeNInt2int(ctx, f, obj.LowStockThreshold)
 	}
 	return x.String("Settings")
 }
@@ -5107,17 +5430,18 @@ var planStockTransaction = &plan.Object{
 	Satisfies: []string{"StockTransaction"},
 	Fields: map[string]*plan.FieldInfo{
 		"uuid":           {Number: 1, NonNull: true},
-		"productId":      {Number: 2, NonNull: true},
-		"product":        {Number: 3, Resolver: true},
-		"action":         {Number: 4, NonNull: true},
-		"quantity":       {Number: 5, NonNull: true},
-		"availableDelta": {Number: 6, NonNull: true},
-		"allocatedDelta": {Number: 7, NonNull: true},
-		"reason":         {Number: 8, NonNull: true},
-		"reference":      {Number: 9, NonNull: true},
-		"actor":          {Number: 10, NonNull: true},
-		"createdAt":      {Number: 11, NonNull: true},
-		"stock":          {Number: 12, Resolver: true},
+		"productUuid":    {Number: 2, NonNull: true},
+		"productId":      {Number: 3, NonNull: true},
+		"product":        {Number: 4, Resolver: true},
+		"action":         {Number: 5, NonNull: true},
+		"quantity":       {Number: 6, NonNull: true},
+		"availableDelta": {Number: 7, NonNull: true},
+		"allocatedDelta": {Number: 8, NonNull: true},
+		"reason":         {Number: 9, NonNull: true},
+		"reference":      {Number: 10, NonNull: true},
+		"actor":          {Number: 11, NonNull: true},
+		"createdAt":      {Number: 12, NonNull: true},
+		"stock":          {Number: 13, Resolver: true},
 	},
 }
 
@@ -5138,31 +5462,33 @@ func (x *planRun) fieldStockTransaction(ctx context.Context, f *plan.Field, obj 
 	switch f.Number {
 	case 1: // uuid
 		return x.writeNID2string(ctx, f, obj.ID)
-	case 2: // productId
+	case 2: // productUuid
 		return x.writeNID2string(ctx, f, obj.ProductID)
-	case 3: // product
+	case 3: // productId
+		return x.writeNID2string(ctx, f, obj.ProductID)
+	case 4: // product
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.StockTransaction().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
-	case 4: // action
+	case 5: // action
 		return x.writeNStockAction2porticoᚋstoreᚋstockᚐStockAction(ctx, f, obj.Action)
-	case 5: // quantity
+	case 6: // quantity
 		return x.writeNInt2int(ctx, f, obj.Quantity)
-	case 6: // availableDelta
+	case 7: // availableDelta
 		return x.writeNInt2int(ctx, f, obj.AvailableDelta)
-	case 7: // allocatedDelta
+	case 8: // allocatedDelta
 		return x.writeNInt2int(ctx, f, obj.AllocatedDelta)
-	case 8: // reason
+	case 9: // reason
 		return x.writeNString2string(ctx, f, obj.Reason)
-	case 9: // reference
+	case 10: // reference
 		return x.writeNString2string(ctx, f, obj.Reference)
-	case 10: // actor
+	case 11: // actor
 		return x.writeNString2string(ctx, f, obj.ActorName())
-	case 11: // createdAt
+	case 12: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 12: // stock
+	case 13: // stock
 		v, err := plan.Call(ctx, func() (*model.Stock, error) { return x.resolvers.StockTransaction().Stock(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -5276,6 +5602,38 @@ func (x *planRun) fieldTextFilterValues(ctx context.Context, f *plan.Field, obj 
 		return x.writeOString2ᚕstringᚄ(ctx, f, obj.In)
 	}
 	return x.String("TextFilterValues")
+}
+
+var planVariantOptions = &plan.Object{
+	Name:      "VariantOptions",
+	Satisfies: []string{"VariantOptions"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":        {Number: 1, NonNull: true},
+		"optionUuids": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeVariantOptions(ctx context.Context, fields *plan.Fields, obj *release.VariantOptions) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldVariantOptions(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldVariantOptions(ctx context.Context, f *plan.Field, obj *release.VariantOptions) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.UUID)
+	case 2: // optionUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.OptionUUIDs)
+	}
+	return x.String("VariantOptions")
 }
 
 var planVariation = &plan.Object{
@@ -5630,6 +5988,23 @@ func (x *planRun) writeNBreadcrumbTrail2ᚖporticoᚋgraphᚋmodelᚐBreadcrumbT
 	return x.writeBreadcrumbTrail(ctx, f.Of(planBreadcrumbTrail), v)
 }
 
+func (x *planRun) writeNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx context.Context, f *plan.Field, v release.BundleChoice) bool {
+	return x.writeBundleChoice(ctx, f.Of(planBundleChoice), &v)
+}
+
+func (x *planRun) writeNBundleChoice2ᚕporticoᚋstoreᚋreleaseᚐBundleChoiceᚄ(ctx context.Context, f *plan.Field, v []release.BundleChoice) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNBundleChoice2porticoᚋstoreᚋreleaseᚐBundleChoice(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNBundleConfiguration2porticoᚋstoreᚋreleaseᚐBundleConfiguration(ctx context.Context, f *plan.Field, v release.BundleConfiguration) bool {
 	return x.writeBundleConfiguration(ctx, f.Of(planBundleConfiguration), &v)
 }
@@ -5929,6 +6304,23 @@ func (x *planRun) writeNCatalogRuleSchedule2ᚕporticoᚋstoreᚋcatalogᚐSched
 	for i := range v {
 		x.Element(i)
 		if !x.writeNCatalogRuleSchedule2porticoᚋstoreᚋcatalogᚐSchedule(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx context.Context, f *plan.Field, v release.BundleOption) bool {
+	return x.writeChosenOption(ctx, f.Of(planChosenOption), &v)
+}
+
+func (x *planRun) writeNChosenOption2ᚕporticoᚋstoreᚋreleaseᚐBundleOptionᚄ(ctx context.Context, f *plan.Field, v []release.BundleOption) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNChosenOption2porticoᚋstoreᚋreleaseᚐBundleOption(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -6536,6 +6928,27 @@ func (x *planRun) writeNPromotionCodeUsageEdge2ᚕporticoᚋgraphᚋmodelᚐEdge
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx context.Context, f *plan.Field, v rule.Condition) bool {
+	return x.writePromotionCondition(ctx, f.Of(planPromotionCondition), &v)
+}
+
+func (x *planRun) writeNPromotionCondition2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx context.Context, f *plan.Field, v []rule.Condition) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNPromotionCondition2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx context.Context, f *plan.Field, v rule.ConditionType) bool {
+	return x.String(marshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[v])
+}
+
 func (x *planRun) writeNPromotionCurrency2porticoᚋstoreᚋpromotionᚋruleᚐPromotionCurrency(ctx context.Context, f *plan.Field, v rule.PromotionCurrency) bool {
 	return x.writePromotionCurrency(ctx, f.Of(planPromotionCurrency), &v)
 }
@@ -6717,6 +7130,23 @@ func (x *planRun) writeNString2ᚕstringᚄ(ctx context.Context, f *plan.Field, 
 	for i := range v {
 		x.Element(i)
 		if !x.writeNString2string(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx context.Context, f *plan.Field, v release.VariantOptions) bool {
+	return x.writeVariantOptions(ctx, f.Of(planVariantOptions), &v)
+}
+
+func (x *planRun) writeNVariantOptions2ᚕporticoᚋstoreᚋreleaseᚐVariantOptionsᚄ(ctx context.Context, f *plan.Field, v []release.VariantOptions) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx, f, v[i]) {
 			x.NullElement()
 			valid = false
 		}
@@ -7200,11 +7630,25 @@ func (x *planRun) writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context
 	return x.writeProduct(ctx, f.Of(planProduct), v)
 }
 
+func (x *planRun) writeOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, f *plan.Field, v *store.Availability) bool {
+	if v == nil {
+		return false
+	}
+	return x.String(marshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability[*v])
+}
+
 func (x *planRun) writeOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, f *plan.Field, v *model.ProductConnection) bool {
 	if v == nil {
 		return false
 	}
 	return x.writeProductConnection(ctx, f.Of(planProductConnection), v)
+}
+
+func (x *planRun) writeOProductPriceRange2ᚖporticoᚋstoreᚋreleaseᚋpriceᚐRange(ctx context.Context, f *plan.Field, v *price.Range) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeProductPriceRange(ctx, f.Of(planProductPriceRange), v)
 }
 
 func (x *planRun) writeOProductPromotion2ᚕᚖporticoᚋstoreᚋcartᚐPublicPromotionᚄ(ctx context.Context, f *plan.Field, v []*cart.PublicPromotion) bool {
@@ -7263,6 +7707,13 @@ func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnect
 		return false
 	}
 	return x.writePromotionConnection(ctx, f.Of(planPromotionConnection), v)
+}
+
+func (x *planRun) writeOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, f *plan.Field, v *model.SearchSuggestions) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSearchSuggestions(ctx, f.Of(planSearchSuggestions), v)
 }
 
 func (x *planRun) writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, f *plan.Field, v *store.Settings) bool {

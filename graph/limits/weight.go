@@ -54,6 +54,7 @@ var fieldWeights = map[string]float64{
 	"Query.catalog":               12,
 	"Query.catalogRule":           12,
 	"Query.files":                 16,
+	"Query.searchSuggestions":     64, // a search, and the names of 30 products
 
 	"Stock.transactions": 24,
 	"Promotion.codes":    24,
@@ -74,15 +75,16 @@ var fieldWeights = map[string]float64{
 	"FileConnection.totalCount":                 12,
 	"Product.breadcrumbs":                       8,
 	"Product.nodes":                             4, "Product.parent": 2, "Product.children": 2, "Product.componentProducts": 2,
-	"Product.files": 2, "Product.mainImage": 2, "Product.stock": 2, "Product.promotions": 4, "Product.seo": 8, "CatalogNode.seo": 8, "Product.translations": 2,
+	"Product.files": 2, "Product.mainImage": 2, "Product.stock": 2, "Product.availability": 4, "Product.availableForSale": 4,
+	"Product.priceRange": 6, "Product.originalPriceRange": 2, "Product.onSale": 6, "Product.promotions": 4, "Product.seo": 8, "CatalogNode.seo": 8, "Product.translations": 2, "Product.attributes": 6,
 	"CatalogNode.hierarchy": 2, "CatalogNode.parent": 2, "CatalogNode.breadcrumbs": 2, "CatalogNode.curatedProducts": 2,
 	"Stock.product": 2, "StockTransaction.stock": 2, "StockTransaction.product": 2, "ComponentOption.product": 2, "AuthoredProduct.product": 2,
 	"CatalogRule.catalog": 2, "CatalogRelease.catalog": 2, "PromotionCodeUsage.promotion": 2,
 	"ProductFacets.tags":                  16,
+	"ProductConnection.correctedTo":       24,
 	"ProductFacets.productTypes":          16,
 	"ProductFacets.price":                 16,
 	"ProductFacets.groups":                64,
-	"Product.attributes":                  2,
 	"AuthoredNode.productIds":             12,
 	"AuthoredNode.productCount":           6,
 	"CatalogNode.products":                12,
@@ -106,6 +108,7 @@ var memberWeights = map[string]float64{
 	"filter":  8,
 	"orderBy": 8,
 	"search":  16,
+	"inStock": 24,                               // it looks at the whole list
 	"gt":      24, "ge": 24, "lt": 24, "le": 24, // a search in a sorted list; for ids one or two statements
 }
 

@@ -35,6 +35,9 @@ func (c *ProductConnection) Edges() []ProductEdge {
 // Facets returns the attributes that can filter the list further.
 func (c *ProductConnection) Facets() *ProductFacets { return c.facets }
 
+// Filter returns the filter of the list.
+func (c *ProductConnection) Filter() *ProductFilter { return c.facets.filter }
+
 // FacetSource counts the products of lists.
 type FacetSource struct {
 	View   *release.View

@@ -7,6 +7,7 @@ import (
 
 	"portico/store"
 	"portico/store/release"
+	"portico/store/release/segment"
 )
 
 // ProductFilter is the schema's filter of products. Its JSON can be sent as a variable.
@@ -25,6 +26,7 @@ type ProductFilter struct {
 	Option              []*OptionFilter    `json:"option,omitzero"`
 	Attribute           []*AttributeFilter `json:"attribute,omitzero"`
 	Node                *IDFilter          `json:"node,omitzero"`
+	InStock             *bool              `json:"inStock,omitzero"`
 	Bounds              *ListBounds        `json:"bounds,omitzero"`
 	And                 []*ProductFilter   `json:"and,omitzero"`
 }
@@ -172,6 +174,7 @@ func (b *IntBounds) Add(operator string, number int) bool {
 type ListOrder struct {
 	Field     store.SortBy   `json:"field"`
 	Direction OrderDirection `json:"direction"`
+	Attribute *string        `json:"attribute,omitzero"` // its key, if Field is store.SortAttribute
 }
 
 // OrderDirection is the sort direction.
@@ -188,7 +191,15 @@ func (o *ListOrder) Sort() store.Sort {
 	if o == nil {
 		return store.Sort{}
 	}
-	return store.Sort{By: o.Field, Descending: o.Direction == Descending}
+	by := o.Field
+	if by == store.SortAttribute {
+		key := ""
+		if o.Attribute != nil {
+			key = *o.Attribute
+		}
+		by = segment.SortOfAttribute(key)
+	}
+	return store.Sort{By: by, Descending: o.Direction == Descending}
 }
 
 // Filter converts the filter for the store. Nil matches everything.
@@ -233,16 +244,30 @@ func (f *ProductFilter) Filter() (filter release.ProductFilter, err error) {
 	if err := f.addListed(&filter); err != nil {
 		return filter, err
 	}
-	filter.Ranges = f.Bounds.Ranges()
+	filter.Ranges, filter.InStock = f.Bounds.Ranges(), f.InStock
 	for i, further := range f.And {
 		more, err := further.Filter()
 		if err != nil {
+			return filter, underAnd(i, err)
+		}
+		if filter.InStock, err = sameStock(filter.InStock, more.InStock); err != nil {
 			return filter, underAnd(i, err)
 		}
 		filter.Terms, filter.Ranges, filter.Searches = append(filter.Terms, more.Terms...), append(filter.Ranges, more.Ranges...), append(filter.Searches, more.Searches...)
 		filter.Keys, filter.Attributes = append(filter.Keys, more.Keys...), append(filter.Attributes, more.Attributes...)
 	}
 	return filter, nil
+}
+
+// sameStock returns the condition on stock of two filters. INVALID if they contradict each other.
+func sameStock(a, b *bool) (*bool, error) {
+	switch {
+	case a == nil:
+		return b, nil
+	case b != nil && *a != *b:
+		return nil, &store.Error{Code: store.Invalid, Path: []string{"filter", "in_stock"}, Detail: "is true and false at once, which no product is. Give it once."}
+	}
+	return a, nil
 }
 
 // addListed adds the conditions on price, options, attributes and nodes.

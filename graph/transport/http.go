@@ -152,7 +152,9 @@ func (h *handler) runCached(w http.ResponseWriter, r *http.Request, sent []byte)
 	before := w.Header()["Vary"]
 	writeHead(w, r)
 	if h.runPlan(w, r, prepared) {
-		h.documents.CountOutcome(prepared.Outcome)
+		if !reqctx.IsWarming(r.Context()) {
+			h.documents.CountOutcome(prepared.Outcome)
+		}
 		return true
 	}
 	w.Header()["Vary"] = before

@@ -189,7 +189,7 @@ func TestSchemaIsServed(t *testing.T) {
 	query, err := os.ReadFile("../testdata/introspection.graphql")
 	require.NoError(t, err)
 	s := graphtest.Serve(nil)
-	a := s.Send(t, graphtest.As(graphtest.NewPost(t, string(query), nil), graphtest.Client()))
+	a := s.Send(t, graphtest.As(graphtest.NewPost(t, string(query), nil), graphtest.Admin()))
 	var data struct {
 		Schema struct {
 			Types []struct {

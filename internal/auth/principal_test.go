@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"portico/internal/auth"
 	"portico/store"
@@ -62,4 +63,22 @@ func TestPrincipalInContext(t *testing.T) {
 	require.Same(t, principal, auth.PrincipalFrom(auth.WithPrincipal(t.Context(), principal)))
 	require.Nil(t, auth.PrincipalFrom(auth.WithTokenError(t.Context(), errors.New("bad"))))
 	require.Equal(t, store.Actor("client:c1"), principal.Actor())
+}
+
+// TestRights requires that the rights of a principal can be read back, also where something follows them, and that other
+// bytes are no rights.
+func TestRights(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		texts, text := rapid.SliceOfN(rapid.String(), 0, 3), rapid.String()
+		p := &auth.Principal{ClientID: "c", Grant: auth.GrantShopper, Scopes: texts.Draw(t, "scopes"), AccountTags: texts.Draw(t, "tags"),
+			AccountID: text.Draw(t, "account"), CustomerID: text.Draw(t, "customer")}
+		rights := p.AppendRights(nil)
+		again, rest, ok := auth.CutRights(append(rights, "rest"...))
+		require.True(t, ok)
+		require.Equal(t, "rest", string(rest))
+		require.Equal(t, rights, again.AppendRights(nil))
+		_, _, ok = auth.CutRights(rights[:rapid.IntRange(0, len(rights)-1).Draw(t, "cut")])
+		require.False(t, ok)
+	})
 }

@@ -3,6 +3,7 @@ package auth
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Special values of the table.
@@ -14,31 +15,33 @@ const (
 // scopeTable is the only place that says which scope a coordinate needs: a schema field or a route. It is never written. The
 // routes of GraphQL are public because each resolver checks its scope.
 var scopeTable = map[string]string{
-	"Query.catalogNode":  "catalog:read",
-	"Query.catalogNodes": "catalog:read",
-	"Query.hierarchies":  "catalog:read",
-	"Query.product":      "catalog:read",
-	"Query.products":     "catalog:read",
-	"Query.node":         "catalog:read",
-	"Query.nodes":        "catalog:read",
-	"Query.hierarchy":    "catalog:read",
-	"Query.file":         "catalog:read",
-	"Query.files":        "catalog:read",
-	"Query.currency":     "catalog:read",
-	"Query.currencies":   "catalog:read",
-	"Query.attributes":   "catalog:read",
-	"Query.locales":      "catalog:read",
-	"Query.channels":     "catalog:read",
-	"Query.stock":        "inventory:read",
-	"Query.stocks":       "inventory:read",
-	"Query.settings":     AnyScope, // clients read them right after login
-	"Query.gateway":      "gateways:read",
-	"Query.gateways":     "gateways:read",
+	"Query.catalogNode":       "catalog:read",
+	"Query.catalogNodes":      "catalog:read",
+	"Query.hierarchies":       "catalog:read",
+	"Query.product":           "catalog:read",
+	"Query.products":          "catalog:read",
+	"Query.node":              "catalog:read",
+	"Query.nodes":             "catalog:read",
+	"Query.hierarchy":         "catalog:read",
+	"Query.file":              "catalog:read",
+	"Query.files":             "catalog:read",
+	"Query.currency":          "catalog:read",
+	"Query.currencies":        "catalog:read",
+	"Query.locales":           "catalog:read",
+	"Query.searchSuggestions": "catalog:read",
+	"Query.channels":          "catalog:read",
+	"Query.stock":             "inventory:read",
+	"Query.stocks":            "inventory:read",
+	"Query.settings":          AnyScope, // clients read them right after login
+	"Query.gateway":           "gateways:read",
+	"Query.gateways":          "gateways:read",
+	"Query.attributes":        "catalog:read",
 
 	"Query.productConfigured": "catalog:read",
 	"Query.cartPreview":       "catalog:read", // for the token's own shopper; codes are rate-limited
 	"Query.stockLocations":    "inventory:read",
 	"file that is not shown":  "catalog:write",
+	"rule for other shoppers": "catalog:write", // its ids and name, in CatalogCandidate
 
 	"Query.catalogReleases": "catalog:write",
 	"Query.job":             "catalog:write",
@@ -67,7 +70,6 @@ var scopeTable = map[string]string{
 	"ShopperContextInput.accountId":   "catalog:write",
 	"ShopperContextInput.accountTags": "catalog:write",
 	"ShopperContextInput.customerId":  "catalog:write",
-	"CatalogCandidate.ruleName":       "catalog:write", // of a rule for other shoppers
 
 	"Subscription.stockChanged":     "inventory:read",
 	"Subscription.jobProgress":      "catalog:write", // and that of what it does, as Query.job
@@ -78,14 +80,26 @@ var scopeTable = map[string]string{
 	"Query.promotionCode":  "promotions:read",
 	"Query.promotionCodes": "promotions:read",
 
-	"Product.stock":    "inventory:read",
-	"Query.stocksById": "inventory:read",
+	"Product.stock":            "inventory:read",
+	"Product.availability":     "inventory:read",
+	"Product.availableForSale": "inventory:read",
+	"ProductFilter.inStock":    "inventory:read",
+	"Query.stocksById":         "inventory:read",
 	// The ledger tells who did what for which order, which no storefront's
 	// token may read; the numbers are for all that may read stock.
 	"Stock.transactions":      "inventory:write",
 	"Query.stockTransactions": "inventory:write",
 	"Query.stockTransaction":  "inventory:write",
 	"StockTransaction.stock":  "inventory:read",
+
+	// Edges to another resource need that resource's scope.
+	"Stock.product":                "catalog:read",
+	"StockTransaction.product":     "catalog:read",
+	"CatalogRelease.catalog":       "catalog:write",
+	"CatalogRule.catalog":          "catalog:write",
+	"Promotion.codes":              "promotions:read",
+	"Promotion.usages":             "promotions:read",
+	"PromotionCodeUsage.promotion": "promotions:read",
 
 	"Mutation.promotionCodesGenerate": "promotions:write",
 
@@ -211,3 +225,25 @@ func Scope(coordinate string) (scope string, declared bool) {
 
 // Coordinates returns all declared coordinates, sorted.
 func Coordinates() []string { return slices.Sorted(maps.Keys(scopeTable)) }
+
+// jobCoordinates may be used with the scope of any kind of job ("job catalog_publish" and its kin).
+var jobCoordinates = []string{"Query.job", "Subscription.jobProgress", "Mutation.jobCancel"}
+
+// Usable reports whether a valid token with these scopes may use a coordinate, perhaps for some objects only. What is not
+// in the table needs no scope of its own, except root fields.
+func Usable(coordinate string, scopes []string) bool {
+	if slices.Contains(jobCoordinates, coordinate) {
+		return slices.ContainsFunc(Coordinates(), func(kind string) bool { return strings.HasPrefix(kind, "job ") && Usable(kind, scopes) })
+	}
+	scope, declared := Scope(coordinate)
+	if !declared {
+		return !isRootField(coordinate)
+	}
+	return scope == noScope || scope == AnyScope || slices.Contains(scopes, scope)
+}
+
+// isRootField reports whether a coordinate is a field of Query, Mutation or Subscription, and not an argument.
+func isRootField(coordinate string) bool {
+	of, _, _ := strings.Cut(coordinate, ".")
+	return (of == "Query" || of == "Mutation" || of == "Subscription") && !strings.Contains(coordinate, "(")
+}

@@ -32,6 +32,8 @@ func TestServe(t *testing.T) {
 		{"alive", "GET", "/healthz", "", nil, 200, `{"status":"ok"}`, nil},
 		{"ready, though empty", "GET", "/readyz", "", nil, 200, `{"status":"ok"}`, nil},
 		{"the schema", "GET", "/schema.graphql", "", nil, 200, "type Query {", map[string]string{"Content-Type": "text/plain; charset=utf-8"}},
+		{"the schema of a storefront", "GET", "/schema.graphql?scopes=catalog:read,inventory:read", "", nil, 200, "type CartPreview {", map[string]string{"Content-Type": "text/plain; charset=utf-8"}},
+		{"the schema of an unknown scope", "GET", "/schema.graphql?scopes=jobs:read", "", nil, 400, "scopes must be known scopes", nil},
 		{"the document of REST", "GET", "/openapi.yaml", "", nil, 200, "openapi: 3.1.0", map[string]string{"Content-Type": "application/yaml"}},
 		{"its page", "GET", "/docs", "", nil, 200, "/docs/swagger-ui-bundle.js", nil},
 		{"its page, with a slash", "GET", "/docs/", "", nil, 200, "/docs/swagger-ui-bundle.js", nil},

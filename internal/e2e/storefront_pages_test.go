@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"fmt"
-	"math/big"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +13,8 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
+
+	"portico/store/storetest"
 )
 
 // TestStorefront requires that each page of the sample storefront shows what the server returns,
@@ -33,41 +38,80 @@ func TestStorefront(t *testing.T) {
 	}
 }
 
-// TestStorefrontCheckout requires that the checkout's backend checks codes with its own client,
-// whose secret the page never gets.
-func TestStorefrontCheckout(t *testing.T) {
+// TestStorefrontRendering requires that the server renders each page with its content, in the
+// shopper's language and currency, and answers with the right status.
+func TestStorefrontRendering(t *testing.T) {
 	t.Parallel()
-	flags := []string{"--database-url", "file:" + filepath.Join(t.TempDir(), "shop.db")}
-	s := startServer(t, append(flags, "--demo", "--admin-addr", "127.0.0.1:0")...)
-	id, secret := newClient(t, flags)
-	f := &storefrontTab{s: s, token: demoToken(t, s), url: startStorefront(t, s, "CHECKOUT_CLIENT_ID="+id, "CHECKOUT_CLIENT_SECRET="+secret)}
-	var said struct{ Product struct{ ID string } }
-	f.query(t, &said, `{ product(slug: "cold-brew") { id } }`)
-	post := func(order string) (int, string) {
-		front := &serverProcess{url: f.url}
-		response, answer := front.send(t, "POST", "/checkout", order, "Content-Type", "application/json", "Authorization", "Bearer "+f.token)
-		return response.StatusCode, answer
-	}
-	line := fmt.Sprintf(`{"lines":[{"id":%q,"quantity":2}],"code":`, said.Product.ID)
+	s := startServer(t, "--demo")
+	front := &serverProcess{url: startStorefront(t, s)}
+	french := []string{"Accept-Language", "fr-CA, en;q=0.5"}
 	for _, test := range []struct {
-		order  string
-		status int
-		answer string
+		name, path string
+		headers    []string
+		status     int
+		has        []string
 	}{
-		{line + `"EARLYBIRD"}`, 200, `{"lines":[{"unit":"$3.90","total":"$7.80"}],"subtotal":"$7.80","discount":"$0.78","total":"$7.02","promotion":"Early bird","refusals":[]}`},
-		{line + `""}`, 200, `{"lines":[{"unit":"$3.90","total":"$7.80"}],"subtotal":"$7.80","discount":"","total":"$7.80","promotion":"","refusals":[]}`},
-		{`{"lines":[{"id":"x","quantity":0.5}],"code":""}`, 400, `{"error":"An order is up to 100 lines of 1 to 99 each, and a code."}`},
+		{"home", "/", nil, 200, []string{`<html lang="en">`, "<title>Portico Coffee</title>", ">Categories<", ">Bakery<", ">Cold Brew<"}},
+		{"category", "/c/drinks/coffee", nil, 200, []string{"<title>Coffee</title>", ">Flat White<", `href="/c/drinks"`}},
+		{"a category by a path with its hierarchy", "/c/portico-coffee/drinks", nil, 200, []string{"<title>Drinks</title>"}},
+		{"product", "/p/cold-brew", nil, 200, []string{"<title>Cold Brew</title>", "$3.90", "$4.80"}},
+		{"a product's promotions", "/p/croissant", nil, 200, []string{"Three for two", "Of three croissants, one is a present."}},
+		{"a variant", "/p/latte?options=opt-large", nil, 200, []string{"$5.80"}},
+		{"the language of the browser", "/p/cold-brew", french, 200, []string{`<html lang="fr">`, ">Ajouter au panier<", "Panier"}},
+		{"the shopper's choice", "/p/cold-brew", append([]string{"Cookie", "a=b; shopper=de.EUR; c=d"}, french...), 200, []string{`<html lang="de">`, ">In den Warenkorb<", "€"}},
+		{"a language that the catalog does not have", "/", []string{"Accept-Language", "th"}, 200, []string{`<html lang="en">`}},
+		{"search", "/search?q=chocolat", nil, 200, []string{">Pain au Chocolat<"}},
+		{"cart", "/cart", nil, 200, []string{"<title>Cart</title>"}},
+		{"a child is shown by its parent", "/p/latte-large", nil, 301, nil},
+		{"no product", "/p/nothing", nil, 404, []string{">Not found<"}},
+		{"no category", "/c/drinks/nothing", nil, 404, []string{">Not found<"}},
+		{"no page", "/nothing", nil, 404, []string{">Not found<"}},
+		{"a filter that is none", "/c/drinks/coffee?filter=%7B", nil, 200, []string{">Flat White<"}},
+		{"markup in a search", "/search?q=%3C/script%3E%3Cscript%3Ealert(1)", nil, 200, []string{">Results for “&lt;/script&gt;&lt;script&gt;alert(1)”<"}},
 	} {
-		status, answer := post(test.order)
-		require.Equal(t, test.status, status, answer)
-		require.JSONEq(t, test.answer, answer)
+		t.Run(test.name, func(t *testing.T) {
+			response, page := front.sendOnce(t, test.path, test.headers...)
+			require.Equal(t, test.status, response.StatusCode)
+			for _, text := range test.has {
+				require.Contains(t, page, text)
+			}
+			require.NotContains(t, page, "<script>alert")
+			if test.status == 301 {
+				require.Equal(t, "/p/latte?options=opt-large", response.Header.Get("Location"))
+			}
+		})
 	}
-	require.InDelta(t, 1, s.metric(t, `portico_graphql_fields_total{client="`+id+`",field="Query.promotionCodeCheck"}`), 0,
-		"asked as its own client")
-	for _, path := range []string{"/", "/src/main.tsx", "/src/token.ts", "/src/bill.ts", "/server/service.ts"} {
-		_, module := (&serverProcess{url: f.url}).send(t, "GET", path, "")
-		require.NotContains(t, module, secret, path)
+}
+
+// TestStorefrontLighthouse requires that Lighthouse finds the pages of the production build
+// accessible, small, and still while they load.
+func TestStorefrontLighthouse(t *testing.T) {
+	t.Parallel()
+	storetest.FullTestsOnly(t, "it takes a minute")
+	const folder = "graph/clients/lighthouse"
+	if _, err := os.Stat(filepath.Join(folder, "node_modules/lighthouse")); err != nil {
+		storetest.SkipMissing(t, "node", "Lighthouse is not installed; run: npm ci --ignore-scripts --prefix "+folder)
 	}
+	chromium(t) // skips without
+	out, err := exec.CommandContext(t.Context(), "node", folder+"/audit.js", serveStorefront(t, startServer(t, "--demo"))).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	t.Logf("%s", out)
+}
+
+// sendOnce sends a GET request, and does not follow a redirect.
+func (s *serverProcess) sendOnce(t *testing.T, path string, headers ...string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+	require.NoError(t, err)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultTransport.RoundTrip(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response, string(body)
 }
 
 func seeHome(t *testing.T, f *storefrontTab) {
@@ -81,7 +125,7 @@ func seeHome(t *testing.T, f *storefrontTab) {
 		Products struct{ Nodes []soldProduct }
 	}
 	f.query(t, &said, `{ hierarchies(first: 1) { nodes { name children { nodes { name } } } }
-		products(filter: {tags: {eq: "new"}}, orderBy: {field: NAME}, first: 4) { nodes`+sold+`} }`)
+		products(variants: PARENTS, filter: {tags: {eq: "new"}}, orderBy: {field: NAME}, first: 4) { nodes`+sold+`} }`)
 	shop := said.Hierarchies.Nodes[0]
 	f.eventually(t, shop.Name, `document.querySelector("h1")?.textContent ?? ""`)
 	var categories []string
@@ -92,50 +136,61 @@ func seeHome(t *testing.T, f *storefrontTab) {
 	f.shows(t, "[aria-labelledby=new]", said.Products.Nodes)
 	// By keyboard: skip link and visible focus.
 	f.do(t, chromedp.KeyEvent(kb.Tab))
-	f.eventually(t, "Skip to the content", `document.activeElement.textContent`)
+	f.eventually(t, "Skip to content", `document.activeElement.textContent`)
 	require.NotEqual(t, "none", f.script(t, `getComputedStyle(document.activeElement).outlineStyle`))
 	f.do(t, chromedp.KeyEvent(kb.Enter))
 	f.eventually(t, "main", `document.activeElement.id`)
 	f.accessible(t, "home")
 }
 
-// category returns the products in Coffee, by the arguments of the list.
+// category returns the products in Drinks and below, by the arguments of the list.
 func (f *storefrontTab) category(t *testing.T, arguments string) []soldProduct {
 	t.Helper()
 	var said struct {
 		CatalogNode struct{ Products struct{ Nodes []soldProduct } }
 	}
-	f.query(t, &said, `{ catalogNode(id: "node-coffee") { products(`+arguments+`) { nodes`+sold+`} } }`)
+	f.query(t, &said, `{ catalogNode(id: "node-drinks") { products(includeDescendants: true, variants: PARENTS, `+arguments+`) { nodes`+sold+`} } }`)
 	return said.CatalogNode.Products.Nodes
 }
 
 func seeCategory(t *testing.T, f *storefrontTab) {
 	f.click(t, "header nav a[href='/c/drinks']")
-	f.click(t, ".chips a[href='/c/coffee']")
-	f.shows(t, "main", f.category(t, "first: 6"))
+	f.shows(t, "main", f.category(t, "first: 9"))
 	f.eventually(t, "main", `document.activeElement.id`) // focus moves to the new page
 	f.accessible(t, "category")
 
 	f.click(t, ".sheets a[aria-label='Page 2']")
-	f.shows(t, "main", f.category(t, "first: 6, offset: 6"))
+	f.shows(t, "main", f.category(t, "first: 9, offset: 9"))
 	f.choose(t, ".sort select", "cheap")
-	f.shows(t, "main", f.category(t, "first: 6, orderBy: {field: PRICE}"))
+	f.shows(t, "main", f.category(t, "first: 9, orderBy: {field: PRICE}"))
 	f.click(t, ".facets input[value=vegan]")
-	f.shows(t, "main", f.category(t, `first: 6, orderBy: {field: PRICE}, filter: {tags: {in: ["vegan"]}}`))
+	f.shows(t, "main", f.category(t, `first: 9, orderBy: {field: PRICE}, filter: {tags: {in: ["vegan"]}}`))
 	f.click(t, ".facets input[value=new]")
-	f.shows(t, "main", f.category(t, `first: 6, orderBy: {field: PRICE}, filter: {tags: {in: ["vegan", "new"]}}`))
+	f.shows(t, "main", f.category(t, `first: 9, orderBy: {field: PRICE}, filter: {tags: {in: ["vegan", "new"]}}`))
 	f.picture(t, "storefront-category-narrowed")
 	f.do(t, chromedp.NavigateBack())
-	f.shows(t, "main", f.category(t, `first: 6, orderBy: {field: PRICE}, filter: {tags: {in: ["vegan"]}}`))
-	f.click(t, ".facets input[value=vegan]")
-	f.shows(t, "main", f.category(t, "first: 6, orderBy: {field: PRICE}"))
+	f.shows(t, "main", f.category(t, `first: 9, orderBy: {field: PRICE}, filter: {tags: {in: ["vegan"]}}`))
+	f.click(t, ".facets [name=inStock]")
+	f.shows(t, "main", f.category(t, `first: 9, orderBy: {field: PRICE}, filter: {tags: {in: ["vegan"]}, inStock: true}`))
+	f.click(t, ".facets button.plain")
+	f.shows(t, "main", f.category(t, "first: 9, orderBy: {field: PRICE}"))
+	f.write(t, ".facets [name=lte]", "4.5"+kb.Enter)
+	f.shows(t, "main", f.category(t, `first: 9, orderBy: {field: PRICE}, filter: {price: {lte: "450"}}`))
+	f.write(t, ".facets [name=lte]", kb.Backspace+kb.Enter)
+	f.shows(t, "main", f.category(t, "first: 9, orderBy: {field: PRICE}"))
+	f.click(t, ".facets [data-group='option:Size'] input[value=Large]")
+	f.shows(t, "main", f.category(t, `first: 9, orderBy: {field: PRICE}, filter: {option: [{name: "Size", in: ["Large"]}]}`))
+	f.click(t, ".facets [data-group='option:Size'] input[value=Large]")
+	f.shows(t, "main", f.category(t, "first: 9, orderBy: {field: PRICE}"))
 	f.choose(t, ".sort select", "dear")
-	f.shows(t, "main", f.category(t, "first: 6, orderBy: {field: PRICE, direction: DESC}"))
+	f.shows(t, "main", f.category(t, "first: 9, orderBy: {field: PRICE, direction: DESC}"))
+	f.click(t, ".chips a[href='/c/drinks/coffee']")
+	f.eventually(t, "Coffee", `document.querySelector("h1")?.textContent ?? ""`)
 }
 
 func seeVariants(t *testing.T, f *storefrontTab) {
 	f.click(t, "[data-product=prod-latte] a")
-	f.eventually(t, "Choose size first", `document.querySelector(".buy button")?.textContent ?? ""`)
+	f.eventually(t, "Choose Size first", `document.querySelector(".buy button")?.textContent ?? ""`)
 	f.click(t, ".options input[value=opt-large]")
 	var said struct {
 		Product struct {
@@ -205,16 +260,16 @@ func seeBundle(t *testing.T, f *storefrontTab) {
 func seeSearch(t *testing.T, f *storefrontTab) {
 	found := func(arguments string) []soldProduct {
 		var said struct{ Products struct{ Nodes []soldProduct } }
-		f.query(t, &said, `{ products(orderBy: {field: RELEVANCE}, `+arguments+`) { nodes`+sold+`} }`)
+		f.query(t, &said, `{ products(variants: PARENTS, orderBy: {field: RELEVANCE}, `+arguments+`) { nodes`+sold+`} }`)
 		return said.Products.Nodes
 	}
 	f.write(t, ".search input", "a"+kb.Enter)
-	f.shows(t, "main", found(`first: 6, filter: {search: "a"}`))
+	f.shows(t, "main", found(`first: 9, filter: {search: "a"}`))
 	f.accessible(t, "search")
 	f.click(t, ".more")
-	f.shows(t, "main", found(`first: 12, filter: {search: "a"}`))
+	f.shows(t, "main", found(`first: 18, filter: {search: "a"}`))
 	f.click(t, ".facets input[value=hot]")
-	f.shows(t, "main", found(`first: 6, filter: {search: "a", tags: {eq: "hot"}}`))
+	f.shows(t, "main", found(`first: 9, filter: {search: "a", tags: {eq: "hot"}}`))
 }
 
 func seeCart(t *testing.T, f *storefrontTab) {
@@ -226,39 +281,47 @@ func seeCart(t *testing.T, f *storefrontTab) {
 	f.click(t, "header .cart")
 
 	var said struct {
-		Brew, Breakfast    soldProduct
-		PromotionCodeCheck struct{ Reasons []struct{ Message string } }
+		Brew, Breakfast soldProduct
 	}
 	f.query(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`)
-	cents := func(amount string) *big.Int {
-		n, ok := new(big.Int).SetString(amount, 10)
-		require.True(t, ok)
-		return n
+	const breakfast = `configuration: [{component: "drink", options: [{id: "prod-cappuccino", quantity: 1}]},
+		{component: "pastry", options: [{id: "prod-croissant", quantity: 1}, {id: "prod-cinnamon-roll", quantity: 1}]}]`
+	preview := func(codes string) (p struct {
+		CartPreview struct {
+			Total, Subtotal struct{ Formatted string }
+			Discounts       []struct{ Amount struct{ Formatted string } }
+		}
+	},
+	) {
+		f.query(t, &p, `{ cartPreview(lines: [{productId: "prod-breakfast", `+breakfast+`}, {productId: "prod-cold-brew", quantity: 2}], codes: `+codes+`) {
+			subtotal { formatted } discounts { amount { formatted } } total { formatted } } }`)
+		return p
 	}
-	sum := new(big.Int).Add(cents(said.Breakfast.Price.Amount), new(big.Int).Mul(big.NewInt(2), cents(said.Brew.Price.Amount)))
-	dollars := func(n int64) string { return fmt.Sprintf("$%d.%02d", n/100, n%100) }
 	shown := func(name string) string {
 		return `document.querySelector("[data-sum=` + name + `]")?.textContent ?? ""`
 	}
-	f.eventually(t, dollars(sum.Int64()), shown("total"))
+	f.eventually(t, preview("[]").CartPreview.Total.Formatted, shown("total"))
 	f.eventually(t, "Breakfast at Portico\nCold Brew", `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
 
-	f.query(t, &said, `{ promotionCodeCheck(code: "earlybird", cartValue: {currency: "USD", amount: "`+sum.String()+`"}) { reasons { message } } }`)
 	f.write(t, "[name=code]", "earlybird"+kb.Enter)
-	f.eventually(t, said.PromotionCodeCheck.Reasons[0].Message, `document.querySelector("#code-said").textContent`)
-	f.eventually(t, dollars(sum.Int64()), shown("total"))
+	f.eventually(t, "earlybird: This code does not exist. Check upper and lower case.", `document.querySelector(".code [role=status]").textContent`)
+	f.eventually(t, preview("[]").CartPreview.Total.Formatted, shown("total"))
+	f.click(t, `[aria-label="Remove the code earlybird"]`)
+	f.eventually(t, "", `document.querySelector(".code [role=status]").textContent`)
 	f.write(t, "[name=code]", "EARLYBIRD"+kb.Enter)
-	tenth := (sum.Int64() + 5) / 10
-	f.eventually(t, "−"+dollars(tenth), shown("discount"))
-	f.eventually(t, dollars(sum.Int64()-tenth), shown("total"))
+	less := preview(`["EARLYBIRD"]`).CartPreview
+	f.eventually(t, "−"+less.Discounts[0].Amount.Formatted, shown("discount"))
+	f.eventually(t, less.Total.Formatted, shown("total"))
+	require.NotEqual(t, less.Subtotal.Formatted, less.Total.Formatted)
 	f.accessible(t, "cart")
 }
 
 // seeShopper switches to French and euros, which changes names and prices, also in the cart.
 func seeShopper(t *testing.T, f *storefrontTab) {
-	f.choose(t, "[aria-label=Language]", "fr")
-	f.choose(t, "[aria-label=Currency]", "EUR")
+	f.choose(t, ".shopper select", "fr")
+	f.eventually(t, "fr Panier", `document.documentElement.lang + " " + document.querySelector("h1")?.textContent`)
+	f.choose(t, ".shopper select + select", "EUR")
 	var said struct{ Brew, Breakfast soldProduct }
 	f.query(t, &said, `{ brew: product(slug: "cold-brew")`+sold+`breakfast: product(slug: "breakfast")`+sold+`}`, "Accept-Language", "fr",
 		"X-Moltin-Currency", "EUR")
@@ -269,15 +332,16 @@ func seeShopper(t *testing.T, f *storefrontTab) {
 	f.eventually(t, said.Brew.Name, `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, "2", `document.querySelector(".count").textContent`)
 	f.click(t, ".lines .words a")
-	f.eventually(t, "now "+said.Brew.DisplayPrice.text()+" before "+said.Brew.OriginalDisplayPrice.text(),
+	f.eventually(t, "maintenant "+said.Brew.DisplayPrice.text()+" avant "+said.Brew.OriginalDisplayPrice.text(),
 		`document.querySelector(".product .price")?.textContent ?? ""`)
 	f.picture(t, "storefront-french")
 }
 
+// seeMissing follows links within the page. TestStorefrontRendering has the status of these pages.
 func seeMissing(t *testing.T, f *storefrontTab) {
 	for _, path := range []string{"/p/nothing", "/c/nothing", "/nothing"} {
-		f.do(t, chromedp.Navigate(f.url+path))
-		f.eventually(t, "Not found", `document.querySelector("h1")?.textContent ?? ""`)
+		f.script(t, fmt.Sprintf(`history.pushState({}, "", %q), dispatchEvent(new PopStateEvent("popstate")), ""`, path))
+		f.eventually(t, path+" Page introuvable", `location.pathname + " " + document.querySelector("h1")?.textContent`)
 	}
 	f.accessible(t, "missing")
 }

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,17 +21,37 @@ import (
 
 const storefrontFolder = "graph/clients/storefront"
 
-// local matches the address that Vite prints.
+// local matches the address that Vite and the production server print.
 var local = regexp.MustCompile(`Local:\s+(http://[\d.:]+)/`)
 
 // startStorefront starts the sample storefront for a server with the command of docs/frontend.md,
 // and returns its address.
-func startStorefront(t *testing.T, s *serverProcess, environment ...string) string {
+func startStorefront(t *testing.T, s *serverProcess) string {
 	t.Helper()
 	const start = "npm start --prefix " + storefrontFolder
+	requireStorefront(t, start)
+	// exec replaces Bash, so that the signal of npm reaches Vite.
+	return startNode(t, strings.Fields(start), "npm_config_script_shell=bash", "PORTICO_URL="+s.url)
+}
+
+// serveStorefront builds the sample storefront, and starts its production server with the commands of docs/frontend.md.
+func serveStorefront(t *testing.T, s *serverProcess) string {
+	t.Helper()
+	requireStorefront(t, "npm run build --prefix "+storefrontFolder+"\nnpm run serve --prefix "+storefrontFolder)
+	// Without the types, which .ci/run checks.
+	out, err := exec.CommandContext(t.Context(), "npm", "run", "bundle", "--prefix", storefrontFolder).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return startNode(t, []string{"node", "--env-file=" + storefrontFolder + "/.env", storefrontFolder + "/dist/server/serve.js"},
+		"PORT=0", "PORTICO_URL="+s.url)
+}
+
+// requireStorefront skips the test if the storefront cannot run here. It requires that docs/frontend.md has the commands.
+func requireStorefront(t *testing.T, commands string) {
+	t.Helper()
 	page, err := os.ReadFile("docs/frontend.md")
 	require.NoError(t, err)
-	require.Contains(t, string(page), "\nnpm ci --ignore-scripts --prefix "+storefrontFolder+"\n"+start+"\n")
+	require.Contains(t, string(page), "\nnpm ci --ignore-scripts --prefix "+storefrontFolder+"\n")
+	require.Contains(t, string(page), "\n"+commands+"\n")
 	for _, tool := range []string{"node", "npm", "bash"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			storetest.SkipMissing(t, "node", "Node 20.19 or newer, with npm and bash, serves the storefront")
@@ -47,19 +66,21 @@ func startStorefront(t *testing.T, s *serverProcess, environment ...string) stri
 		_, err := os.ReadDir(filepath.Join(storefrontFolder, folder))
 		require.NoError(t, err)
 	}
-	words := strings.Fields(start)
-	npm := exec.CommandContext(t.Context(), words[0], words[1:]...)
-	// exec replaces Bash, so that the signal of npm reaches Vite.
-	npm.Env = append(os.Environ(), "NO_COLOR=1", "npm_config_script_shell=bash", "VITE_PORTICO_URL="+s.url)
-	npm.Env = append(npm.Env, environment...)
-	npm.Cancel = func() error { return npm.Process.Signal(os.Interrupt) }
-	npm.WaitDelay = 10 * time.Second
-	said, err := npm.StdoutPipe()
+}
+
+// startNode starts a command that prints the address it serves, and returns the address.
+func startNode(t *testing.T, words []string, environment ...string) string {
+	t.Helper()
+	node := exec.CommandContext(t.Context(), words[0], words[1:]...)
+	node.Env = append(append(os.Environ(), "NO_COLOR=1"), environment...)
+	node.Cancel = func() error { return node.Process.Signal(os.Interrupt) }
+	node.WaitDelay = 10 * time.Second
+	said, err := node.StdoutPipe()
 	require.NoError(t, err)
 	var complaints strings.Builder
-	npm.Stderr = &complaints
-	require.NoError(t, npm.Start())
-	t.Cleanup(func() { _ = npm.Wait() })
+	node.Stderr = &complaints
+	require.NoError(t, node.Start())
+	t.Cleanup(func() { _ = node.Wait() })
 	var all []string
 	for lines := bufio.NewScanner(said); lines.Scan(); {
 		all = append(all, lines.Text())
@@ -107,29 +128,31 @@ func (p displayPrice) text() string {
 // soldProduct is what the card of a product shows.
 type soldProduct struct {
 	UUID, Name, SKU, Slug string
-	ProductTypes          []string
-	Price                 struct{ Amount string }
 	DisplayPrice          displayPrice
 	OriginalDisplayPrice  *displayPrice
+	PriceRange            struct{ Min, Max displayPrice }
+	OriginalPriceRange    *struct{ Min displayPrice }
 }
 
-const sold = " { uuid name sku slug productTypes price { amount } displayPrice { withTax { formatted } withoutTax { formatted } } originalDisplayPrice { withTax { formatted } withoutTax { formatted } } } "
+const sold = ` { uuid name sku slug displayPrice { withTax { formatted } withoutTax { formatted } } originalDisplayPrice { withTax { formatted } withoutTax { formatted } }
+	priceRange { min { withTax { formatted } withoutTax { formatted } } max { withTax { formatted } withoutTax { formatted } } }
+	originalPriceRange { min { withTax { formatted } withoutTax { formatted } } } } `
 
 // card returns the text of the card: id, name and price.
 func (p soldProduct) card() string {
-	price := p.price()
-	if p.OriginalDisplayPrice != nil {
-		price = "now " + price + " before " + p.OriginalDisplayPrice.text()
-	}
-	return p.UUID + " | " + p.Name + " | " + price
+	return p.UUID + " | " + p.Name + " | " + p.price()
 }
 
-// price returns the price of the product, or the lowest price of its children.
+// price returns the lowest price of the product and its children.
 func (p soldProduct) price() string {
-	if slices.Contains(p.ProductTypes, "parent") {
-		return "from " + p.DisplayPrice.text()
+	price := p.PriceRange.Min.text()
+	if p.OriginalPriceRange != nil && p.OriginalPriceRange.Min.text() != price {
+		price = "now " + price + " before " + p.OriginalPriceRange.Min.text()
 	}
-	return p.DisplayPrice.text()
+	if p.PriceRange.Min.text() != p.PriceRange.Max.text() {
+		return "from " + price
+	}
+	return price
 }
 
 // shows waits until the cards within an element are those of the products.

@@ -22,6 +22,7 @@ import (
 type Cache struct {
 	entries      *otter.Cache[string, Entry] // nil where nothing is kept; a *Response unless Set added it
 	hits, misses atomic.Uint64
+	early        earlyResponses
 
 	mu    sync.Mutex
 	calls map[callKey]*call
@@ -60,6 +61,7 @@ func (r *Cache) CountHit() { r.hits.Add(1) }
 type Moment struct {
 	Time  time.Time
 	State dependency.State
+	Early bool // nobody is shown the state yet
 }
 
 // callKey is the key of a response that is being built in a state.
@@ -79,6 +81,7 @@ type call struct {
 func NewCache(budget uint64) *Cache {
 	r := &Cache{calls: map[callKey]*call{}}
 	if budget > 0 {
+		r.early.budget = int(budget / 8)
 		r.entries = otter.Must(&otter.Options[string, Entry]{
 			MaximumWeight: budget,
 			Weigher: func(name string, kept Entry) uint32 {
@@ -109,7 +112,12 @@ func (r *Cache) Get(name string, at Moment) *Response {
 		r.hits.Add(1)
 		return kept
 	}
-	return nil
+	kept := r.early.get(name, at)
+	if kept != nil && !at.Early {
+		r.hits.Add(1)
+		r.entries.Set(name, kept)
+	}
+	return kept
 }
 
 // Do returns the cached response of a key that is valid at a moment, else what write returns, and caches it. Concurrent calls
@@ -123,7 +131,9 @@ func (r *Cache) Do(ctx context.Context, name string, at Moment, write func() (*R
 	if kept := r.Get(name, at); kept != nil {
 		return kept, nil
 	}
-	r.misses.Add(1)
+	if !at.Early {
+		r.misses.Add(1)
+	}
 	r.mu.Lock()
 	id := callKey{name, at.State.Turn()}
 	under, joined := r.calls[id]
@@ -162,7 +172,11 @@ func (r *Cache) build(id callKey, at Moment, f *call, write func() (*Response, e
 	if err == nil && answer.ValidAt(at) && len(answer.Body) <= maxBodyBytes {
 		answer.key = id.name
 		answer.HeldBy(r, id.name)
-		r.entries.Set(id.name, answer)
+		if at.Early {
+			r.early.set(id.name, answer)
+		} else {
+			r.entries.Set(id.name, answer)
+		}
 	}
 	return answer, err
 }

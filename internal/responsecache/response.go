@@ -46,6 +46,7 @@ func (a *Response) HeldBy(cache *Cache, name string) { a.holder.Store(&holder{ca
 // compressedBody is created for the first client that accepts it.
 type compressedBody struct {
 	once sync.Once
+	sent atomic.Bool // it exists
 	tag  string
 	representation
 }
@@ -148,6 +149,7 @@ func (a *Response) compress(c *encoding.Encoding) *representation {
 		c.Release(w)
 		if text.Len() < len(a.Body) {
 			packed.representation = newForm(bytes.Clone(text.Bytes()), packed.tag, newHeaderField("Content-Encoding", c.Name))
+			packed.sent.Store(true)
 			a.compressedBytes.Add(int64(compressedOverhead + text.Len()))
 			if held := a.holder.Load(); held != nil {
 				held.cache.weighAgain(held.name)

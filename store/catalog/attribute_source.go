@@ -189,16 +189,6 @@ type AttributeUse struct {
 	Shape AttributeType
 }
 
-// AttributeUses returns the uses of attributes, by key. The product must have passed Check.
-func (p *ProductSource) AttributeUses() []AttributeUse {
-	var uses []AttributeUse
-	for _, key := range slices.Sorted(maps.Keys(p.Attributes.CustomAttributes)) {
-		shape, _ := attributeShape(p.Attributes.CustomAttributes[key])
-		uses = append(uses, AttributeUse{key, shape})
-	}
-	return uses
-}
-
 // checkCustomAttributes checks values without their declarations. It drops those that are null.
 func checkCustomAttributes(f *authoring.Validator, member string, values map[string]json.RawMessage) {
 	maps.DeleteFunc(values, func(_ string, raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" })

@@ -17,10 +17,10 @@ func (s *CatalogService) ProductExists(ctx context.Context, id string) (bool, er
 // language.
 func (p *ProductSource) Words(further string) (list []index.ProductTokens) {
 	a := &p.Attributes
-	list = append(list, index.NewProductTokens("", a.Description+further, a.Name, a.SKU))
+	list = append(list, index.NewProductTokens("", a.Name, a.Description+further, a.SKU))
 	for _, language := range p.DocumentLanguages() {
 		text := a.Locales[language]
-		list = append(list, index.NewProductTokens(language, text.Description, text.Name))
+		list = append(list, index.NewProductTokens(language, text.Name, text.Description, ""))
 	}
 	return list
 }

@@ -273,6 +273,16 @@ func (c *Component) check(f *authoring.Validator, member string) {
 	}
 }
 
+// AttributeUses returns the uses of attributes, by key. The product must have passed Check.
+func (p *ProductSource) AttributeUses() []AttributeUse {
+	var uses []AttributeUse
+	for _, key := range slices.Sorted(maps.Keys(p.Attributes.CustomAttributes)) {
+		shape, _ := attributeShape(p.Attributes.CustomAttributes[key])
+		uses = append(uses, AttributeUse{key, shape})
+	}
+	return uses
+}
+
 func (p *ProductSource) live() bool { return p.Attributes.Status == "live" }
 
 func (p *ProductSource) parentID() string { return p.Relationships.Parent.ID() }

@@ -45,7 +45,9 @@ type DB struct {
 
 	topics topics
 	polls  polls
-	pace   pollPace // of the poll loop
+
+	preparation preparation
+	pace        pollPace // of the poll loop
 
 	listening     atomic.Bool   // notifications of other servers arrive
 	announcements chan struct{} // receives when this process wrote something that others poll for
@@ -63,6 +65,8 @@ type Hooks struct {
 	Watched      func() bool                                 // whether somebody waits for changes
 	Polled       func(ctx context.Context, found Poll) error // after each poll
 	Changed      func(name Topic)                            // a topic changed, in this process or another
+	Prepare      func(ctx context.Context) bool              // another process changed TopicCatalog, and this one sees it afterwards; false if there was nothing to do
+	Prepared     func(ctx context.Context)                   // this process sees the change now
 	FileReplaced func()                                      // the database file was replaced: stop serving
 
 	Suspended     func()                                                          // the database may be a different one: stop serving cached data

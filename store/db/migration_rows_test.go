@@ -40,6 +40,7 @@ var addedSinceRows = []string{
 	"product.sku",
 	"product.slug",
 	`TABLE attribute`,
+	"settings.low_stock_threshold",
 	`INDEX promotion_code_by_state`,
 	`INDEX promotion_code_by_state_in_order`,
 	"promotion_code.used_up",

@@ -46,15 +46,16 @@ func (s *DB) poll(ctx context.Context) {
 		began = time.Now()
 		err := s.fileGuard.check()
 		if err == nil {
-			err = s.pollOnce(ctx, s.polls.idle.Load() && !requested)
+			err = s.pollOnce(ctx, s.polls.idle.Load() && !requested, requested)
 		}
 		time.Sleep(pollGap)
 		timer.Reset(s.pause(err != nil))
 	}
 }
 
-// pollOnce polls, and tells who waits for the poll. idle means that nobody does, nor sends requests.
-func (s *DB) pollOnce(ctx context.Context, idle bool) error {
+// pollOnce polls, and tells who waits for the poll. idle means that nobody does, nor sends requests; requested, that
+// somebody does.
+func (s *DB) pollOnce(ctx context.Context, idle, requested bool) error {
 	timeout := 5 * time.Second
 	if idle { // saves the ping; the next poll has it
 		ctx, timeout = withoutPing(ctx), time.Second
@@ -62,7 +63,7 @@ func (s *DB) pollOnce(ctx context.Context, idle bool) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	end := s.polls.begin()
-	err := errors.Join(s.refresh(ctx, idle), s.checkReadOnly(ctx))
+	err := errors.Join(s.refresh(ctx, idle, requested), s.checkReadOnly(ctx))
 	end(err)
 	if err != nil && store.AsErrors(err)[0].Code != store.Unavailable { // those are logged already
 		s.Log.Warn("could not poll for changes by other processes", "error", err)
@@ -132,8 +133,12 @@ func (s *DB) readVersions(ctx context.Context) (identity string, found Poll, err
 	return identity, found, err
 }
 
-// refresh polls once and applies what changed.
-func (s *DB) refresh(ctx context.Context, idle bool) error {
+// refresh polls once and applies what changed. While there are requests of which none waits for the poll, it prepares
+// for a change of TopicCatalog first.
+func (s *DB) refresh(ctx context.Context, idle, requested bool) error {
+	if requested {
+		s.preparation.finish()
+	}
 	identity, found, err := s.readVersions(ctx)
 	if err != nil {
 		return err
@@ -149,12 +154,20 @@ func (s *DB) refresh(ctx context.Context, idle bool) error {
 		return nil
 	}
 	s.topics.mu.Lock()
+	prepares := s.topics.seen != nil && s.hooks.Prepare != nil && !idle && !requested
 	if s.topics.seen == nil {
 		s.topics.seen = map[Topic]int64{}
 	}
 	for name, version := range versions {
-		if s.topics.version(name) != nil && s.topics.seen[name] != version {
-			s.topics.seen[name] = version
+		if s.topics.version(name) == nil || s.topics.seen[name] == version {
+			continue
+		}
+		s.topics.seen[name] = version
+		switch {
+		case s.polls.hasBumped(name, version): // with topicChanged
+		case prepares && name == TopicCatalog:
+			s.prepare(version)
+		default:
 			s.topicChanged(name)
 		}
 	}
@@ -172,7 +185,7 @@ func (s *DB) refresh(ctx context.Context, idle bool) error {
 			return err
 		}
 	}
-	s.polls.markLoaded(versions)
+	s.polls.markLoaded(versions, s.preparation.running())
 	return nil
 }
 
@@ -195,10 +208,14 @@ func (s *DB) topicChanged(name Topic) {
 // BumpTopic increments the topic's version in t. This process sees the change after
 // the commit, other processes with their next poll.
 func (s *DB) BumpTopic(ctx context.Context, t *Tx, name Topic) error {
-	if err := t.bump(ctx, name); err != nil {
+	version, err := t.bump(ctx, name)
+	if err != nil {
 		return err
 	}
-	t.AfterCommit(func() { s.topicChanged(name) })
+	t.AfterCommit(func() {
+		s.polls.markBumped(name, version)
+		s.topicChanged(name)
+	})
 	return nil
 }
 

@@ -2,6 +2,7 @@ package db
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,7 @@ type polls struct {
 	next    *pollRound      // not started yet; nil while nobody waits
 	loaded  map[Topic]int64 // versions that this process has loaded
 	written map[Topic]int64 // newest version of each topic that this process wrote
+	bumped  map[Topic]int64 // the last one that this process called topicChanged for
 }
 
 // pollRound is one poll that has not started.
@@ -57,10 +59,14 @@ func (p *polls) begin() (end func(error)) {
 	}
 }
 
-// markLoaded records that this process has loaded the versions.
-func (p *polls) markLoaded(versions map[Topic]int64) {
+// markLoaded records that this process has loaded the versions, but for that of TopicCatalog while it prepares for it.
+func (p *polls) markLoaded(versions map[Topic]int64, preparing bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if preparing {
+		versions = maps.Clone(versions)
+		versions[TopicCatalog] = p.loaded[TopicCatalog]
+	}
 	p.loaded = versions
 }
 

@@ -31,13 +31,13 @@ func (t *Tx) AfterCommit(f func()) { t.afterCommit = append(t.afterCommit, f) }
 func (t *Tx) Announce() { t.AfterCommit(t.db.announce) }
 
 // bump increments a topic's version, which every server polls.
-func (t *Tx) bump(ctx context.Context, topic Topic) error {
-	version, _, err := One(ctx, t.Session, Scalar[int64], `
+func (t *Tx) bump(ctx context.Context, topic Topic) (version int64, err error) {
+	version, _, err = One(ctx, t.Session, Scalar[int64], `
 		INSERT INTO change (topic, version) VALUES ($1, $2)
 		ON CONFLICT (topic) DO UPDATE SET version = CASE WHEN change.version < $2 THEN $2 ELSE change.version + 1 END
 		RETURNING version`, string(topic), store.Micros(t.Now))
 	t.SetVersion(topic, version)
-	return err
+	return version, err
 }
 
 // SetVersion adds a version to the consistency token of the write's caller.

@@ -5,17 +5,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"portico/store"
 )
 
-// Search matches products that have all of its words in their SKU, or in their name or
-// description in the base language or one of the shopper's languages. Case and accents are
-// ignored. The last word also matches as a prefix, for search as you type. In scripts without
-// spaces, the text may match in several pieces (searchWord).
+// Search matches products that have all of its words in their SKU, or in their name or description in
+// the base language or one of the shopper's languages. Case and accents are ignored. How words match is
+// described with Expand. In scripts without spaces, the text may match in several pieces (SearchWord).
 //
 // This package splits texts into words itself, so that results are the same on every database.
 type Search struct {
-	Words []searchWord
+	Words []SearchWord
 	Typed string // trimmed
 }
 
@@ -48,8 +49,12 @@ func NewSearch(text string) (Search, error) {
 	}
 	s := Search{Typed: strings.TrimSpace(text)}
 	seen := map[string]bool{}
+	other := slices.Collect(splitWords(transcribe(text)))
 	for i, w := range words {
 		wanted := w.searchWord(i == len(words)-1)
+		if !w.unspaced && len(other) == len(words) && other[i].text != w.text {
+			wanted.Transcribed = truncateToken(other[i].text)
+		}
 		if name := wanted.String(); !seen[name] {
 			seen[name], s.Words = true, append(s.Words, wanted)
 		}
@@ -67,4 +72,33 @@ func (s Search) String() string {
 		parts[i] = w.String()
 	}
 	return "search(" + strings.Join(parts, " ") + ")"
+}
+
+// Corrected returns the text with some folded words replaced.
+func (s Search) Corrected(words map[string]string) string {
+	var parts []string
+	for w := range splitWords(s.Typed) {
+		part := w.text
+		if other := words[truncateToken(part)]; other != "" {
+			part = other
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " ")
+}
+
+// transcriptions are letters that are also written as two.
+var transcriptions = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ø", "oe", "å", "aa", "Ä", "ae", "Ö", "oe", "Ü", "ue", "Ø", "oe", "Å", "aa")
+
+// transcribe writes such letters as two.
+func transcribe(text string) string {
+	if isASCII(text) {
+		return text
+	}
+	return transcriptions.Replace(norm.NFC.String(text))
+}
+
+// collapsed writes ae, oe and ue as one letter, as in Gluehbirne.
+func collapsed(word string) string {
+	return strings.NewReplacer("ae", "a", "oe", "o", "ue", "u").Replace(word)
 }

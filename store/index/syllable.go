@@ -55,14 +55,32 @@ func unspacedTokens(run string, yield func(token string) bool) {
 	}
 }
 
-// searchWord is a word to find: one token, or the syllables of a run. A text matches a run if it
+// SearchWord is a word to find: one token, or the syllables of a run. A text matches a run if it
 // contains each syllable as part of a piece of the run, at any position. A piece is two or more
 // neighboring syllables, or one syllable of three or more characters. Shorter syllables do not match
 // alone, except a Chinese character and the end of the input: these may, if the text contains a piece.
-type searchWord struct {
-	Whole   SearchToken     // empty for a run of several syllables
-	Pairs   []SearchToken   // neighboring syllables
-	singles []syllableToken // one for each syllable
+type SearchWord struct {
+	Whole       SearchToken     // empty for a run of several syllables
+	Transcribed string          // Whole.Text with ä written as ae, and so on; empty if it is the same
+	Pairs       []SearchToken   // neighboring syllables
+	singles     []syllableToken // one for each syllable
+}
+
+// Unspaced reports whether the word is in a script without spaces between words.
+func (w SearchWord) Unspaced() bool {
+	if w.Pairs != nil {
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(w.Whole.Text)
+	return isUnspaced(r)
+}
+
+// searchWord returns the word to find. last means that it ends the input.
+func (w textWord) searchWord(last bool) SearchWord {
+	if !w.unspaced {
+		return SearchWord{Whole: SearchToken{truncateToken(w.text), last}}
+	}
+	return parseUnspaced(w.text, last)
 }
 
 // syllableToken is the token that matches a syllable alone; empty if it needs a neighbor.
@@ -75,7 +93,7 @@ type syllableToken struct {
 const pieceLength = 3
 
 // parseUnspaced returns the word to find for a run. last means that it ends the input.
-func parseUnspaced(run string, last bool) (w searchWord) {
+func parseUnspaced(run string, last bool) (w SearchWord) {
 	list := syllables(run)
 	single := func(i int) SearchToken {
 		if last && i == len(list)-1 {
@@ -84,7 +102,7 @@ func parseUnspaced(run string, last bool) (w searchWord) {
 		return SearchToken{truncateToken(list[i] + SyllableEnd), true}
 	}
 	if len(list) == 1 {
-		return searchWord{Whole: single(0)}
+		return SearchWord{Whole: single(0)}
 	}
 	for i, text := range list {
 		token := syllableToken{isPiece: utf8.RuneCountInString(text) >= pieceLength}
@@ -101,7 +119,7 @@ func parseUnspaced(run string, last bool) (w searchWord) {
 }
 
 // Tokens returns the tokens to look up.
-func (w searchWord) Tokens() []SearchToken {
+func (w SearchWord) Tokens() []SearchToken {
 	if w.Pairs == nil {
 		return []SearchToken{w.Whole}
 	}
@@ -114,7 +132,7 @@ func (w searchWord) Tokens() []SearchToken {
 	return list
 }
 
-func (w searchWord) String() string {
+func (w SearchWord) String() string {
 	parts := []string{w.Whole.Text}
 	prefix := w.Whole.Prefix && !strings.HasSuffix(w.Whole.Text, SyllableEnd)
 	if w.Pairs != nil {
@@ -125,6 +143,9 @@ func (w searchWord) String() string {
 		}
 	}
 	text := strings.ReplaceAll(strings.Join(parts, "·"), SyllableEnd, "")
+	if w.Transcribed != "" {
+		text += "|" + w.Transcribed
+	}
 	if prefix {
 		text += "*"
 	}
@@ -132,7 +153,7 @@ func (w searchWord) String() string {
 }
 
 // Match returns the matches of the word. tokens has the matches of each of Tokens.
-func (w searchWord) Match(tokens []OrdinalSet) OrdinalSet {
+func (w SearchWord) Match(tokens []OrdinalSet) OrdinalSet {
 	if w.Pairs == nil {
 		return tokens[0]
 	}

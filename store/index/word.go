@@ -2,6 +2,7 @@ package index
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -10,8 +11,9 @@ import (
 // into, a token is what is stored for it: an unspaced word, in a script without spaces such as Thai or
 // Chinese, has a token for each pair of syllables.
 type textWord struct {
-	text     string
-	unspaced bool
+	text      string
+	unspaced  bool
+	connected bool // to the word before, by one character such as a hyphen or an apostrophe
 }
 
 // eachToken yields the tokens by which the word is indexed.
@@ -21,14 +23,6 @@ func (w textWord) eachToken(yield func(token string) bool) {
 		return
 	}
 	unspacedTokens(w.text, yield)
-}
-
-// searchWord returns the word to find. last means that it ends the input.
-func (w textWord) searchWord(last bool) searchWord {
-	if !w.unspaced {
-		return searchWord{Whole: SearchToken{truncateToken(w.text), last}}
-	}
-	return parseUnspaced(w.text, last)
 }
 
 // maxTokenBytes is the length to which indexed words are cut.
@@ -53,14 +47,19 @@ func splitWords(text string) func(yield func(textWord) bool) {
 			splitASCII(folded, yield)
 			return
 		}
-		start, unspaced := -1, false
+		start, unspaced, end := -1, false, -1
+		word := func(until int) textWord {
+			w := textWord{folded[start:until], unspaced, end >= 0 && isConnector(folded[end:start])}
+			end = until
+			return w
+		}
 		for i, r := range folded {
 			part := isWordPart(r)
 			if start >= 0 && unicode.IsMark(r) {
 				continue // a vowel sign or tone belongs to the previous letter
 			}
 			if start >= 0 && (!part || isUnspaced(r) != unspaced) {
-				if !yield(textWord{folded[start:i], unspaced}) {
+				if !yield(word(i)) {
 					return
 				}
 				start = -1
@@ -70,23 +69,35 @@ func splitWords(text string) func(yield func(textWord) bool) {
 			}
 		}
 		if start >= 0 {
-			yield(textWord{folded[start:], unspaced})
+			yield(word(len(folded)))
 		}
 	}
 }
 
 // splitASCII is splitWords for a folded text of ASCII.
 func splitASCII(folded string, yield func(textWord) bool) {
-	for start := 0; start < len(folded); start++ {
+	for start, before := 0, -1; start < len(folded); start++ {
 		end := start
 		for end < len(folded) && isWordPart(rune(folded[end])) {
 			end++
 		}
-		if end > start && !yield(textWord{text: folded[start:end]}) {
-			return
+		if end > start {
+			if !yield(textWord{text: folded[start:end], connected: before >= 0 && isConnector(folded[before:start])}) {
+				return
+			}
+			before = end
 		}
 		start = end
 	}
+}
+
+// isConnector reports whether a text between two words is one character that may be left out.
+func isConnector(between string) bool {
+	switch between {
+	case "-", "'", "’", "‐", "‑", "–", "/", ".", "_", "&", "+":
+		return true
+	}
+	return false
 }
 
 func isWordPart(r rune) bool {
@@ -105,30 +116,66 @@ func isUnspaced(r rune) bool {
 
 // ProductTokens are the distinct tokens of a product in one language.
 type ProductTokens struct {
-	Language string   // empty for the base text
-	Named    []string // in the name or SKU
-	Others   []string // only in the description
+	Language string // empty for the base text
+	Tokens   map[string]Occurrence
 }
 
-// NewProductTokens returns the tokens of a product's texts in one language.
-func NewProductTokens(language, description string, names ...string) ProductTokens {
-	tokens := func(texts ...string) (list []string) {
-		list = make([]string, 0, 32)
-		for _, text := range texts {
-			for w := range splitWords(text) {
-				w.eachToken(func(token string) bool {
-					list = append(list, token)
-					return true
-				})
-			}
-		}
-		slices.Sort(list)
-		return slices.Compact(list)
+// NewProductTokens returns the tokens of a product's texts in one language. sku is empty except for the
+// base text.
+func NewProductTokens(language, name, description, sku string) ProductTokens {
+	w := ProductTokens{language, make(map[string]Occurrence, 32)}
+	words := slices.Collect(splitWords(name))
+	named := Occurrence{Named: true, NameWords: uint8(max(1, min(len(words), 15)))}
+	w.add(words, named)
+	skuWords := slices.Collect(splitWords(sku))
+	w.add(skuWords, Occurrence{Named: true, InSKU: true, NameWords: named.NameWords})
+	if whole := joined(skuWords); whole != "" {
+		w.put(whole, Occurrence{Named: true, InSKU: true, WholeSKU: true, NameWords: named.NameWords})
 	}
-	w := ProductTokens{Language: language, Named: tokens(names...)}
-	w.Others = slices.DeleteFunc(tokens(description), func(token string) bool {
-		_, found := slices.BinarySearch(w.Named, token)
-		return found
-	})
+	w.add(slices.Collect(splitWords(description)), Occurrence{})
 	return w
+}
+
+// add adds the tokens of words. Words connected by a hyphen or the like are also added as one: T-Shirt
+// as tshirt, Reese's as reeses.
+func (w ProductTokens) add(words []textWord, o Occurrence) {
+	for i, word := range words {
+		word.eachToken(func(token string) bool {
+			w.put(token, o)
+			return true
+		})
+		if !word.connected || word.unspaced || words[i-1].unspaced {
+			continue
+		}
+		w.put(joined(words[i-1:i+1]), o)
+		first := i - 1
+		for first > 0 && words[first].connected && !words[first-1].unspaced {
+			first--
+		}
+		if isLast := i+1 == len(words) || !words[i+1].connected; isLast && first < i-1 && i-first < 8 {
+			w.put(joined(words[first:i+1]), o)
+		}
+	}
+}
+
+// put adds an occurrence of a token. What was added before counts.
+func (w ProductTokens) put(token string, o Occurrence) {
+	was, found := w.Tokens[token]
+	if !found {
+		was = o
+	}
+	was.WholeSKU = was.WholeSKU || o.WholeSKU
+	w.Tokens[token] = was
+}
+
+// joined returns words without what is between them; empty if they are not spaced words.
+func joined(words []textWord) string {
+	var b strings.Builder
+	for _, word := range words {
+		if word.unspaced {
+			return ""
+		}
+		b.WriteString(word.text)
+	}
+	return truncateToken(b.String())
 }

@@ -89,7 +89,7 @@ func (v *affectedSet) related(id string) []string {
 }
 
 // markDirty marks the products to build again: the seeds, their children and
-// bundles, and their parents, before and now.
+// bundles, and their parents, before and now, and the parents of all those.
 func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[string]*release.Product) error {
 	for _, read := range []func(context.Context, []string) error{v.read, v.readChildren, v.readBundles} {
 		if err := read(ctx, seeds); err != nil {
@@ -110,6 +110,15 @@ func (v *affectedSet) markDirty(ctx context.Context, seeds []string, before map[
 	}
 	delete(v.dirty, "")
 	dirty := slices.Sorted(maps.Keys(v.dirty))
+	if err := v.read(ctx, dirty); err != nil {
+		return err
+	}
+	for _, id := range dirty { // a parent names its children by ordinal (segment.ListChildren), which change
+		if p := v.live[id]; p != nil && p.parent != "" && !v.dirty[p.parent] {
+			v.dirty[p.parent] = true
+			dirty = append(dirty, p.parent)
+		}
+	}
 	if err := v.read(ctx, dirty); err != nil {
 		return err
 	}
@@ -209,12 +218,8 @@ func (v *affectedSet) surroundings(ctx context.Context, own []string) error {
 // returns the ids of these products.
 func (v *affectedSet) recurated(ctx context.Context) (ids []string, err error) {
 	p, d := v.plan, v.plan.delta
-	names := []string{segment.ListAll, segment.ListEvery}
-	for _, node := range p.tree.Nodes {
-		names = append(names, segment.ListOfNode(node.ID))
-	}
 	d.heads, d.curated = map[string]*segment.ListHead{}, map[string]bool{}
-	if err := store.Chunked(names, 512, func(names []string) error {
+	if err := store.Chunked(p.tree.ProductLists(), 512, func(names []string) error {
 		heads, err := d.view.ListHeads(ctx, names)
 		maps.Copy(d.heads, heads)
 		return err

@@ -18,20 +18,11 @@ import (
 func (w *releaseWriter) readServedHeads(ctx context.Context) error {
 	d := w.plan.delta
 	d.served, d.same = map[string]*segment.ListHead{}, map[string]bool{}
-	return store.Chunked(w.listNames(), 512, func(names []string) error {
+	return store.Chunked(w.plan.tree.ProductLists(), 512, func(names []string) error {
 		heads, err := w.served.ListHeads(ctx, names)
 		maps.Copy(d.served, heads)
 		return err
 	})
-}
-
-// listNames returns the names of the lists of the new release.
-func (w *releaseWriter) listNames() []string {
-	names := []string{segment.ListAll, segment.ListEvery}
-	for _, node := range w.plan.tree.Nodes {
-		names = append(names, segment.ListOfNode(node.ID))
-	}
-	return names
 }
 
 // sinceServed returns since when a list of the base, which the delta does not
@@ -53,7 +44,7 @@ func (w *releaseWriter) changedLists(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	names := w.listNames()
+	names := w.plan.tree.ProductLists()
 	if d := w.plan.delta; d != nil {
 		names = slices.DeleteFunc(names, func(name string) bool { return d.same[name] })
 	}

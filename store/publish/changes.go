@@ -7,6 +7,7 @@ import (
 
 	"portico/internal/dependency"
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/release"
 	"portico/store/release/segment"
@@ -81,7 +82,7 @@ func (w *releaseWriter) changedNodes(ctx context.Context) error {
 	for _, was := range before.Nodes {
 		if w.plan.tree.ByID[was.ID] == nil {
 			differ(was)
-			w.changes.Add(segment.ListKey(segment.ListOfNode(was.ID)))
+			w.changes.Add(segment.ListKey(segment.ListOfNode(was.ID)), segment.ListKey(was.ListOfSubtree()))
 		}
 	}
 	if !w.changes.Has(segment.AnyNode) {
@@ -165,4 +166,17 @@ func (w *releaseWriter) filesIn(ctx context.Context, layers []any, ids []string)
 		}
 	}
 	return texts, err
+}
+
+// changedAttributes adds the declarations of attributes if one differs.
+func (w *releaseWriter) changedAttributes(ctx context.Context) error {
+	before, err := w.servedView().Attributes(ctx)
+	if err != nil {
+		return err
+	}
+	same := func(a, b *catalog.AttributeSource) bool { return string(store.Encode(a)) == string(store.Encode(b)) }
+	if !slices.EqualFunc(before, w.plan.attributes, same) {
+		w.changes.Add(segment.AnyAttribute)
+	}
+	return nil
 }

@@ -303,6 +303,13 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 				}
 				say("list", list, filter, query.Sort, storetest.ProductIDs(t, v, query))
 			}
+			if list != "every" && (i+len(list))%3 == 0 {
+				for k, query := range []release.ProductQuery{{}, {Sort: store.Sort{By: store.SortName, Descending: true}}, {Sort: store.Sort{By: store.SortCreatedAt}},
+					{Variants: release.VariantsParents}, {Variants: release.VariantsChildren, Sort: store.Sort{By: store.SortPrice}}} {
+					query.NodeID, query.Descendants, query.Filter = list, true, filter
+					say("subtree", list, filter, k, storetest.ProductIDs(t, v, query))
+				}
+			}
 			facets, err := v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{NodeID: strings.TrimPrefix(list, "every"), Unlisted: list == "every", Filter: filter}, Selected: []string{"paint"}, First: 2})
 			require.NoError(t, err)
 			say("facet", list, filter, facets)
@@ -313,6 +320,21 @@ func viewText(t require.TestingT, v *release.View, c *randomShop) string {
 				say("groups", list, groups)
 			}
 		}
+	}
+	for _, text := range []string{"a", "an", "br", "brsuh", "paint brush", "oak missing", "for the wall", "anvil-", "ANVIL", "easeloak", "ea sel", "noms", "sku 1"} {
+		search, err := index.NewSearch(text)
+		require.NoError(t, err)
+		result, err := v.Searched(ctx, search)
+		require.NoError(t, err)
+		ids, err := v.ProductIDs(ctx, result.Found)
+		require.NoError(t, err)
+		scores := map[string]uint32{}
+		for i, id := range ids {
+			scores[id] = result.Scores[i]
+		}
+		suggestions, err := v.Suggest(ctx, text, 5)
+		require.NoError(t, err)
+		say("search", text, scores, result.CorrectedTo, suggestions.Completions, len(suggestions.Products), len(suggestions.Nodes))
 	}
 	products, err := v.ProductsByID(ctx, c.products)
 	require.NoError(t, err)
@@ -424,7 +446,7 @@ func deltaReads(backend storetest.Backend) func(*testing.T) {
 					cost[products]++
 				}
 			}
-			require.Less(t, ofLists, 128, "parts of lists, in a shop of %d products", products)
+			require.Less(t, ofLists, 192, "parts of lists, in a shop of %d products", products)
 		}
 		require.Equal(t, cost[few], cost[many], "other SELECT statements")
 	}

@@ -1,6 +1,7 @@
 package publish_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,6 +67,9 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 		"unlisted ones too": {Unlisted: true}, "by name": {NodeID: "tools", Sort: store.Sort{By: store.SortName}}, "by price": {NodeID: "tools", Sort: store.Sort{By: store.SortPrice}},
 		"by id of a filter": {Filter: term("id", "chalk")}, "by SKU in a node": {NodeID: "paints", Filter: term("sku", "CHALK")}, "by slug": {Filter: term("slug", "new")}, "by tag": {Filter: term("tags", "paint")},
 		"by search": {Filter: release.ProductFilter{Searches: []index.Search{search}}}, "by date": {Filter: release.ProductFilter{Ranges: []store.Range{{Attribute: store.SortUpdatedAt, Operator: "gt", Time: storetest.Noon.AddDate(0, -5, 0)}}}},
+		"a node with what is below it": {NodeID: "tools", Descendants: true}, "by name with what is below it": {NodeID: "tools", Descendants: true, Sort: store.Sort{By: store.SortName}},
+		"a node with nothing below it": {NodeID: "paints", Descendants: true}, "a hierarchy with all nodes": {NodeID: "workshop", Descendants: true},
+		"parents": {Unlisted: true, Variants: release.VariantsParents}, "children of parents": {NodeID: "paints", Variants: release.VariantsChildren},
 		"children": {Edge: release.EdgeChildren, Of: "easel"}, "components": {Edge: release.EdgeComponents, Of: "kit"},
 	} {
 		reads[name] = func(v *release.View) string { return page(v.Products(ctx, query)) }
@@ -108,6 +112,25 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 		}
 		return fmt.Sprint(b.String(), err)
 	}
+	reads["price ranges"] = func(v *release.View) string {
+		products, err := v.ProductsByID(ctx, []string{"easel", "anvil"})
+		if err != nil {
+			return err.Error()
+		}
+		var b strings.Builder
+		for _, id := range []string{"easel", "anvil"} {
+			if products[id] == nil {
+				continue
+			}
+			ranges, err := v.PricesOf(ctx, []*release.Product{products[id]})
+			if err != nil {
+				return err.Error()
+			}
+			shown, err := json.Marshal(ranges[0])
+			fmt.Fprintln(&b, string(shown), err)
+		}
+		return b.String()
+	}
 	reads["currencies"] = func(v *release.View) string { return fmt.Sprint(v.PriceCurrencies(ctx)) }
 	reads["facets"] = func(v *release.View) string {
 		return fmt.Sprint(v.Facet(ctx, release.FacetQuery{Attribute: "tags", List: release.ProductQuery{NodeID: "tools"}, First: 10}))
@@ -145,20 +168,22 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 func shopChanges() map[string]string {
 	line := storetest.ChangedShopLine
 	return map[string]string{
-		"a label":       line("attribute", "brand", `"label":"Brand"`, `"label":"Maker"`),
-		"a value":       line("product", "chalk", `"brand":"Acme"`, `"brand":"LG"`),
-		"a text":        line("product", "chalk", `"tags":["paint"]`, `"tags":["paint","new"]`),
-		"a name":        line("product", "chalk", `"name":"Chalk"`, `"name":"A new name"`),
-		"a SKU":         line("product", "jar", `"sku":"JAR"`, `"sku":"NEW"`),
-		"a slug":        line("product", "glue", `"slug":"glue"`, `"slug":"new"`),
-		"an order":      line("product", "brush", `"updated_at":"2024-01-04`, `"updated_at":"2024-02-04`),
-		"a translation": line("product", "brush", `"name":"Pinceau"`, `"name":"Brosse"`),
-		"a draft":       line("product", "brush", `"status":"live"`, `"status":"draft"`),
-		"a child":       line("product", "easel-oak", `"name":"Easel, oak"`, `"name":"Oak"`),
-		"a price":       line("product-price", "vip-anvil", `"amount":99900`, `"amount":1`),
-		"a currency":    line("product-price", "standard-anvil", `"EUR"`, `"GBP"`),
-		"a file":        line("file", "photo-1", "cdn.example", "cdn.other.example"),
-		"a new file":    strings.ReplaceAll(storetest.ShopLine("file", "photo-1"), "photo-1", "new-file"),
+		"a label":                                line("attribute", "brand", `"label":"Brand"`, `"label":"Maker"`),
+		"a value":                                line("product", "chalk", `"brand":"Acme"`, `"brand":"LG"`),
+		"a text":                                 line("product", "chalk", `"tags":["paint"]`, `"tags":["paint","new"]`),
+		"a name":                                 line("product", "chalk", `"name":"Chalk"`, `"name":"A new name"`),
+		"a SKU":                                  line("product", "jar", `"sku":"JAR"`, `"sku":"NEW"`),
+		"a slug":                                 line("product", "glue", `"slug":"glue"`, `"slug":"new"`),
+		"an order":                               line("product", "brush", `"updated_at":"2024-01-04`, `"updated_at":"2024-02-04`),
+		"a translation":                          line("product", "brush", `"name":"Pinceau"`, `"name":"Brosse"`),
+		"a draft":                                line("product", "brush", `"status":"live"`, `"status":"draft"`),
+		"a child":                                line("product", "easel-oak", `"name":"Easel, oak"`, `"name":"Oak"`),
+		"a price":                                line("product-price", "vip-anvil", `"amount":99900`, `"amount":1`),
+		"a child's price":                        `{"type":"product-price","id":"standard-oak","attributes":{"sku":"EASEL-OAK","currencies":{"USD":{"amount":7,"includes_tax":true}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"standard"}}}}`,
+		"a new node with a product below a leaf": `{"type":"node","id":"new-node","attributes":{"name":"New"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"workshop"}},"parent":{"data":{"type":"node","id":"paints"}},"products":{"data":[{"type":"product","id":"glue"}]}}}`,
+		"a currency":                             line("product-price", "standard-anvil", `"EUR"`, `"GBP"`),
+		"a file":                                 line("file", "photo-1", "cdn.example", "cdn.other.example"),
+		"a new file":                             strings.ReplaceAll(storetest.ShopLine("file", "photo-1"), "photo-1", "new-file"),
 		"a new product": strings.NewReplacer(`"id":"frame"`, `"id":"new"`, "FRAME", "FRAME-2", `"frame"`, `"frame-2"`).Replace(storetest.ShopLine("product", "frame")) + "\n" +
 			line("node", "tools", `{"type":"product","id":"anvil"},`, `{"type":"product","id":"anvil"},{"type":"product","id":"new"},`),
 		"a node":                 line("node", "paints", `"name":"Paints"`, `"name":"Colours"`),

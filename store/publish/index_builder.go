@@ -2,7 +2,11 @@ package publish
 
 import (
 	"encoding/binary"
+	"maps"
+	"slices"
+	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"portico/store/index"
 	"portico/store/release/segment"
@@ -42,8 +46,9 @@ type wordIndex struct {
 }
 
 type postings struct {
-	last uint32
-	body []byte
+	last  uint32
+	count uint32
+	body  []byte // an index.OccurrenceList
 }
 
 // defaultWordBytes is the default of PublishConfig.WordBytes.
@@ -59,19 +64,56 @@ func (x *wordIndex) add(ordinal uint32, list []index.ProductTokens) {
 			words = map[string]*postings{}
 			x.words[of.Language] = words
 		}
-		for named, tokens := range [][]string{of.Others, of.Named} {
+		for token, occurrence := range of.Tokens {
+			found := words[token]
+			if found == nil {
+				found = &postings{}
+				words[strings.Clone(token)] = found
+				x.size += 128 + len(token)
+			}
+			before := len(found.body)
+			found.body = index.AppendOccurrence(found.body, ordinal-found.last, occurrence)
+			found.last = ordinal
+			found.count++
+			x.size += len(found.body) - before
+		}
+	}
+}
+
+// eachEntry calls found with the entries of a language in order: the tokens, and the prefixes that many
+// of them have.
+func eachEntry(words map[string]*postings, found func(token string, list []byte)) {
+	var union index.OccurrenceUnion
+	var add func(tokens []string)
+	add = func(tokens []string) {
+		prefix := tokens[0][:index.CommonPrefix(tokens[0], tokens[len(tokens)-1])]
+		if len(tokens) <= segment.PrefixTokens || len(prefix) > segment.PrefixLength {
 			for _, token := range tokens {
-				found := words[token]
-				if found == nil {
-					found = &postings{}
-					words[strings.Clone(token)] = found
-					x.size += 128 + len(token)
-				}
-				before := len(found.body)
-				found.body = binary.AppendUvarint(found.body, uint64(ordinal-found.last)<<1|uint64(named))
-				found.last = ordinal
-				x.size += len(found.body) - before
+				found(token, words[token].body)
+			}
+			return
+		}
+		for _, token := range tokens {
+			if prefix != "" {
+				union.Add(words[token].body)
 			}
 		}
+		if tokens[0] == prefix {
+			found(prefix, words[prefix].body)
+			tokens = tokens[1:]
+		}
+		if prefix != "" {
+			found(prefix+segment.PrefixEnd, union.Take())
+		}
+		for len(tokens) > 0 {
+			_, n := utf8.DecodeRuneInString(tokens[0][len(prefix):])
+			next := tokens[0][:len(prefix)+n]
+			end := sort.Search(len(tokens), func(i int) bool { return !strings.HasPrefix(tokens[i], next) })
+			add(tokens[:end])
+			tokens = tokens[end:]
+		}
+	}
+	if len(words) > 0 {
+		add(slices.Sorted(maps.Keys(words)))
 	}
 }

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"maps"
@@ -155,34 +156,59 @@ func (w *releaseWriter) sparseEnd(ctx context.Context) error {
 	return w.writeSparse(ctx)
 }
 
+// writeAttributes writes the declarations of attributes. A delta has those of its base.
+func (w *releaseWriter) writeAttributes(ctx context.Context) error {
+	if w.plan.delta != nil {
+		return nil
+	}
+	attributes := w.plan.attributes
+	if attributes == nil {
+		attributes = segment.Attributes{}
+	}
+	return w.writeChunks(ctx, [][]any{{w.release.ID, segment.ListAttributes, "", 0, store.Encode(attributes)}})
+}
+
 // wordChunkSize is the approximate size of a chunk, in bytes.
 const wordChunkSize = 16 << 10
 
 // segment writes the collected words, and starts a new segment.
 func (w *releaseWriter) segment(ctx context.Context) error {
 	for _, language := range slices.Sorted(maps.Keys(w.words.words)) {
-		words := w.words.words[language]
-		directory := segment.AppendText(nil, language)
-		directory = binary.AppendUvarint(directory, uint64(w.words.chunks))
 		var rows [][]any
 		var body []byte
+		var starts []string
+		first := w.words.chunks
 		cut := func() {
 			rows = append(rows, []any{w.release.ID, w.words.chunks, body})
 			w.words.chunks, body = w.words.chunks+1, nil
 		}
-		for _, token := range slices.Sorted(maps.Keys(words)) {
+		var known []string
+		var counts []uint32
+		words := w.words.words[language]
+		eachEntry(words, func(token string, list []byte) {
+			if of := words[token]; of != nil && index.IsVocabularyWord(token) {
+				known, counts = append(known, token), append(counts, of.count)
+			}
 			if len(body) == 0 {
-				directory = segment.AppendText(directory, token)
+				starts = append(starts, token)
 			}
 			body = segment.AppendText(body, token)
-			body = segment.AppendText(body, string(words[token].body))
+			body = segment.AppendText(body, string(list))
 			if len(body) >= wordChunkSize {
 				cut()
 			}
-		}
+		})
 		if len(body) > 0 {
 			cut()
 		}
+		directory := segment.AppendText(nil, language)
+		directory = binary.AppendUvarint(directory, uint64(first))
+		directory = binary.AppendUvarint(directory, uint64(w.words.chunks+1)) // the vocabulary
+		for _, token := range starts {
+			directory = segment.AppendText(directory, token)
+		}
+		body = index.PackVocabulary(cmp.Or(language, w.release.Locale), known, counts)
+		cut()
 		w.words.segments++
 		rows = append(rows, []any{w.release.ID, -w.words.segments, directory})
 		if err := store.Chunked(rows, 128, func(rows [][]any) error {

@@ -18,34 +18,54 @@ type listWriter struct {
 	size          int // of the chunks, in bytes
 }
 
-// lists writes ListAll, ListEvery and the list of every node and hierarchy.
+// lists writes ListAll, ListEvery and the lists of every node and hierarchy.
 func (w *releaseWriter) lists(ctx context.Context) error {
 	if w.plan.delta != nil {
 		return w.deltaLists(ctx)
 	}
-	names := []string{segment.ListAll, segment.ListEvery}
-	handles := make(map[string][]uint32, len(w.plan.tree.Nodes)+2)
+	var all, every []uint32
 	for _, a := range w.plan.nodesOf {
-		handles[segment.ListAll] = append(handles[segment.ListAll], a.handle)
+		all = append(all, a.handle)
 	}
 	for handle, ordinal := range w.plan.ordinals {
 		if ordinal >= 0 {
-			handles[segment.ListEvery] = append(handles[segment.ListEvery], uint32(handle))
+			every = append(every, uint32(handle))
 		}
 	}
-	curated := map[string][]uint32{}
-	for _, node := range w.plan.tree.Nodes {
-		name := segment.ListOfNode(node.ID)
-		names = append(names, name)
-		handles[name], curated[name] = w.plan.attached[node.ID], w.plan.curated[node.ID]
-	}
 	l := &listWriter{releaseWriter: w}
-	for _, name := range names {
-		if err := l.add(ctx, name, handles[name], curated[name]); err != nil {
-			return err
+	if err := l.add(ctx, segment.ListAll, all, nil); err != nil {
+		return err
+	}
+	if err := l.add(ctx, segment.ListEvery, every, nil); err != nil {
+		return err
+	}
+	for _, node := range w.plan.tree.Nodes {
+		for _, list := range w.plan.listsOf(node) {
+			if err := l.add(ctx, list.name, list.members, w.plan.curated[node.ID]); err != nil {
+				return err
+			}
 		}
 	}
 	return l.flush(ctx)
+}
+
+// nodeList is a list of a node, with the handles of its products in any order.
+type nodeList struct {
+	name    string
+	members []uint32
+}
+
+// listsOf returns the list of a node or hierarchy and, if it has another, that of its subtree.
+func (p *publicationPlan) listsOf(node *segment.CatalogNode) []nodeList {
+	lists := []nodeList{{segment.ListOfNode(node.ID), p.attached[node.ID]}}
+	if name := node.ListOfSubtree(); name != lists[0].name {
+		var members []uint32
+		for _, below := range p.tree.Below([]string{node.ID}) {
+			members = append(members, p.attached[below.ID]...)
+		}
+		lists = append(lists, nodeList{name, members})
+	}
+	return lists
 }
 
 // add writes one list in each of its orders.
@@ -68,7 +88,12 @@ func (l *listWriter) add(ctx context.Context, name string, handles, curated []ui
 
 // order adds the list in one of its orders.
 func (l *listWriter) order(name string, by store.SortBy, handles []uint32) {
-	rows := chunkRows(l.release.ID, name, by, 0, l.toOrdinals(handles), index.PackOrdinals)
+	l.ordinals(name, by, l.toOrdinals(handles))
+}
+
+// ordinals adds the list in one of its orders, by ordinal.
+func (l *listWriter) ordinals(name string, by store.SortBy, list []uint32) {
+	rows := chunkRows(l.release.ID, name, by, 0, list, index.PackOrdinals)
 	l.chunks = append(l.chunks, rows...)
 	for _, row := range rows {
 		l.size += chunkRowSize(row)

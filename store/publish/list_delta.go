@@ -47,8 +47,16 @@ func (w *releaseWriter) deltaLists(ctx context.Context) error {
 		return err
 	}
 	for _, node := range w.plan.tree.Nodes {
-		if err := add(segment.ListOfNode(node.ID), w.plan.attached[node.ID], w.plan.curated[node.ID], d.curated[node.ID]); err != nil {
-			return err
+		own := d.heads[segment.ListOfNode(node.ID)]
+		for _, list := range w.plan.listsOf(node) {
+			if d.heads[list.name] == nil && own != nil { // it had no node below
+				err = l.addSubtree(ctx, node, own, w.ownOrdinals(list.members))
+			} else {
+				err = add(list.name, list.members, w.plan.curated[node.ID], d.curated[node.ID])
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return l.flush(ctx)
@@ -62,7 +70,7 @@ func (w *releaseWriter) affectedLists(ctx context.Context) (map[string]bool, err
 	for _, a := range p.nodesOf {
 		if int(p.ordinals[a.handle]) >= p.first {
 			node := p.tree.Nodes[a.node]
-			lists[segment.ListOfNode(node.ID)], lists[segment.ListOfNode(node.HierarchyID)] = true, true
+			addLists(lists, p.tree, node.ID)
 		}
 	}
 	before, err := d.view.Tree(ctx)
@@ -73,14 +81,24 @@ func (w *releaseWriter) affectedLists(ctx context.Context) (map[string]bool, err
 		products, err := d.view.ProductsAt(ctx, places)
 		for _, product := range products {
 			for _, id := range product.NodeIDs() {
-				lists[segment.ListOfNode(id)] = true
-				if node := before.ByID[id]; node != nil {
-					lists[segment.ListOfNode(node.HierarchyID)] = true
-				}
+				addLists(lists, before, id)
+				addLists(lists, p.tree, id)
 			}
 		}
 		return err
 	})
+}
+
+// addLists adds the lists in which a tree has the products of a node.
+func addLists(lists map[string]bool, tree *segment.Tree, id string) {
+	lists[segment.ListOfNode(id)] = true
+	node := tree.ByID[id]
+	if node == nil {
+		return
+	}
+	for _, above := range append(slices.Clone(node.Ancestors), id) {
+		lists[tree.ByID[above].ListOfSubtree()] = true
+	}
 }
 
 // ownOrdinals returns the ordinals of the products that the delta holds itself.
@@ -93,47 +111,94 @@ func (w *releaseWriter) ownOrdinals(handles []uint32) (own []uint32) {
 	return own
 }
 
-// writeChangedList writes a list of the base without dead products, with the products that
-// came, and with other curated ones.
-func (l *listWriter) writeChangedList(ctx context.Context, name string, head *segment.ListHead, come, curated []uint32) error {
-	d := l.plan.delta
-	base := segment.List{Reader: &d.view.Reader, Name: name, Head: head}
-	gone, err := l.ordinalsInList(ctx, base, d.dead)
-	if err != nil {
-		return err
+// listChange is what changes in a list of the base: the ordinals that go and come, in all products of the list and among
+// those that are not curated.
+type listChange struct{ gone, come, goneUncurated, comeUncurated []uint32 }
+
+// listChange returns what changes in a list of the base that loses its dead products, gets others, and has other curated
+// ones.
+func (l *listWriter) listChange(ctx context.Context, base segment.List, come, curated []uint32) (c listChange, err error) {
+	if c.gone, err = l.ordinalsInList(ctx, base, l.plan.delta.dead); err != nil {
+		return c, err
 	}
-	isDead := func(ordinal uint32) bool { _, dead := slices.BinarySearch(d.dead, ordinal); return dead }
+	isDead := func(ordinal uint32) bool { _, dead := slices.BinarySearch(l.plan.delta.dead, ordinal); return dead }
 	among := func(list []uint32) func(uint32) bool {
 		return func(ordinal uint32) bool { return slices.Contains(list, ordinal) }
 	}
-	// The list's own order begins with the curated products, which the head has.
-	goneInOrder := slices.DeleteFunc(slices.Clone(gone), among(head.Curated))
-	comeInOrder := slices.DeleteFunc(slices.Clone(come), among(curated))
+	was := base.Head.Curated
+	c.come, c.goneUncurated, c.comeUncurated = come, slices.DeleteFunc(slices.Clone(c.gone), among(was)), slices.DeleteFunc(slices.Clone(come), among(curated))
 	for _, ordinal := range curated {
-		if int(ordinal) < l.plan.first && !slices.Contains(head.Curated, ordinal) {
-			goneInOrder = append(goneInOrder, ordinal)
+		if int(ordinal) < l.plan.first && !slices.Contains(was, ordinal) {
+			c.goneUncurated = append(c.goneUncurated, ordinal)
 		}
 	}
-	for _, ordinal := range head.Curated {
+	for _, ordinal := range was {
 		if !isDead(ordinal) && !slices.Contains(curated, ordinal) {
-			comeInOrder = append(comeInOrder, ordinal)
+			c.comeUncurated = append(c.comeUncurated, ordinal)
 		}
+	}
+	return c, nil
+}
+
+// in returns the ordinals that go and come in one order. The list's own order begins with the curated products, which
+// the head has.
+func (c listChange) in(by store.SortBy) (gone, come []uint32) {
+	if by == store.SortDefault {
+		return c.goneUncurated, c.comeUncurated
+	}
+	return c.gone, c.come
+}
+
+// writeChangedList writes a list of the base without dead products, with the products that
+// came, and with other curated ones.
+func (l *listWriter) writeChangedList(ctx context.Context, name string, head *segment.ListHead, come, curated []uint32) error {
+	base := segment.List{Reader: &l.plan.delta.view.Reader, Name: name, Head: head}
+	change, err := l.listChange(ctx, base, come, curated)
+	if err != nil {
+		return err
 	}
 	parts := map[store.SortBy]segment.ListParts{}
 	for _, by := range segment.StoredOrders {
 		length := head.Total
 		if by == store.SortDefault {
 			length -= len(head.Curated)
-			parts[by], err = l.changedParts(ctx, base, by, length, goneInOrder, comeInOrder)
-		} else {
-			parts[by], err = l.changedParts(ctx, base, by, length, gone, come)
 		}
-		if err != nil {
+		gone, come := change.in(by)
+		if parts[by], err = l.changedParts(ctx, base, by, length, gone, come); err != nil {
 			return err
 		}
 	}
-	total := head.Total - len(gone) + len(come)
+	total := head.Total - len(change.gone) + len(come)
 	l.heads = append(l.heads, []any{l.release.ID, name, total, index.PackOrdinals(curated), l.release.ID, segment.PackParts(parts), 0})
+	return l.flushFull(ctx)
+}
+
+// addSubtree writes the list of the subtree of a node below which the base has no node, in whole: it is the base's list of
+// the node without dead products, with the products that came.
+func (l *listWriter) addSubtree(ctx context.Context, node *segment.CatalogNode, head *segment.ListHead, come []uint32) error {
+	curated := head.Curated
+	if l.plan.delta.curated[node.ID] {
+		curated = l.toOrdinals(l.plan.curated[node.ID])
+	}
+	base := segment.List{Reader: &l.plan.delta.view.Reader, Name: segment.ListOfNode(node.ID), Head: head}
+	change, err := l.listChange(ctx, base, come, curated)
+	if err != nil {
+		return err
+	}
+	for _, by := range segment.StoredOrders {
+		was, err := base.All(ctx, by)
+		if err != nil {
+			return err
+		}
+		gone, come := change.in(by)
+		patches, err := l.patches(ctx, base, by, len(was), gone, come)
+		if err != nil {
+			return err
+		}
+		l.ordinals(node.ListOfSubtree(), by, applyPatches(patches, 0, was))
+	}
+	total := head.Total - len(change.gone) + len(come)
+	l.heads = append(l.heads, []any{l.release.ID, node.ListOfSubtree(), total, index.PackOrdinals(curated), l.release.ID, nil, 0})
 	return l.flushFull(ctx)
 }
 

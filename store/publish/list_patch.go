@@ -20,21 +20,10 @@ type patch struct {
 // changedParts writes the parts of a base's list that change in one order, and returns
 // all parts.
 func (l *listWriter) changedParts(ctx context.Context, base segment.List, by store.SortBy, length int, gone, come []uint32) (segment.ListParts, error) {
-	var patches []patch
-	for i, list := range [][]uint32{gone, come} {
-		for _, ordinal := range list {
-			p := patch{ordinal: ordinal, added: i == 1}
-			var err error
-			if p.key, p.id, err = l.sortKeys(ctx, by, ordinal); err != nil {
-				return nil, err
-			}
-			if p.at, err = l.position(ctx, base, by, length, p); err != nil {
-				return nil, err
-			}
-			patches = append(patches, p)
-		}
+	patches, err := l.patches(ctx, base, by, length, gone, come)
+	if err != nil {
+		return nil, err
 	}
-	sort.Slice(patches, func(i, j int) bool { return patches[i].comesBefore(patches[j]) })
 	parts := make(segment.ListParts, max(1, (length+segment.ChunkSize-1)/segment.ChunkSize))
 	for n := range parts {
 		parts[n] = segment.NewPart(min(segment.ChunkSize, length-n*segment.ChunkSize), false)
@@ -55,6 +44,24 @@ func (l *listWriter) changedParts(ctx context.Context, base segment.List, by sto
 		}
 	}
 	return parts, nil
+}
+
+// patches returns the patches for the ordinals that go and come in one order of a list of the base, by position.
+func (l *listWriter) patches(ctx context.Context, base segment.List, by store.SortBy, length int, gone, come []uint32) (patches []patch, err error) {
+	for i, list := range [][]uint32{gone, come} {
+		for _, ordinal := range list {
+			p := patch{ordinal: ordinal, added: i == 1}
+			if p.key, p.id, err = l.sortKeys(ctx, by, ordinal); err != nil {
+				return nil, err
+			}
+			if p.at, err = l.position(ctx, base, by, length, p); err != nil {
+				return nil, err
+			}
+			patches = append(patches, p)
+		}
+	}
+	sort.Slice(patches, func(i, j int) bool { return patches[i].comesBefore(patches[j]) })
+	return patches, nil
 }
 
 // comesBefore orders patches by position. At one position, an added product comes

@@ -87,6 +87,15 @@ func (p *publicationPlan) readModifiers(ctx context.Context) error {
 	return err
 }
 
+// readAttributes reads the declarations of attributes.
+func (p *publicationPlan) readAttributes(ctx context.Context) (err error) {
+	p.attributes, err = db.Collect(ctx, p.in, func(rows *sql.Rows) (a *catalog.AttributeSource, err error) {
+		a = &catalog.AttributeSource{}
+		return a, rows.Scan(db.JSON{Into: a})
+	}, `SELECT body FROM attribute ORDER BY sequence, id`)
+	return err
+}
+
 // missingFile is the index of files that products refer to but that do not exist.
 const missingFile = "missing_file"
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"portico/internal/dependency"
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -127,9 +128,26 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 			return nil, err
 		}
 	}
+	if how.serve {
+		s.warm(ctx, made, &w.changes)
+	}
 	err = s.finishRelease(ctx, actor, made, how.serve)
 	s.left() // a release may be one too many now
 	return made, err
+}
+
+// warm fills the caches of this process for the release, which is as it will be published. What it shows first is
+// published when it began.
+func (s *PublishService) warm(ctx context.Context, made *segment.Release, changes *dependency.Changes) {
+	if !s.releases.Warms() {
+		return
+	}
+	made.PublishedAt = s.db.Now()
+	whole := *made
+	if whole.NodesSince == 0 {
+		whole.NodesSince, whole.NodesAt = whole.ID, store.Micros(whole.PublishedAt)
+	}
+	s.releases.WarmRelease(ctx, &whole, changes)
 }
 
 // analyzeReleases updates the query planner's statistics before anyone reads the
@@ -179,7 +197,12 @@ func (s *PublishService) startRelease(ctx context.Context, actor store.Actor, ma
 // release was started: it is published, but not served.
 func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, made *segment.Release, serve bool) error {
 	var hold routing.Hold
+	fixed := made.PublishedAt // by warm
 	err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
+		published := fixed
+		if published.IsZero() {
+			published = t.Now
+		}
 		// Locks the catalog's row, so that releases are served one after the other.
 		if hold, err = routing.LockHold(ctx, t, made.CatalogID); err != nil {
 			return err
@@ -193,7 +216,7 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
 			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14, nodes_since = $15, nodes_at = $16
 			WHERE id = $1 AND state = $17`,
-			made.ID, catalog.ReleasePublished, strings.Join(made.Locales, " "), made.Products, store.Micros(t.Now),
+			made.ID, catalog.ReleasePublished, strings.Join(made.Locales, " "), made.Products, store.Micros(published),
 			made.Added, made.Changed, made.Removed, !serve, made.Revision,
 			made.BaseID, made.FirstOrdinal, made.Ordinals, made.Format, made.NodesSince, made.NodesAt, catalog.ReleaseBuilding)
 		if err != nil {
@@ -202,7 +225,7 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 		if n == 0 {
 			return errSwept
 		}
-		made.PublishedAt = t.Now
+		made.PublishedAt = published
 		return routing.Supersede(ctx, s.db, t, made.CatalogID)
 	})
 	if err == nil && serve && hold.Holds() && made.ID < hold.Below {

@@ -3,7 +3,9 @@ package release
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"portico/store"
@@ -21,6 +23,21 @@ type BundleChoice struct {
 type BundleOption struct {
 	ID       string `json:"id"` // the product's
 	Quantity int    `json:"quantity"`
+}
+
+// Choices returns the configuration by component key, the options of each by id.
+func (c BundleConfiguration) Choices() []BundleChoice {
+	var chosen map[string]map[string]int
+	_ = json.Unmarshal(c.SelectedOptions, &chosen) // written by us; null for no bundle
+	list := []BundleChoice{}
+	for _, component := range slices.Sorted(maps.Keys(chosen)) {
+		choice := BundleChoice{Component: component, Options: []BundleOption{}}
+		for _, id := range slices.Sorted(maps.Keys(chosen[component])) {
+			choice.Options = append(choice.Options, BundleOption{ID: id, Quantity: chosen[component][id]})
+		}
+		list = append(list, choice)
+	}
+	return list
 }
 
 const (

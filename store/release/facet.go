@@ -56,6 +56,51 @@ func (v *View) FacetOfNodes(ctx context.Context, nodeIDs []string, query FacetQu
 	return found, nil
 }
 
+// listsToCount returns the lists of nodes, unsorted, and the view that reads them.
+func (v *View) listsToCount(ctx context.Context, nodeIDs []string, query ProductQuery) (*View, map[string]*resultOrder, error) {
+	var err error
+	if query.Filter, err = v.resolve(ctx, query.Filter); err != nil {
+		return nil, nil, err
+	}
+	stored, err := v.storedList(ctx, query, query.NodeID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if v, err = v.follow(ctx, query.Page, stored); err != nil {
+		return nil, nil, err
+	}
+	v = v.Ahead()
+	lists, err := v.unsortedLists(ctx, nodeIDs, query)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, id := range nodeIDs {
+		if lists[id] == nil {
+			return nil, nil, v.noList(ctx, id)
+		}
+	}
+	return v, lists, nil
+}
+
+// countedOfNodes counts the values of an attribute in the lists of several nodes.
+func (v *View) countedOfNodes(ctx context.Context, nodeIDs []string, attribute string, query ProductQuery) (map[string]facetCounts, error) {
+	v, lists, err := v.listsToCount(ctx, nodeIDs, query)
+	if err != nil {
+		return nil, err
+	}
+	layers, err := v.Facets(ctx, attribute)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]facetCounts, len(nodeIDs))
+	for id, list := range lists {
+		if found[id], err = list.facet(ctx, attribute, layers); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 // facetCounts are the values of a list's products, in the order of Facet.
 type facetCounts []FacetValue
 
@@ -109,7 +154,7 @@ func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*seg
 	if kept, ok := db.Cached[facetCounts](o.Cache, key); ok {
 		return kept, nil
 	}
-	places, err := o.whole(ctx)
+	places, err := o.whole(ctx) // of live stock it is not cached
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +166,9 @@ func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*seg
 		return nil, err
 	}
 	counts := countFacet(layers, places)
-	o.Cache.Set(key, counts)
+	if o.filter.InStock == nil {
+		o.Cache.Set(key, counts)
+	}
 	return counts, nil
 }
 

@@ -110,7 +110,9 @@ func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, e
 			r.Min, r.Max = min(r.Min, amounts[place]), max(r.Max, amounts[place])
 		}
 	}
-	o.Cache.Set(key, r)
+	if o.filter.InStock == nil { // else it is live
+		o.Cache.Set(key, r)
+	}
 	return r.orNil(), nil
 }
 
@@ -119,47 +121,6 @@ func (r *PriceRange) orNil() *PriceRange {
 		return nil
 	}
 	return r
-}
-
-// listsToCount returns the lists of nodes, unsorted, and the view that reads them.
-func (v *View) listsToCount(ctx context.Context, nodeIDs []string, query ProductQuery) (*View, map[string]*resultOrder, error) {
-	var err error
-	if query.Filter, err = v.resolve(ctx, query.Filter); err != nil {
-		return nil, nil, err
-	}
-	if v, err = v.follow(ctx, query.Page, v.storedList(query, query.NodeID)); err != nil {
-		return nil, nil, err
-	}
-	v = v.Ahead()
-	lists, err := v.unsortedLists(ctx, nodeIDs, query)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, id := range nodeIDs {
-		if lists[id] == nil {
-			return nil, nil, v.noList(ctx, id)
-		}
-	}
-	return v, lists, nil
-}
-
-// countedOfNodes counts the values of an attribute in the lists of several nodes.
-func (v *View) countedOfNodes(ctx context.Context, nodeIDs []string, attribute string, query ProductQuery) (map[string]facetCounts, error) {
-	v, lists, err := v.listsToCount(ctx, nodeIDs, query)
-	if err != nil {
-		return nil, err
-	}
-	layers, err := v.Facets(ctx, attribute)
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]facetCounts, len(nodeIDs))
-	for id, list := range lists {
-		if found[id], err = list.facet(ctx, attribute, layers); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
 }
 
 // PickFacet returns the first values, at most the given number, and the selected ones, some of which no product

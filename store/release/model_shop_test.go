@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/release"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -39,6 +40,7 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 	for id := range m.products {
 		h.ids = append(h.ids, id)
 	}
+	h.searchIn(t)
 	slices.Sort(h.nodes)
 	slices.Sort(h.ids)
 	found, err := storetest.View(t, s, release.ShopperContext{}).ProductsByID(t.Context(), h.ids)
@@ -48,7 +50,28 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 			h.products[id].price = price.Minor
 		}
 	}
+	for parent, children := range h.children {
+		lowest := int64(0)
+		for _, child := range children {
+			if price := h.products[child].price; price != 0 && (lowest == 0 || price < lowest) {
+				lowest = price
+			}
+		}
+		h.products[parent].price = lowest
+	}
 	return h
+}
+
+// searchIn lets the model search in the shopper's languages.
+func (h *modelShop) searchIn(t *testing.T) {
+	v, known := storetest.View(t, h.Store, h.shopper()), map[string]map[string]uint32{}
+	h.searched = func(search index.Search) map[string]uint32 {
+		name := search.String()
+		if known[name] == nil {
+			known[name] = searchScores(t, v, search)
+		}
+		return known[name]
+	}
 }
 
 // drawQuery draws a query without a page. Its filter is mostly about one product, so that it
@@ -56,6 +79,8 @@ func newModelShop(t *testing.T, backend storetest.Backend, text, catalog string,
 func (h *modelShop) drawQuery(t *rapid.T) release.ProductQuery {
 	query := release.ProductQuery{NodeID: rapid.SampledFrom(h.nodes).Draw(t, "node")}
 	query.Unlisted = rapid.Bool().Draw(t, "unlisted") // ignored in a node
+	query.Descendants = rapid.Bool().Draw(t, "descendants")
+	query.Variants = rapid.SampledFrom([]release.Variants{release.VariantsAsListed, release.VariantsAsListed, release.VariantsParents, release.VariantsChildren}).Draw(t, "variants")
 	about := h.products[rapid.SampledFrom(h.ids).Draw(t, "about")]
 	if list := h.attached[query.NodeID]; len(list) > 0 && !query.Unlisted {
 		about = h.products[rapid.SampledFrom(list).Draw(t, "about listed")]

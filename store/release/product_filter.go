@@ -122,6 +122,7 @@ type ProductFilter struct {
 	Terms      []store.Term
 	Ranges     []store.Range
 	Searches   []index.Search // none is Empty
+	InStock    *bool          // whether the product can be bought by its stock now; nil for both
 	Keys       []KeyRange
 	Attributes []AttributeCondition // until they are resolved
 }
@@ -172,6 +173,9 @@ func (f ProductFilter) String() string {
 	}
 	for _, search := range f.Searches {
 		parts = append(parts, search.String())
+	}
+	if f.InStock != nil {
+		parts = append(parts, "stock", strconv.FormatBool(*f.InStock))
 	}
 	for _, keys := range f.Keys {
 		parts = append(parts, keys.String())

@@ -13,13 +13,15 @@ import (
 
 // ProductQuery requests a page of products.
 type ProductQuery struct {
-	NodeID   string // the products of a node or hierarchy; empty for all listed products
-	Unlisted bool   // without a node: also the products that no node lists
-	Edge     Edge   // instead of a node: the products that one product refers to
-	Of       string // that product's id
-	Filter   ProductFilter
-	Sort     store.Sort // by default: curated first, then last update, newest first, then id
-	Page     store.Page
+	NodeID      string // the products of a node or hierarchy; empty for all listed products
+	Descendants bool   // of a node: also the products of all nodes below it
+	Unlisted    bool   // without a node: also the products that no node lists
+	Edge        Edge   // instead of a node: the products that one product refers to
+	Of          string // that product's id
+	Variants    Variants
+	Filter      ProductFilter
+	Sort        store.Sort // by default: curated first, then last update, newest first, then id
+	Page        store.Page
 }
 
 // Products lists live products. NOT_FOUND for an unknown node or product.
@@ -28,7 +30,10 @@ func (v *View) Products(ctx context.Context, query ProductQuery) (*store.Slice[*
 	if query.Filter, err = v.resolve(ctx, query.Filter); err != nil {
 		return nil, err
 	}
-	stored := v.storedList(query, query.NodeID)
+	stored, err := v.storedList(ctx, query, query.NodeID)
+	if err != nil {
+		return nil, err
+	}
 	v, err = v.follow(ctx, query.Page, stored)
 	if err != nil {
 		return nil, err
@@ -117,34 +122,112 @@ func (v *View) orderOf(ctx context.Context, query ProductQuery) (*resultOrder, e
 	if query.Edge != "" {
 		return v.orderOfEdge(ctx, query)
 	}
-	if query.NodeID != "" {
-		if _, err := v.Node(ctx, query.NodeID); err != nil {
-			return nil, err
-		}
+	name, err := v.listOfProducts(ctx, query, query.NodeID)
+	if err != nil {
+		return nil, err
 	}
-	list, err := v.List(ctx, v.listOfProducts(query, query.NodeID))
-	return &resultOrder{View: v, list: list, filter: query.Filter}, err
+	list, err := v.List(ctx, v.presentList(name, query.NodeID))
+	if err != nil {
+		return nil, err
+	}
+	return v.asListed(ctx, list, name, query, query.NodeID)
 }
 
 // listOfProducts returns the name of the list of a node or of all products.
-// Releases of early formats store only the products that nodes list.
-func (v *View) listOfProducts(query ProductQuery, nodeID string) string {
+// Releases of early formats store only the products that nodes list. NOT_FOUND
+// for an unknown node.
+func (v *View) listOfProducts(ctx context.Context, query ProductQuery, nodeID string) (string, error) {
 	switch {
 	case nodeID != "":
-		return segment.ListOfNode(nodeID)
+		node, err := v.Node(ctx, nodeID)
+		if err != nil || !query.Descendants {
+			return segment.ListOfNode(nodeID), err
+		}
+		return node.ListOfSubtree(), nil
 	case query.Unlisted && v.Release.Format >= segment.FormatOfPresence:
-		return segment.ListEvery
+		return segment.ListEvery, nil
 	}
-	return segment.ListAll
+	return segment.ListAll, nil
+}
+
+// presentList returns a list of a node, or the node's own list if the release is of a format that has none of
+// subtrees.
+func (v *View) presentList(name, nodeID string) string {
+	if nodeID != "" && v.Release.Format < segment.FormatOfFamilies {
+		return segment.ListOfNode(nodeID)
+	}
+	return name
+}
+
+// asListed returns the result of a query whose list is read: with its variants as requested and, in a release that does
+// not store the list of a subtree, with the products of the nodes below.
+func (v *View) asListed(ctx context.Context, list segment.List, name string, query ProductQuery, nodeID string) (*resultOrder, error) {
+	o := &resultOrder{View: v, list: list, filter: query.Filter}
+	if list.Name != name {
+		if err := o.addBelow(ctx, name, nodeID); err != nil {
+			return nil, err
+		}
+	}
+	return o, o.exchange(ctx, query.Variants)
+}
+
+// addBelow adds the products of all nodes below a node.
+func (o *resultOrder) addBelow(ctx context.Context, name, nodeID string) error {
+	tree, err := o.Tree(ctx)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, node := range tree.Below([]string{nodeID}) {
+		names = append(names, segment.ListOfNode(node.ID))
+	}
+	heads, err := o.ListHeads(ctx, names)
+	if err != nil {
+		return err
+	}
+	lists := make(map[string]*resultOrder, len(heads))
+	for name, head := range heads {
+		lists[name] = &resultOrder{View: o.View, list: segment.List{Reader: &o.Reader, Name: name, Head: head}}
+	}
+	if err := o.wholeAhead(ctx, lists, store.SortDefault); err != nil {
+		return err
+	}
+	all := index.Ordinals{}
+	for _, of := range lists {
+		members, err := of.list.Members(ctx)
+		if err != nil {
+			return err
+		}
+		if err := store.Charge(ctx, filteredWork*len(members)); err != nil {
+			return err
+		}
+		all = append(all, members...)
+	}
+	slices.Sort(all)
+	o.setMembers(name, slices.Compact(all), o.list.Head.Curated)
+	return nil
+}
+
+// setMembers makes the list one that the release does not store; curated are the products that come first.
+func (o *resultOrder) setMembers(name string, members index.Ordinals, curated []uint32) {
+	o.named = members
+	o.list = segment.List{Reader: &o.Reader, Name: name, Head: &segment.ListHead{Total: len(members), Curated: curated}}
 }
 
 // storedList is listOfProducts if a query reads the list in a stored order, as
 // it is; else it is empty.
-func (v *View) storedList(query ProductQuery, nodeID string) string {
-	if query.Edge != "" || !(&resultOrder{filter: query.Filter, sort: query.Sort}).stored() {
-		return ""
+func (v *View) storedList(ctx context.Context, query ProductQuery, nodeID string) (string, error) {
+	if query.Edge != "" || query.Variants != VariantsAsListed || !(&resultOrder{filter: query.Filter, sort: query.Sort}).stored() {
+		return "", nil
 	}
-	return v.listOfProducts(query, nodeID)
+	name, err := v.listOfProducts(ctx, query, nodeID)
+	switch {
+	case store.HasCode(err, store.NotFound): // a cursor may lead into a release that has the node
+		return name, nil
+	case err != nil || v.presentList(name, nodeID) != name:
+		return "", err
+	}
+	return name, nil
 }
 
 // noList returns why a list is missing: there is no such node, or the release was
@@ -224,11 +307,15 @@ func (v *View) pagesAhead(ctx context.Context, lists map[string]*resultOrder, b 
 // ordersOfNodes returns the lists of several nodes for a query. It caches whole
 // lists in one statement if they must be filtered, or searched for bounds.
 func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query ProductQuery) (map[string]*resultOrder, error) {
-	names := make([]string, len(nodeIDs))
+	names, present := make([]string, len(nodeIDs)), make([]string, len(nodeIDs))
 	for i, id := range nodeIDs {
-		names[i] = v.listOfProducts(query, id)
+		var err error
+		if names[i], err = v.listOfProducts(ctx, query, id); err != nil {
+			return nil, err
+		}
+		present[i] = v.presentList(names[i], id)
 	}
-	heads, err := v.ListHeads(ctx, names)
+	heads, err := v.ListHeads(ctx, present)
 	if err != nil {
 		return nil, err
 	}
@@ -239,10 +326,24 @@ func (v *View) ordersOfNodes(ctx context.Context, nodeIDs []string, query Produc
 	}
 	lists := make(map[string]*resultOrder, len(nodeIDs))
 	for i, id := range nodeIDs {
-		if head := heads[names[i]]; head != nil {
-			list := segment.List{Reader: &v.Reader, Name: names[i], Head: head}
+		if head := heads[present[i]]; head != nil {
+			list := segment.List{Reader: &v.Reader, Name: present[i], Head: head}
 			lists[id] = &resultOrder{View: v, list: list, filter: filter, sort: sort, epoch: epoch}
 		}
+	}
+	if query.Variants != VariantsAsListed {
+		if err := v.wholeAhead(ctx, lists, store.SortDefault); err != nil {
+			return nil, err
+		}
+	}
+	for i, id := range nodeIDs {
+		if lists[id] == nil {
+			continue
+		}
+		if lists[id], err = v.asListed(ctx, lists[id].list, names[i], query, id); err != nil {
+			return nil, err
+		}
+		lists[id].sort, lists[id].epoch = sort, epoch
 	}
 	for _, a := range lists {
 		by := store.SortDefault

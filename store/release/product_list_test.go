@@ -24,9 +24,12 @@ func TestProductLists(t *testing.T) {
 		t.Run("small shop", func(t *testing.T) {
 			h := newModelShop(t, backend, storetest.ShopFile, "main", func(config *shop.Config) { config.NoCache = true })
 			t.Run("random queries match the model", productsMatchModel(h))
+			t.Run("random searches match the model", searchesMatchModel(h))
 			t.Run("several languages", func(t *testing.T) {
 				h := *h
 				h.model = h.withLanguages("fr", "zh-Hant")
+				h.searchIn(t)
+				t.Run("random searches match the model", searchesMatchModel(&h))
 				t.Run("random queries match the model", productsMatchModel(&h))
 				t.Run("random facets match the model", facetsMatchModel(&h))
 				t.Run("random groups match the model", groupsMatchModel(&h))
@@ -43,6 +46,7 @@ func TestProductLists(t *testing.T) {
 			require.Greater(t, len(h.attached[""]), storetest.QuickOrFull(1_100, 10_100))
 			if backend.Name == "sqlite" || storetest.FullTests() { // positions beyond a chunk are computed, independent of the database
 				t.Run("random queries match the model", productsMatchModel(h))
+				t.Run("random searches match the model", searchesMatchModel(h))
 				t.Run("random facets match the model", facetsMatchModel(h))
 				t.Run("random groups match the model", groupsMatchModel(h))
 				t.Run("paging returns each product once", productsPaged(h))
@@ -97,7 +101,7 @@ func requireItems(t require.TestingT, h *modelShop, query release.ProductQuery, 
 	}
 	for _, product := range slice.Items {
 		got = append(got, product.ID())
-		require.Equal(t, slices.Contains(h.curated[query.NodeID], product.ID()), product.Curated, "curated: %s", product.ID())
+		require.Equal(t, slices.Contains(h.exchanged(h.curated[query.NodeID], query), product.ID()), product.Curated, "curated: %s", product.ID())
 	}
 	require.Equal(t, wanted, got)
 	require.Len(t, slice.Cursors(), len(got))

@@ -111,10 +111,17 @@ func (p *storedProduct) NodeIDs() []string { return p.read().Meta.BreadCrumbNode
 // ChildID returns the child with the chosen options, one of each variation in
 // any order; empty when there is none.
 func (p *storedProduct) ChildID(optionIDs []string) string {
-	var level any
-	if err := json.Unmarshal(p.read().Meta.VariationMatrix, &level); err != nil {
-		return ""
-	}
+	return childAt(p.matrix(), optionIDs)
+}
+
+// matrix returns the decoded variation matrix: ids of children by option ids, nested by variation.
+func (p *storedProduct) matrix() (matrix any) {
+	_ = json.Unmarshal(p.read().Meta.VariationMatrix, &matrix) // nil if it is none, which has no child
+	return matrix
+}
+
+// childAt returns the child with all options of a list; empty if there is none.
+func childAt(level any, optionIDs []string) string {
 	for range store.Unique(optionIDs) {
 		options, deeper := level.(map[string]any)
 		at := slices.IndexFunc(optionIDs, func(id string) bool { return options[id] != nil })
@@ -125,6 +132,24 @@ func (p *storedProduct) ChildID(optionIDs []string) string {
 	}
 	child, _ := level.(string)
 	return child
+}
+
+// VariantOptions are the options of a child.
+type VariantOptions struct {
+	UUID        string // the child
+	OptionUUIDs []string
+}
+
+// VariantOptions returns the children that have an option of each variation, in the order of their options.
+func (p *storedProduct) VariantOptions() []VariantOptions {
+	list, matrix, seen := []VariantOptions{}, p.matrix(), map[string]bool{}
+	for _, options := range p.ChildOptionIDs() {
+		if child := childAt(matrix, options); child != "" && !seen[child] {
+			seen[child] = true
+			list = append(list, VariantOptions{child, options})
+		}
+	}
+	return list
 }
 
 // nilIfEmpty returns a text, or nil for an empty one.

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/index"
 	"portico/store/release"
 	"portico/store/release/segment"
 	"portico/store/storetest"
@@ -27,9 +28,13 @@ type model struct {
 	every    []string                 // those of the catalog and their relatives
 	curated  map[string][]string      // curated products by node
 	referred map[string][]string      // references of the catalog's products, by edge and ID
+	above    map[string]string        // the parent of each node
+	parents  map[string]string        // the live parent of each live child
+	children map[string][]string      // live children by live parent
 
-	languages []string          // the shopper's, without the base one
-	typed     map[string]string // the typed texts, by Search.String
+	languages []string                             // the shopper's, without the base one
+	typed     map[string]string                    // the typed texts, by Search.String
+	searched  func(index.Search) map[string]uint32 // the products of the release that a search finds, with their scores
 }
 
 type modelProduct struct {
@@ -71,7 +76,8 @@ type modelLine struct {
 }
 
 func newModel(t require.TestingT, text, catalog string) *model {
-	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, referred: map[string][]string{}, typed: map[string]string{}}
+	m := &model{products: map[string]*modelProduct{}, attached: map[string][]string{"": {}}, curated: map[string][]string{}, referred: map[string][]string{}, typed: map[string]string{},
+		above: map[string]string{}, parents: map[string]string{}, children: map[string][]string{}}
 	var nodes, products []modelLine
 	var hierarchies []string
 	for line := range strings.Lines(text) {
@@ -111,6 +117,9 @@ func newModel(t require.TestingT, text, catalog string) *model {
 	}
 	m.every = m.related(products)
 	for _, product := range products {
+		if parent := product.Relationships.Parent.Data.ID; m.products[parent] != nil {
+			m.parents[product.ID], m.children[parent] = parent, append(m.children[parent], product.ID)
+		}
 		m.refer(release.EdgeChildren, product.Relationships.Parent.Data.ID, product.ID)
 		for _, component := range product.Attributes.Components {
 			for _, option := range component.Options {
@@ -220,7 +229,7 @@ func (m *model) refer(edge release.Edge, from, to string) {
 }
 
 func (m *model) attach(node modelLine, hierarchy string) {
-	m.attached[node.ID] = []string{}
+	m.attached[node.ID], m.above[node.ID] = []string{}, node.Relationships.Parent.Data.ID
 	for _, ref := range node.Relationships.Products.Data {
 		if m.products[ref.ID] != nil {
 			for _, list := range []string{node.ID, hierarchy, ""} {
@@ -242,16 +251,49 @@ func (m *model) list(query release.ProductQuery) []*modelProduct {
 	if query.NodeID == "" && query.Unlisted {
 		ids = m.every
 	}
+	if query.NodeID != "" && query.Descendants {
+		ids = m.below(query.NodeID)
+	}
 	if query.Edge != "" {
 		ids = m.referred[string(query.Edge)+" "+query.Of]
 	}
-	for _, id := range ids {
+	for _, id := range m.exchanged(ids, query) {
 		if product := m.products[id]; product.fits(query.Filter) && m.finds(product, query.Filter) {
 			list = append(list, product)
 		}
 	}
 	slices.SortFunc(list, func(a, b *modelProduct) int { return m.compare(a, b, query) })
 	return list
+}
+
+// below returns the products of a node and of all nodes below it, each once.
+func (m *model) below(node string) (ids []string) {
+	for of := range m.attached {
+		for at, up := of, 0; at != "" && up < 100; at, up = m.above[at], up+1 {
+			if at == node {
+				ids = append(ids, m.attached[of]...)
+			}
+		}
+	}
+	return store.Unique(ids)
+}
+
+// exchanged returns the products that a list shows instead of others, each once.
+func (m *model) exchanged(ids []string, query release.ProductQuery) (shown []string) {
+	if query.Edge != "" {
+		return ids
+	}
+	for _, id := range ids {
+		switch {
+		case query.Variants == release.VariantsParents && m.parents[id] != "":
+			shown = append(shown, m.parents[id])
+		case query.Variants == release.VariantsChildren && m.children[id] != nil:
+			shown = append(shown, slices.Sorted(slices.Values(m.children[id]))...)
+		default:
+			shown = append(shown, id)
+		}
+	}
+	return store.Unique(shown)
 }
 
 func (p *modelProduct) fits(filter release.ProductFilter) bool {
@@ -320,12 +362,13 @@ func (m *model) compare(a, b *modelProduct, query release.ProductQuery) int {
 		own.Sort = store.Sort{}
 		return sign * cmp.Or(cmp.Compare(m.score(b, query.Filter), m.score(a, query.Filter)), m.compare(a, b, own))
 	}
+	curated := m.exchanged(m.curated[query.NodeID], query)
 	place := func(p *modelProduct) int {
 		byID := slices.ContainsFunc(query.Filter.Terms, func(term store.Term) bool { return term.Attribute == "id" })
-		if place := slices.Index(m.curated[query.NodeID], p.id); place >= 0 && !byID {
+		if place := slices.Index(curated, p.id); place >= 0 && !byID {
 			return place
 		}
-		return len(m.curated[query.NodeID])
+		return len(curated)
 	}
 	return cmp.Or(cmp.Compare(place(a), place(b)), b.updated.Compare(a.updated), cmp.Compare(a.id, b.id))
 }

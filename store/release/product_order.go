@@ -6,11 +6,16 @@ import (
 	"slices"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/index"
+	"portico/store/release/segment"
 )
 
 // sorted sorts products, given by ordinal, as the query requests.
 func (o *resultOrder) sorted(ctx context.Context, found index.Ordinals) (index.Ordinals, error) {
+	if key, ok := segment.AttributeOfSort(o.sort.By); ok {
+		return o.byAttribute(ctx, found, key)
+	}
 	var err error
 	switch o.sort.By {
 	case store.SortDefault:
@@ -40,34 +45,70 @@ func (o *resultOrder) curatedFirst(ctx context.Context, found index.Ordinals) (i
 	if o.filter.byID() {
 		return o.ByUpdate(ctx, found)
 	}
+	if len(o.list.Head.Curated) == 0 {
+		return o.ByUpdate(ctx, found)
+	}
 	curated := intersectOrdered(o.list.Head.Curated, found)
 	rest := slices.DeleteFunc(found, func(place uint32) bool { return slices.Contains(curated, place) })
 	rest, err := o.ByUpdate(ctx, rest)
 	return append(curated, rest...), err
 }
 
-// byRelevance sorts products first that have more of the searched words in their
-// name or SKU.
+// byRelevance sorts the products first that answer the searches best.
 func (o *resultOrder) byRelevance(ctx context.Context, found index.Ordinals) error {
-	var named []index.OrdinalSet
-	for _, search := range o.filter.Searches {
-		words, err := o.Hits(ctx, search)
+	matches := make([]*index.Matches, len(o.filter.Searches))
+	for i, search := range o.filter.Searches {
+		result, err := o.Searched(ctx, search)
 		if err != nil {
 			return err
 		}
-		for _, word := range words {
-			named = append(named, word.Named)
-		}
+		matches[i] = &result.Matches
 	}
-	scores := make(map[uint32]int, len(found))
-	for _, place := range found {
-		for _, word := range named {
-			if word.Has(place) {
-				scores[place]++
-			}
-		}
+	if len(matches) > 0 {
+		index.SortByScore(found, o.Release.Ordinals, matches...)
 	}
-	slices.SortStableFunc(found, func(x, y uint32) int { return cmp.Compare(scores[y], scores[x]) })
+	return nil
+}
+
+// byAttribute sorts by an attribute, then id, those without a value last.
+func (o *resultOrder) byAttribute(ctx context.Context, found index.Ordinals, key string) (index.Ordinals, error) {
+	orders, err := o.Orders(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	ranks, err := o.AllKeys(ctx, store.SortID)
+	if err != nil {
+		return nil, err
+	}
+	sign := 1
+	if o.sort.Descending {
+		sign = -1
+	}
+	last := func(order int64) int {
+		if order == catalog.NoOrder {
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(found, func(x, y uint32) int {
+		return cmp.Or(cmp.Compare(last(orders[x]), last(orders[y])), sign*cmp.Compare(orders[x], orders[y]), sign*cmp.Compare(ranks.At(x), ranks.At(y)))
+	})
+	return found, nil
+}
+
+// checkSort returns INVALID for an attribute that is not sortable.
+func (v *View) checkSort(ctx context.Context, sort store.Sort) error {
+	key, ok := segment.AttributeOfSort(sort.By)
+	if !ok {
+		return nil
+	}
+	declared, err := v.Attributes(ctx)
+	if err != nil {
+		return err
+	}
+	if a := declared.Get(key); a == nil || !a.Attributes.Sortable {
+		return store.Invalidf([]string{"order_by", "attribute"}, "must be the key of a sortable attribute, got %q", store.Abbreviate(key))
+	}
 	return nil
 }
 
@@ -103,6 +144,9 @@ func intersectOrdered(list []uint32, sorted index.Ordinals) index.Ordinals {
 // cursor, so that a sale that starts or ends moves no product between the pages
 // of a client, else the current one. In a currency without prices it sorts by id.
 func (v *View) sorting(ctx context.Context, sort store.Sort, filter ProductFilter, page store.Page) (store.Sort, int, error) {
+	if err := v.checkSort(ctx, sort); err != nil {
+		return sort, 0, err
+	}
 	if sort.By != store.SortPrice && !filter.byPrice() {
 		return sort, 0, nil
 	}

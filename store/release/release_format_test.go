@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "4d5da8998e66f4efcf7c8dd1926703e7fd176740e3dc66d35a0aa540915fdcd2"
+	formatSum   = "cc86e3ab42403076813d305e840bbb38034e933c76e810cba3c97133a6652810"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -32,7 +32,7 @@ type readPositions func(ctx context.Context, start, end int) ([]uint32, error)
 func (o *resultOrder) arrange(ctx context.Context) (total int, read readPositions, err error) {
 	switch {
 	case o.computed():
-		found, err := o.filtered(ctx)
+		found, err := o.result(ctx)
 		return len(found), func(_ context.Context, start, end int) ([]uint32, error) { return found[start:end], nil }, err
 	case o.sort.By == store.SortDefault:
 		return o.list.Head.Total, o.list.InOrder, nil
@@ -43,7 +43,8 @@ func (o *resultOrder) arrange(ctx context.Context) (total int, read readPosition
 // computed reports whether the result has to be computed, because the filter
 // has more than bounds of the sort key, or the order is not stored.
 func (o *resultOrder) computed() bool {
-	return o.named != nil || o.filter.indexed() || len(o.filter.Keys) > 0 || o.sort.By == store.SortRelevance || o.sort.By == store.SortPrice ||
+	_, byAttribute := segment.AttributeOfSort(o.sort.By)
+	return byAttribute || o.named != nil || o.filter.InStock != nil || o.filter.indexed() || len(o.filter.Keys) > 0 || o.sort.By == store.SortRelevance || o.sort.By == store.SortPrice ||
 		slices.ContainsFunc(o.filter.Ranges, func(r store.Range) bool { return o.sort.By == store.SortDefault || r.Attribute != o.sort.By })
 }
 
@@ -114,9 +115,17 @@ func (o *resultOrder) search(ctx context.Context, key int64) (int, error) {
 // whole returns all products of the result, in no order.
 func (o *resultOrder) whole(ctx context.Context) (index.Ordinals, error) {
 	if o.computed() {
-		return o.filtered(ctx)
+		return o.result(ctx)
 	}
 	return o.list.Members(ctx)
+}
+
+// result computes the result. What depends on live stock is applied to the cached rest.
+func (o *resultOrder) result(ctx context.Context) (index.Ordinals, error) {
+	if o.filter.InStock != nil {
+		return o.inStock(ctx)
+	}
+	return o.filtered(ctx)
 }
 
 // filteredWork is the cost of filtering and sorting one product, in bytes of an
@@ -153,7 +162,7 @@ func (o *resultOrder) record() {
 	for _, term := range o.filter.Terms {
 		o.ReadValues(term.Attribute, term.Values)
 	}
-	if len(o.filter.Searches)+len(o.filter.Ranges)+len(o.filter.Keys) > 0 || o.sort.By == store.SortPrice || o.sort.By == store.SortRelevance {
+	if len(o.filter.Searches)+len(o.filter.Ranges)+len(o.filter.Keys) > 0 || o.sort.By == store.SortPrice || o.sort.By == store.SortRelevance || strings.HasPrefix(string(o.sort.By), string(store.SortAttribute)) {
 		o.Reads.Add(segment.AnyProduct)
 	}
 }
@@ -193,10 +202,10 @@ func (o *resultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 			return nil, err
 		}
 		if i == 0 && len(terms) == 0 {
-			found = slices.Clone(matching)
+			found = slices.Clone(matching.Found)
 			continue
 		}
-		found = index.Intersect(found, matching)
+		found = index.Intersect(found, matching.Found)
 	}
 	if o.named != nil {
 		return index.Intersect(found, o.named), nil
@@ -244,7 +253,8 @@ func (o *resultOrder) sparseKeys(ctx context.Context, by store.SortBy) ([]int64,
 	if by == store.SortPrice {
 		return o.Amounts(ctx, o.Currency, o.epoch)
 	}
-	return o.Orders(ctx, segment.AttributeOfSort(by))
+	key, _ := segment.AttributeOfSort(by)
+	return o.Orders(ctx, key)
 }
 
 // inNodes returns the products attached to one of some nodes or hierarchies, or below, by ordinal. Unknown
@@ -265,33 +275,9 @@ func (v *View) inNodes(ctx context.Context, ids []string) (index.Ordinals, error
 	for i, node := range below {
 		names[i] = segment.ListOfNode(node.ID)
 	}
-	v = v.Ahead()
-	heads, err := v.ListHeads(ctx, names)
+	set, err := v.Ahead().MembersOf(ctx, names)
 	if err != nil {
 		return nil, err
-	}
-	lists, total := map[string]*resultOrder{}, 0
-	for name, head := range heads {
-		if head != nil {
-			lists[name] = &resultOrder{View: v, list: segment.List{Reader: &v.Reader, Name: name, Head: head}}
-			total += head.Total
-		}
-	}
-	if err := store.Charge(ctx, countedWork*total); err != nil {
-		return nil, err
-	}
-	if err := v.wholeAhead(ctx, lists, store.SortDefault); err != nil {
-		return nil, err
-	}
-	set := index.NewOrdinalSet(v.Release.Ordinals)
-	for _, a := range lists {
-		members, err := a.list.Members(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, place := range members {
-			set.Add(place)
-		}
 	}
 	found := set.List()
 	v.Cache.Set(key, found)

@@ -2,6 +2,7 @@ package release_test
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -68,37 +69,164 @@ func (m *model) shopper() release.ShopperContext {
 	return release.ShopperContext{Locale: strings.Join(m.languages, ",")}
 }
 
-// finds reports whether a product matches all searches of a filter.
+// finds reports whether a product matches all searches of a filter. Which products of the release a
+// search finds is the business of searchesMatchModel.
 func (m *model) finds(p *modelProduct, filter release.ProductFilter) bool {
 	for _, search := range filter.Searches {
-		words := plainWords(m.typed[search.String()])
-		for i, word := range words {
-			if !m.has(p, word, i == len(words)-1, 0, 1, 2) {
-				return false
-			}
+		if _, found := m.searched(search)[p.id]; !found {
+			return false
 		}
 	}
 	return true
 }
 
-// score counts the different search words in a product's name or SKU.
-func (m *model) score(p *modelProduct, filter release.ProductFilter) (score int) {
+// score sums the scores of a product.
+func (m *model) score(p *modelProduct, filter release.ProductFilter) (score uint32) {
 	for _, search := range filter.Searches {
-		type typed struct {
-			word string
-			last bool
-		}
-		seen := map[typed]bool{}
-		words := plainWords(m.typed[search.String()])
-		for i, word := range words {
-			w := typed{word, i == len(words)-1}
-			if !seen[w] && m.has(p, w.word, w.last, 0, 1) {
-				score++
-			}
-			seen[w] = true
-		}
+		score += m.searched(search)[p.id]
 	}
 	return score
+}
+
+// searchScores reads the products that a search finds, with their scores.
+func searchScores(t require.TestingT, v *release.View, search index.Search) map[string]uint32 {
+	result, err := v.Searched(context.Background(), search)
+	require.NoError(t, err)
+	ids, err := v.ProductIDs(context.Background(), result.Found)
+	require.NoError(t, err)
+	scores := make(map[string]uint32, len(ids))
+	for i, id := range ids {
+		scores[id] = result.Scores[i]
+	}
+	return scores
+}
+
+// searchesMatchModel checks what searches find. A product that has all words is found, and scores more
+// than one that does not have one of them in any way. A product that is found has all words in some way,
+// or all but one if fewer than three have all.
+func searchesMatchModel(h *modelShop) func(*testing.T) {
+	return func(t *testing.T) {
+		v := storetest.View(t, h.Store, h.shopper())
+		rapid.Check(t, func(t *rapid.T) {
+			search := h.drawSearch(t, h.products[rapid.SampledFrom(h.every).Draw(t, "about")])
+			found := searchScores(t, v, search)
+			words := eachOnce(plainWords(h.typed[search.String()]))
+			complete := 0
+			for _, id := range h.every {
+				exact, loose := 0, 0
+				for i, word := range words {
+					if h.has(h.products[id], word, i == len(words)-1, 0, 1, 2) {
+						exact++
+					}
+					if h.hasLoosely(h.products[id], words, i) {
+						loose++
+					}
+				}
+				score, isFound := found[id]
+				if exact == len(words) {
+					require.True(t, isFound, "%s has all words of %s", id, search)
+				}
+				if isFound {
+					require.GreaterOrEqual(t, loose, len(words)-1, "%s was found by %s", id, search)
+				}
+				if isFound && score >= completeScore {
+					require.Equal(t, len(words), loose, "%s was found by all words of %s", id, search)
+					complete++
+				}
+				require.False(t, isFound && exact == len(words) && score < completeScore, "%s: score %d", id, score)
+			}
+			if len(found) > complete {
+				require.Less(t, complete, 3, "one word of %s is missing", search)
+			}
+		})
+	}
+}
+
+// eachOnce leaves out repeated words, but not the last.
+func eachOnce(words []string) (once []string) {
+	for i, word := range words {
+		if i == len(words)-1 || !slices.Contains(once, word) {
+			once = append(once, word)
+		}
+	}
+	return once
+}
+
+// completeScore is the least score of a product that has all words.
+const completeScore = 1 << 21
+
+// hasLoosely reports whether a product has a word in some way: a beginning of one of its words, a word of
+// the same stem, joined with its neighbor, in two parts, or mistyped. Function words are no condition.
+func (m *model) hasLoosely(p *modelProduct, words []string, i int) bool {
+	texts := []int{0, 1, 2}
+	word := words[i]
+	if m.has(p, word, true, texts...) || slices.Contains([]string{"a", "an", "and", "are", "as", "at", "by", "for", "from", "in", "is", "it", "of", "on", "or", "that", "the", "this", "to", "with",
+		"au", "aux", "avec", "ce", "ces", "d", "dans", "de", "des", "du", "en", "et", "l", "la", "le", "les", "ou", "par", "pour", "sur", "un", "une"}, word) {
+		return true
+	}
+	for first := max(0, i-2); first <= i; first++ {
+		for end := i + 1; end <= len(words) && end-first <= 3; end++ {
+			joined := strings.Join(words[first:end], "")
+			for _, have := range m.wordsOf(p) {
+				if strings.HasPrefix(have, joined) || index.Stem("en", have) == index.Stem("en", joined) || index.Stem("fr", have) == index.Stem("fr", joined) {
+					return true
+				}
+			}
+		}
+	}
+	for _, have := range m.wordsOf(p) {
+		if (len(word) > 3 && editDistance([]rune(word), []rune(have)) <= 2) || len(have) >= len(word) && len(word) > 3 && editDistance([]rune(word), []rune(have)[:min(len([]rune(have)), len([]rune(word)))]) <= 2 {
+			return true
+		}
+	}
+	for cut := range word {
+		if cut > 0 && m.has(p, word[:cut], false, texts...) && m.has(p, word[cut:], false, texts...) {
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf returns the words of a product, and neighbors that punctuation joins.
+func (m *model) wordsOf(p *modelProduct) (words []string) {
+	for _, language := range append([]string{""}, m.languages...) {
+		for _, text := range p.texts[language] {
+			for field := range strings.FieldsSeq(text) {
+				parts := plainWords(field)
+				words = append(append(words, parts...), strings.Join(parts, ""))
+				for i := 1; i < len(parts); i++ {
+					words = append(words, parts[i-1]+parts[i])
+				}
+			}
+			words = append(words, strings.Join(plainWords(text), ""))
+		}
+	}
+	return words
+}
+
+// editDistance counts the letters to insert, delete or replace; a swap counts as one.
+func editDistance(a, b []rune) int {
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range b {
+		rows[0][j+1] = j + 1
+	}
+	for i := range a {
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			rows[i+1][j+1] = min(rows[i][j]+cost, rows[i][j+1]+1, rows[i+1][j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				rows[i+1][j+1] = min(rows[i+1][j+1], rows[i-1][j-1]+1)
+			}
+		}
+	}
+	return rows[len(a)][len(b)]
 }
 
 // has reports whether some texts (name, SKU, description) contain a word.

@@ -56,64 +56,66 @@ func searchFinds(s *shop.Store) func(*testing.T) {
 		for _, c := range []struct{ typed, locale, want string }{
 			{"anvil", "", "anvil"},
 			{"ANVIL", "", "anvil"},
-			{"anv", "", "anvil"},                      // prefix of a word
-			{"nvil", "", ""},                          // not the middle of a word
-			{"heavy anv", "", "anvil"},                // all words, in any text
-			{"heav anvil", "", ""},                    // only the last word may be a prefix
-			{"anvil glue", "", ""},                    // in one product
-			{"etats unis", "", "anvil"},               // without accents
-			{"e\u0301tats", "", "anvil"},              // other accents
-			{"🔨", "", "*"},                            // no letter, no condition
-			{"", "", "*"},                             //
-			{" \t\"' OR * ", "", ""},                  // an ordinary word
-			{"NEAR(anvil, 5)", "", ""},                // no query syntax
-			{"anvil* AND", "", ""},                    //
-			{"-anvil", "", "anvil"},                   //
-			{"anvil:*", "", "anvil"},                  //
-			{"easel", "", "easel"},                    // without its draft child
-			{"secret", "", ""},                        // of a draft
-			{"sku anvil", "", ""},                     // "SKU" is not part of the SKU
-			{"strasse", "", "strasse"},                // in its SKU
-			{"straßenk", "", "strasse"},               //
-			{"STRASSENKARTE", "", "strasse"},          //
-			{"strasse 12 7", "", "strasse"},           // parts of a SKU
-			{"STRASSE-12/7", "", "strasse"},           // a whole SKU
-			{"creme brulee", "", "strasse"},           //
-			{"facade naive", "", "strasse"},           //
-			{"oeuvre lodz", "", "strasse"},            //
-			{"smorgas", "", "smorgas"},                //
-			{"rodgrod 100", "", "smorgas"},            //
-			{"c++", "", "chalk smorgas strasse thai"}, // "c" as a prefix
-			{"carte", "", ""},                         // not the shopper's language
-			{"carte", "fr", "strasse"},                //
-			{"carte", "fr-CA", "strasse"},             //
-			{"ete velo", "fr", "strasse"},             //
-			{"straßenkarte velo", "fr", "strasse"},    // base text and translation together
-			{"pinceau", "en, fr;q=0.5", ""},           // the lookup ends at the base language
-			{"ไม้", "th", "thai"},                     // within a run
-			{"เก้าอี้", "th", "thai"},                 //
-			{"เก้าอี้", "", ""},                       //
-			{"ไม้ สัก", "th", "thai"},                 //
-			{"椅", "zh-Hant", "thai"},                  // one character
-			{"子", "zh-Hant", "thai"},                  // the last of a run
-			{"椅子", "zh-TW, zh-Hant", "thai"},          //
-			{"子椅", "zh-Hant", ""},                     //
-			{"筆刷", "zh-Hant", "brush"},                //
-			{"手機", "", "phone"},                       // next to Latin letters
-			{"iphone手機", "", "phone"},                 //
-			{"fine 1½ full", "", "phone"},             // compatibility characters
-			{"コーヒー", "ja", "phone"},                   //
-			{"ｺｰﾋｰ", "ja", "phone"},                   // half width
-			{"カラス", "ja", ""},                         // a voiced kana is another letter
-			{"책상", "", "hangul"},                      //
-			{"한국", "", "hangul"},                      // a prefix
-			{"국어", "", ""},                            //
-			{"ελληνικοσ σισυφος", "", "hangul"},       // any sigma, no accents
-			{strings.Repeat("x", 100), "", "long"},    // by prefix
-			{strings.Repeat("x", 40), "", "long"},     //
-			{strings.Repeat("日", 9), "", "long"},      //
-			{"كرسي احمر", "", "arabic"},               // without vowel signs
-			{"שלום", "", "arabic"},                    //
+			{"anv", "", "anvil"},                       // prefix of a word
+			{"nvil", "", "anvil"},                      // mistyped
+			{"vil", "", ""},                            // not the middle of a word
+			{"heavy anv", "", "anvil"},                 // all words, in any text
+			{"heav anvil", "", "anvil"},                // every word may be a prefix
+			{"heav anvil anvil jar easel kit", "", ""}, // in a short search only
+			{"anvil glue", "", "anvil glue"},           // no product has both, so one may be missing
+			{"etats unis", "", "anvil"},                // without accents
+			{"e\u0301tats", "", "anvil"},               // other accents
+			{"🔨", "", "*"},                             // no letter, no condition
+			{"", "", "*"},                              //
+			{" \t\"' OR * ", "", ""},                   // an ordinary word
+			{"NEAR(anvil, 5)", "", ""},                 // no query syntax
+			{"anvil* AND", "", "anvil"},                //
+			{"-anvil", "", "anvil"},                    //
+			{"anvil:*", "", "anvil"},                   //
+			{"easel", "", "easel"},                     // without its draft child
+			{"secret", "", ""},                         // of a draft
+			{"sku anvil", "", "anvil"},                 // "SKU" is not part of the SKU, and missing
+			{"strasse", "", "strasse"},                 // in its SKU
+			{"straßenk", "", "strasse"},                //
+			{"STRASSENKARTE", "", "strasse"},           //
+			{"strasse 12 7", "", "strasse"},            // parts of a SKU
+			{"STRASSE-12/7", "", "strasse"},            // a whole SKU
+			{"creme brulee", "", "strasse"},            //
+			{"facade naive", "", "strasse"},            //
+			{"oeuvre lodz", "", "strasse"},             //
+			{"smorgas", "", "smorgas"},                 //
+			{"rodgrod 100", "", "smorgas"},             //
+			{"c++", "", "chalk smorgas strasse thai"},  // "c" as a prefix
+			{"carte", "", ""},                          // not the shopper's language
+			{"carte", "fr", "strasse"},                 //
+			{"carte", "fr-CA", "strasse"},              //
+			{"ete velo", "fr", "strasse"},              //
+			{"straßenkarte velo", "fr", "strasse"},     // base text and translation together
+			{"pinceau", "en, fr;q=0.5", ""},            // the lookup ends at the base language
+			{"ไม้", "th", "thai"},                      // within a run
+			{"เก้าอี้", "th", "thai"},                  //
+			{"เก้าอี้", "", ""},                        //
+			{"ไม้ สัก", "th", "thai"},                  //
+			{"椅", "zh-Hant", "thai"},                   // one character
+			{"子", "zh-Hant", "thai"},                   // the last of a run
+			{"椅子", "zh-TW, zh-Hant", "thai"},           //
+			{"子椅", "zh-Hant", ""},                      //
+			{"筆刷", "zh-Hant", "brush"},                 //
+			{"手機", "", "phone"},                        // next to Latin letters
+			{"iphone手機", "", "phone"},                  //
+			{"fine 1½ full", "", "phone"},              // compatibility characters
+			{"コーヒー", "ja", "phone"},                    //
+			{"ｺｰﾋｰ", "ja", "phone"},                    // half width
+			{"カラス", "ja", ""},                          // a voiced kana is another letter
+			{"책상", "", "hangul"},                       //
+			{"한국", "", "hangul"},                       // a prefix
+			{"국어", "", ""},                             //
+			{"ελληνικοσ σισυφος", "", "hangul"},        // any sigma, no accents
+			{strings.Repeat("x", 100), "", "long"},     // by prefix
+			{strings.Repeat("x", 40), "", "long"},      //
+			{strings.Repeat("日", 9), "", "long"},       //
+			{"كرسي احمر", "", "arabic"},                // without vowel signs
+			{"שלום", "", "arabic"},                     //
 		} {
 			t.Run(c.typed+" in "+c.locale, func(t *testing.T) {
 				v := storetest.View(t, s, release.ShopperContext{Locale: c.locale})
@@ -183,8 +185,8 @@ func searchRelevance(s *shop.Store) func(*testing.T) {
 			want        string
 		}{
 			{"craie", "", false, "chalk"},
-			{"p", "", false, "brush phone thai"},              // Pinceau by name; iPhone is no p, so plain and the SKU PHONE-12/7
-			{"p", "", true, "thai phone brush"},               // the reverse
+			{"p", "", false, "phone brush thai"},              // in the SKU PHONE-12/7, in the longer name Pinceau plat, in a description
+			{"p", "", true, "thai brush phone"},               // the reverse
 			{"c", "tools", false, "chalk"},                    // also "craie" in the description
 			{"", "tools", false, "chalk anvil kit brush jar"}, // no search: the list's own order
 			{"", "tools", true, "jar brush kit anvil chalk"},
@@ -225,6 +227,7 @@ func searchOutdated(backend storetest.Backend) func(*testing.T) {
 		s, db := storetest.OpenPublished(t, backend), backend.SQL(t)
 		v := storetest.View(t, s, release.ShopperContext{})
 		storetest.WriteEarlierRows(t, db, v, storetest.ProductIDs(t, v, release.ProductQuery{}))
+		storetest.WriteEarlierWords(t, db)
 		_, err := db.Exec(`UPDATE release SET format = 1`)
 		require.NoError(t, err)
 		otherServer := backend.Open(t, func(config *shop.Config) { config.NoCache = true })

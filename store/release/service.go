@@ -19,11 +19,22 @@ import (
 // ReleaseService makes views of releases, and lists them.
 type ReleaseService struct {
 	*routing.Router
-	db *db.DB
+	db    *db.DB
+	stock StockLevels
 }
 
-// NewReleaseService returns a service that reads a database.
-func NewReleaseService(d *db.DB) *ReleaseService { return &ReleaseService{routing.NewRouter(d), d} }
+// StockLevels reads the stock of products.
+type StockLevels interface {
+	// AvailableUnits returns the available units of products in the order of their ids; store.NoStockRecord for one without a record.
+	AvailableUnits(ctx context.Context, ids []string) ([]int32, error)
+	// InStockVersion returns a text that changes whenever a product comes into stock or runs out of it; empty if that is not known.
+	InStockVersion() string
+}
+
+// NewReleaseService returns a service that reads a database, and live stock.
+func NewReleaseService(d *db.DB, stock StockLevels) *ReleaseService {
+	return &ReleaseService{routing.NewRouter(d), d, stock}
+}
 
 // Releases lists the releases of a catalog that are kept, newest first: the
 // served one, the newest three, those served within the last hour (20 at most),

@@ -30,15 +30,15 @@ func orderByScheduledPrice(backend storetest.Backend) func(*testing.T) {
 			sort               store.Sort
 			want               string
 		}{
-			{"before the sales of noon", "11:59:59.999", "USD", cheapest, "tea dress rare"}, // 1800 10000 -
-			{"at noon", "12:00:00", "USD", cheapest, "rare dress tea"},                      // 5 200 1500
-			{"at noon, the dearest first", "12:00:00", "USD", dearest, "tea dress rare"},
-			{"a second later", "12:00:01", "USD", cheapest, "dress tea rare"}, // 200 1500 -
+			{"before the sales of noon", "11:59:59.999", "USD", cheapest, "tea dress rare"}, // 1800 4200 -: of the cheapest child
+			{"at noon", "12:00:00", "USD", cheapest, "dress rare tea"},                      // 0 5 1500
+			{"at noon, the dearest first", "12:00:00", "USD", dearest, "tea rare dress"},
+			{"a second later", "12:00:01", "USD", cheapest, "dress tea rare"}, // 0 1500 -
 			{"and none is last both ways", "12:00:01", "USD", dearest, "tea dress rare"},
-			{"at one", "13:00:00", "USD", cheapest, "tea dress rare"}, // 1600 10000 -
+			{"at one", "13:00:00", "USD", cheapest, "tea dress rare"}, // 1600 4200 -
 			{"years before", "2001-01-01T00:00:00Z", "USD", cheapest, "tea dress rare"},
 			{"years later", "2030-01-01T00:00:00Z", "USD", dearest, "dress tea rare"},
-			{"a sale without end", "12:00:00", "EUR", cheapest, "tea dress rare"}, // 800 8000 -
+			{"a sale without end", "12:00:00", "EUR", cheapest, "dress tea rare"}, // 100 800 -
 			{"no prices at all", "12:00:00", "CHF", cheapest, "dress rare tea"},
 			{"no prices at all, descending", "12:00:00", "CHF", dearest, "tea rare dress"},
 		} {
@@ -63,19 +63,19 @@ func orderPaged(backend storetest.Backend) func(*testing.T) {
 		clock.Set(parseTime(t, "12:00:00"))
 		first, err := page("USD", store.Page{First: new(1)})
 		require.NoError(t, err)
-		require.Equal(t, "rare", first.Items[0].ID())
-		clock.Set(parseTime(t, "12:00:01")) // the order is now dress tea rare
+		require.Equal(t, "dress", first.Items[0].ID())
+		clock.Set(parseTime(t, "12:00:01")) // the order was dress rare tea, and is now dress tea rare
 		anew, err := page("USD", store.Page{First: new(1)})
 		require.NoError(t, err)
 		require.Equal(t, "dress", anew.Items[0].ID())
 		next, err := page("USD", store.Page{After: &first.Cursors()[0]})
 		require.NoError(t, err)
-		require.Equal(t, "dress", next.Items[0].ID())
+		require.Equal(t, "rare", next.Items[0].ID())
 		require.Equal(t, "tea", next.Items[1].ID())
 		require.Len(t, next.Items, 2)
 		back, err := page("USD", store.Page{Before: &next.Cursors()[0]})
 		require.NoError(t, err)
-		require.Equal(t, "rare", back.Items[0].ID())
+		require.Equal(t, "dress", back.Items[0].ID())
 		_, err = page("USD", store.Page{After: &first.Cursors()[0], Before: &anew.Cursors()[0]})
 		require.Error(t, err, "cursors of two orders cannot bound a page")
 		require.True(t, store.HasCode(err, store.CursorMismatch))

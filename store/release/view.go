@@ -36,6 +36,7 @@ type View struct {
 	settings *store.Settings
 	epoch    int64            // of the database, before anything was read
 	state    dependency.State // of the catalog; zero for a release that the shopper requested by its id
+	early    bool             // Early
 }
 
 // treeOnce is the tree of a view's release, read once in an operation.
@@ -81,7 +82,8 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 	*v = View{Reader: segment.NewReader(s.db, release, accepted.languages), tree: &made.treeOnce, valid: &made.validity,
 		Currency: shopper.Currency, Locale: accepted.locale,
 		service: s, routing: table, shopper: shopper, now: now, settings: settings, epoch: epoch, state: state}
-	v.Reads = &made.Recorder
+	v.Reads, v.Primary = &made.Recorder, table.Unpublished()
+	v.early = routing.NextTable(ctx) != nil
 	if v.Currency == "" {
 		v.Currency = table.Currency(release.CatalogID, settings)
 	}
@@ -142,6 +144,14 @@ func (v *View) formatter() price.Formatter {
 // Money writes an amount of minor units of the view's currency, in the shopper's locale.
 func (v *View) Money(minor int64) *store.Money { return v.formatter().Money(minor) }
 
+// MoneyOf writes a price of any currency in the shopper's locale.
+func (v *View) MoneyOf(p *price.Price) *store.Money {
+	if p.Currency == v.Currency {
+		return v.Money(p.Minor)
+	}
+	return price.NewFormatter(v.Cache, p.Currency, v.Locale, ";"+v.Locale.String()+";"+p.Currency).Money(p.Minor)
+}
+
 // Routing returns the routing table that chose the view's release.
 func (v *View) Routing() *routing.Table { return v.routing }
 
@@ -175,6 +185,9 @@ func (v *View) AppendKey(dst []byte) []byte {
 // as long as Holds says.
 func (v *View) State() dependency.State { return v.state }
 
+// Early reports whether the catalog does not serve the view's release yet.
+func (v *View) Early() bool { return v.early }
+
 // Dependencies returns what was read through the view so far.
 func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependencies(v.state) }
 
@@ -182,7 +195,7 @@ func (v *View) Dependencies() *dependency.Dependencies { return v.Reads.Dependen
 // between two starts or ends of sales.
 type validity struct {
 	from, until atomic.Int64                            // microseconds; 0 is unbounded
-	mixed       atomic.Bool                             // some of it is of another release
+	mixed       atomic.Bool                             // some of it is of another release, or live
 	earlier     atomic.Pointer[dependency.Dependencies] // of a cached response; nil for none
 }
 
@@ -197,8 +210,8 @@ func (h *validity) narrow(from, until int64) {
 
 // Holds returns how long a response that was read through the view stays the
 // same: from a time until just before another; the zero time is unbounded.
-// keep is false if a cursor led into another release. Live data, such as stock,
-// does not count.
+// keep is false if a cursor led into another release, or if a list was filtered by
+// live stock. Other live data, such as the stock of a product, does not count.
 func (v *View) Holds() (from, until time.Time, keep bool) {
 	if at := v.valid.from.Load(); at != 0 {
 		from = store.FromMicros(at)
@@ -254,6 +267,9 @@ func (v *View) Choice() *Choice {
 
 // Bytes returns the memory of what the response depends on.
 func (c *Choice) Bytes() int { return c.made[0].Size() + c.made[1].Size() }
+
+// EndsWith reports whether what was read holds, but changes when a table becomes current.
+func (c *Choice) EndsWith(next *routing.Table) bool { return next.Changes(c.catalogID, c.made[:]...) }
 
 // Current reports whether a view for the same shopper would now show the same,
 // live data aside. It reads nothing from the database: false if that is needed.

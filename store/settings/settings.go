@@ -16,6 +16,8 @@ type SettingsChange struct {
 	Currency   *string `json:"currency,omitempty"`
 	Locale     *string `json:"locale,omitempty"`
 
+	LowStockThreshold *int `json:"lowStockThreshold,omitempty"`
+
 	Nulls store.Nulls `json:"-"`
 }
 
@@ -32,7 +34,7 @@ func (s *SettingsService) CachedSettings() (settings *store.Settings, ok bool) {
 // UpdateSettings changes settings and returns all of them, or UNPROCESSABLE for each member
 // that is out of range.
 func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
-	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale"}, nil); err != nil {
+	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale", "low_stock_threshold"}, nil); err != nil {
 		return nil, err
 	}
 	if err := change.check(); err != nil {
@@ -43,8 +45,9 @@ func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor,
 			UPDATE settings
 			SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
 			    currency = COALESCE(CAST($2 AS TEXT), currency),
-			    locale = COALESCE(CAST($3 AS TEXT), locale)
-			WHERE id = 1`, change.PageLength, change.Currency, change.Locale); err != nil {
+			    locale = COALESCE(CAST($3 AS TEXT), locale),
+			    low_stock_threshold = COALESCE(CAST($4 AS BIGINT), low_stock_threshold)
+			WHERE id = 1`, change.PageLength, change.Currency, change.Locale, change.LowStockThreshold); err != nil {
 			return nil, err
 		}
 		settings, err := db.ReadSettings(ctx, t.Session)
@@ -59,6 +62,9 @@ func (c SettingsChange) check() error {
 	var faults store.Errors
 	if c.PageLength != nil && (*c.PageLength < store.MinPageLength || *c.PageLength > store.MaxPageLength) {
 		faults = append(faults, store.Unprocessablef([]string{"page_length"}, "must be between %d and %d, got %d", store.MinPageLength, store.MaxPageLength, *c.PageLength))
+	}
+	if n := c.LowStockThreshold; n != nil && (*n < 0 || *n > store.MaxLowStockThreshold) {
+		faults = append(faults, store.Unprocessablef([]string{"low_stock_threshold"}, "must be between 0 and %d, got %d", store.MaxLowStockThreshold, *n))
 	}
 	if c.Currency != nil && (*c.Currency == "" || !currency.IsValid(*c.Currency)) {
 		faults = append(faults, store.Unprocessablef([]string{"currency"}, "must be an ISO 4217 code such as USD, got %q", *c.Currency))

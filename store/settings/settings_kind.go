@@ -20,6 +20,8 @@ type settingsSource struct {
 	PageLength int    `json:"page_length"`
 	Currency   string `json:"currency"`
 	Locale     string `json:"locale"`
+
+	LowStockThreshold *int `json:"low_stock_threshold,omitempty"` // nil keeps it
 }
 
 func (s *settingsSource) Key() string { return "settings" }
@@ -29,15 +31,18 @@ func (s *settingsSource) Check(f *authoring.Validator) {
 	f.Between("page_length", s.PageLength, store.MinPageLength, store.MaxPageLength)
 	f.Currency("currency", s.Currency)
 	f.Locale("locale", s.Locale)
+	if s.LowStockThreshold != nil {
+		f.Between("low_stock_threshold", *s.LowStockThreshold, 0, store.MaxLowStockThreshold)
+	}
 }
 
 func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
 	w.Topics = append(w.Topics, db.TopicSettings)
 	last := sources[len(sources)-1].(*settingsSource)
 	n, err := w.Exec(ctx, `
-		UPDATE settings SET page_length = $1, currency = $2, locale = $3
-		WHERE id = 1 AND (page_length <> $1 OR currency <> $2 OR locale <> $3)`,
-		last.PageLength, last.Currency, last.Locale)
+		UPDATE settings SET page_length = $1, currency = $2, locale = $3, low_stock_threshold = COALESCE(CAST($4 AS BIGINT), low_stock_threshold)
+		WHERE id = 1 AND (page_length <> $1 OR currency <> $2 OR locale <> $3 OR low_stock_threshold <> COALESCE(CAST($4 AS BIGINT), low_stock_threshold))`,
+		last.PageLength, last.Currency, last.Locale, last.LowStockThreshold)
 	return int(n), err
 }
 
@@ -48,7 +53,8 @@ func SameAsStored(ctx context.Context, w *authoring.Writer, sources []authoring.
 		return false, err
 	}
 	last := sources[len(sources)-1].(*settingsSource)
-	return last.PageLength == stored.PageLength && last.Currency == stored.Currency && last.Locale == stored.Locale, nil
+	return last.PageLength == stored.PageLength && last.Currency == stored.Currency && last.Locale == stored.Locale &&
+		(last.LowStockThreshold == nil || *last.LowStockThreshold == stored.LowStockThreshold), nil
 }
 
 func exportSettings(ctx context.Context, e *authoring.Exporter) error {
@@ -56,5 +62,6 @@ func exportSettings(ctx context.Context, e *authoring.Exporter) error {
 	if err != nil {
 		return err
 	}
-	return e.Line(store.Encode(settingsSource{Type: "settings", PageLength: settings.PageLength, Currency: settings.Currency, Locale: settings.Locale}))
+	return e.Line(store.Encode(settingsSource{Type: "settings", PageLength: settings.PageLength, Currency: settings.Currency, Locale: settings.Locale,
+		LowStockThreshold: &settings.LowStockThreshold}))
 }

@@ -1,4 +1,4 @@
-// Package settings reads and changes the shop's settings: page length, currency and locale.
+// Package settings reads and changes the shop's settings: page length, currency, locale and when stock is low.
 // SettingsService and SettingsChange are its main types. It may import store, authoring and
 // db.
 package settings

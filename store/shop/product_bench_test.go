@@ -1,6 +1,7 @@
 package shop_test
 
 import (
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -136,6 +137,87 @@ func BenchmarkFacets(b *testing.B) {
 		benchmarkViews(b, name, func(b *testing.B, v *release.View) {
 			for _, attribute := range release.FacetAttributes() {
 				_, err := v.Facet(b.Context(), release.FacetQuery{Attribute: attribute, List: release.ProductQuery{Filter: filter}, First: 20})
+				require.NoError(b, err)
+			}
+		})
+	}
+}
+
+// BenchmarkFirstFilters reads a page of 25 of another filter each time, and counts its facets, with the
+// indexes of the release cached: the first request of a shopper, on a server that is in use.
+func BenchmarkFirstFilters(b *testing.B) {
+	s := benchShop(b, false)
+	tagged, err := release.NewTerm("tags", "in", []string{"new", "sale"})
+	require.NoError(b, err)
+	price := func(n int) release.KeyRange {
+		return release.KeyRange{Sort: store.SortPrice, Low: int64(n), High: 1 << 40}
+	}
+	skus := func(n int) release.ProductFilter {
+		values := make([]string, 50)
+		for i := range values {
+			values[i] = fmt.Sprintf("SKU-%07d", (n*50+i)*37%100_000)
+		}
+		term, err := release.NewTerm("sku", "in", values)
+		require.NoError(b, err)
+		return release.ProductFilter{Terms: []store.Term{term}}
+	}
+	nodes := func() []string {
+		v, err := s.View(b.Context(), release.ShopperContext{})
+		require.NoError(b, err)
+		list, err := v.Nodes(b.Context(), release.NodeQuery{Page: store.Page{First: new(100)}})
+		require.NoError(b, err)
+		var ids []string
+		for _, node := range list.Items {
+			ids = append(ids, node.ID)
+		}
+		return ids
+	}()
+	for _, c := range []struct {
+		name   string
+		query  func(n int) release.ProductQuery
+		facets bool
+	}{
+		{"50 SKUs", func(n int) release.ProductQuery { return release.ProductQuery{Unlisted: true, Filter: skus(n)} }, false},
+		{"a price", func(n int) release.ProductQuery {
+			return release.ProductQuery{Filter: release.ProductFilter{Keys: []release.KeyRange{price(n)}}}
+		}, false},
+		{"a tag and a price", func(n int) release.ProductQuery {
+			return release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{tagged}, Keys: []release.KeyRange{price(n)}}}
+		}, false},
+		{"below a node, by price", func(n int) release.ProductQuery {
+			within, err := release.NewWithinTerm([]string{nodes[n%len(nodes)]})
+			require.NoError(b, err)
+			return release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{within}, Keys: []release.KeyRange{price(n)}}, Sort: store.Sort{By: store.SortPrice}}
+		}, false},
+		{"a node by price", func(n int) release.ProductQuery {
+			return release.ProductQuery{NodeID: nodes[n%len(nodes)], Filter: release.ProductFilter{Keys: []release.KeyRange{price(n)}}, Sort: store.Sort{By: store.SortPrice}}
+		}, false},
+		{"facets of a tag and a price", func(n int) release.ProductQuery {
+			return release.ProductQuery{Filter: release.ProductFilter{Terms: []store.Term{tagged}, Keys: []release.KeyRange{price(n)}}}
+		}, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				n++
+				query := c.query(n)
+				v, err := s.View(b.Context(), release.ShopperContext{})
+				require.NoError(b, err)
+				if !c.facets {
+					_, err = v.Products(b.Context(), query)
+					require.NoError(b, err)
+					continue
+				}
+				for _, attribute := range release.FacetAttributes() {
+					_, err := v.Facet(b.Context(), release.FacetQuery{Attribute: attribute, List: query, First: 20})
+					require.NoError(b, err)
+				}
+				for _, attribute := range []string{release.FacetOptions, release.FacetAttributeValues} {
+					_, err := v.FacetGroupsOfNodes(b.Context(), []string{""}, release.FacetGroupQuery{Attribute: attribute, List: query})
+					require.NoError(b, err)
+				}
+				_, err = v.PriceRangeOfNodes(b.Context(), []string{""}, query)
 				require.NoError(b, err)
 			}
 		})

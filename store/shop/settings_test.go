@@ -18,7 +18,7 @@ func TestSettings(t *testing.T) {
 		t.Run("a new store has a page length of 25, US dollars and English", func(t *testing.T) {
 			settings, err := backend.Open(t).Settings(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en"}, settings)
+			require.Equal(t, &store.Settings{PageLength: 25, Currency: "USD", Locale: "en", LowStockThreshold: 5}, settings)
 		})
 		t.Run("a change is visible to the next read and keeps other members", settingsReadYourWrites(backend))
 		t.Run("bounds", settingsBounds(backend))
@@ -36,9 +36,10 @@ func settingsReadYourWrites(backend storetest.Backend) func(*testing.T) {
 			change settings.SettingsChange
 			want   store.Settings
 		}{
-			{settings.SettingsChange{PageLength: new(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en"}},
-			{settings.SettingsChange{Currency: new("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en"}},
-			{settings.SettingsChange{Locale: new("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{settings.SettingsChange{PageLength: new(50)}, store.Settings{PageLength: 50, Currency: "USD", Locale: "en", LowStockThreshold: 5}},
+			{settings.SettingsChange{Currency: new("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en", LowStockThreshold: 5}},
+			{settings.SettingsChange{Locale: new("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", LowStockThreshold: 5}},
+			{settings.SettingsChange{LowStockThreshold: new(0)}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
 			{settings.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
 		} {
 			answered, err := s.UpdateSettings(t.Context(), storetest.Actor, c.change)

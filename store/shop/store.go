@@ -94,9 +94,10 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	if config.NoCache {
 		stockBytes = 0
 	}
+	stocks := stock.NewStockService(d, stockBytes)
 	s := &Store{
 		db: d, AccessService: access.NewAccessService(d), CatalogService: catalog.NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
-		ReleaseService: release.NewReleaseService(d), SettingsService: settings.NewSettingsService(d), StockService: stock.NewStockService(d, stockBytes),
+		ReleaseService: release.NewReleaseService(d, stocks), SettingsService: settings.NewSettingsService(d), StockService: stocks,
 	}
 	s.JobService = job.NewJobService(d, s.jobWorks(), config.JobQuota, func(ctx context.Context) { s.janitor.Run(ctx) })
 	s.PromotionService = promotion.NewPromotionService(d)
@@ -122,6 +123,10 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 			if name == db.TopicCatalog || name == db.TopicSettings {
 				s.catalogWatch.notify()
 			}
+		},
+		Prepare: s.WarmWritten,
+		Prepared: func(ctx context.Context) { // before another change, which would be read without a warm-up
+			_, _ = s.Table(ctx)
 		},
 		FileReplaced:  func() { stock.DropCache(s.StockService) },
 		Suspended:     func() { stock.SuspectCache(s.StockService) },

@@ -23,6 +23,7 @@ type stockCells struct {
 	count        int    // cells
 	deletedCount int    // cells of deleted records
 	structure    uint64 // changes when a record is added or removed
+	flips        uint64 // changes when a product comes into stock or runs out of it
 
 	created, updated int64 // earliest creation and latest change, in microseconds
 	timesStale       bool  // created and updated must be recomputed
@@ -99,6 +100,7 @@ func (c *stockCells) put(row stockRow) {
 	fresh.revision, fresh.deleted = uint32(row.revision), row.deleted
 	if cell, place := c.lookup(row.ProductID); cell == nil {
 		c.add(row.ProductID, fresh)
+		c.flip(stockCell{deleted: true}, fresh)
 	} else {
 		if int32(fresh.revision-cell.revision) <= 0 {
 			return
@@ -115,6 +117,7 @@ func (c *stockCells) put(row stockRow) {
 			c.deletedCount--
 			c.structure++
 		}
+		c.flip(*cell, fresh)
 		fresh.text, fresh.start = cell.text, cell.start
 		*cell = fresh
 	}
@@ -123,6 +126,16 @@ func (c *stockCells) put(row stockRow) {
 	}
 	c.created, c.updated = min(c.created, fresh.created), max(c.updated, fresh.updated)
 }
+
+// flip counts a change of a record by which its product comes into stock or runs out of it.
+func (c *stockCells) flip(before, after stockCell) {
+	if before.inStock() != after.inStock() {
+		c.flips++
+	}
+}
+
+// inStock is store.InStock of the record's product.
+func (c *stockCell) inStock() bool { return c.deleted || store.InStock(c.available) }
 
 func (c *stockCells) add(id string, cell stockCell) {
 	if 4*(c.count+1) > 3*len(c.table) {

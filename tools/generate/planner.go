@@ -44,7 +44,7 @@ func (planner) GenerateCode(data *codegen.Data) error {
 
 // dynamicFields change while all that surrounds them stays the same, so that a
 // kept answer leaves holes for them.
-var dynamicFields = []string{"Product.promotions", "Product.stock"}
+var dynamicFields = []string{"Product.availability", "Product.availableForSale", "Product.promotions", "Product.stock"}
 
 // build is what the template is filled with.
 type templateData struct {

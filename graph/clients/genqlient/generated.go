@@ -262,11 +262,13 @@ func (v *PriceBounds) GetLte() *string { return v.Lte }
 // Which products to return. All conditions must hold, at most 10. The text attributes and their operators are those of the REST filter.
 type ProductFilter struct {
 	// Search words, as a shopper types them: `oak cha`. Every word must be in the SKU, or in the name or
-	// description in the base language or one of the shopper's. Case and accents do not count. The last
-	// word also matches the beginning of a word. Thai, Chinese and other scripts without spaces need
-	// none, and their parts may match in different places. At most 200 characters and 20 words, without
-	// any query syntax. A text without a letter or digit matches everything. Sort by RELEVANCE for the
-	// best matches first.
+	// description in the base language or one of the shopper's. Case and accents do not count. Words also
+	// match in other forms (`chairs`), mistyped (`chiar`), and joined or split (`arm chair`). The last word,
+	// and every word of at most four, also matches the beginning of a word. If fewer than three products
+	// have all words, one word may be missing. Thai, Chinese and other scripts without spaces need none,
+	// and their parts may match in different places. At most 200 characters and 20 words, without any query
+	// syntax. A text without a letter or digit matches everything. The best matches are first, unless the
+	// list has an `orderBy`.
 	Search *string `json:"search"`
 	// By id. The products are sorted last updated first, and curation is ignored.
 	Id *IDFilter `json:"id"`
@@ -286,6 +288,9 @@ type ProductFilter struct {
 	ProductTypes *TextFilter `json:"productTypes"`
 	// By tag: one of the product's tags must match.
 	Tags *TextFilter `json:"tags"`
+	// By live stock: true keeps the products with `availableForSale`, false the others. `inventory:read`. The response is
+	// not cached, and stock that changes between two pages can move rows.
+	InStock *bool `json:"inStock"`
 	// By the current price in the shopper's currency, sales included, as `orderBy: {field: PRICE}` sorts by it.
 	// Products without a price do not match.
 	Price *PriceBounds `json:"price"`
@@ -333,6 +338,9 @@ func (v *ProductFilter) GetProductTypes() *TextFilter { return v.ProductTypes }
 // GetTags returns ProductFilter.Tags, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetTags() *TextFilter { return v.Tags }
 
+// GetInStock returns ProductFilter.InStock, and is useful for accessing the field via an interface.
+func (v *ProductFilter) GetInStock() *bool { return v.InStock }
+
 // GetPrice returns ProductFilter.Price, and is useful for accessing the field via an interface.
 func (v *ProductFilter) GetPrice() *PriceBounds { return v.Price }
 
@@ -357,6 +365,8 @@ type ProductOrder struct {
 	Field ProductOrderField `json:"field"`
 	// Sort direction.
 	Direction OrderDirection `json:"direction"`
+	// Key of a sortable attribute, with the sort key ATTRIBUTE: `weight`. Ignored with others.
+	Attribute *string `json:"attribute"`
 }
 
 // GetField returns ProductOrder.Field, and is useful for accessing the field via an interface.
@@ -364,6 +374,9 @@ func (v *ProductOrder) GetField() ProductOrderField { return v.Field }
 
 // GetDirection returns ProductOrder.Direction, and is useful for accessing the field via an interface.
 func (v *ProductOrder) GetDirection() OrderDirection { return v.Direction }
+
+// GetAttribute returns ProductOrder.Attribute, and is useful for accessing the field via an interface.
+func (v *ProductOrder) GetAttribute() *string { return v.Attribute }
 
 // Sort keys of products.
 type ProductOrderField string
@@ -380,8 +393,10 @@ const (
 	// Current price in the shopper's currency. Products without a price come last in both directions. A
 	// sale changes the order when it begins or ends, except while a list is paged through by cursors.
 	ProductOrderFieldPrice ProductOrderField = "PRICE"
-	// Number of `search` words in the name or SKU: with ASC the best match is first, then the list's own
-	// order. Without `search`: the list's own order.
+	// A number or date of the merchant's own attributes, named by `attribute`. Products without a value come last in both directions.
+	ProductOrderFieldAttribute ProductOrderField = "ATTRIBUTE"
+	// How well products match `search`: with ASC the best match is first, then the list's own order. The
+	// default of lists with `search`. Without `search`: the list's own order.
 	ProductOrderFieldRelevance ProductOrderField = "RELEVANCE"
 )
 
@@ -391,6 +406,7 @@ var AllProductOrderField = []ProductOrderField{
 	ProductOrderFieldUpdatedAt,
 	ProductOrderFieldName,
 	ProductOrderFieldPrice,
+	ProductOrderFieldAttribute,
 	ProductOrderFieldRelevance,
 }
 
@@ -863,7 +879,8 @@ func (v *ShopBundleQueryProductComponentsProductComponentOptionsComponentOption)
 
 // ShopBundleQueryResponse is returned by ShopBundleQuery on success.
 type ShopBundleQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopBundleQueryProduct `json:"product"`
 }
 
@@ -2436,9 +2453,9 @@ func (v *ShopCategoryQueryCatalogNodeProductsProductConnectionPageInfo) GetEndCu
 
 // ShopCategoryQueryResponse is returned by ShopCategoryQuery on success.
 type ShopCategoryQueryResponse struct {
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	CatalogNode *ShopCategoryQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -2642,7 +2659,8 @@ func (v *ShopChildQueryProductChildByOptionsProductParentProduct) GetName() stri
 
 // ShopChildQueryResponse is returned by ShopChildQuery on success.
 type ShopChildQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopChildQueryProduct `json:"product"`
 }
 
@@ -3520,13 +3538,13 @@ type ShopHomeQueryResponse struct {
 	// node lists are found by SKU, or with `includeChildren`.
 	// Example: `products(filter: {sku: {eq: "BK-R64Y-38"}}) { nodes { sku parent { sku } } }`.
 	Products *ShopHomeQueryProductsProductConnection `json:"products"`
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	Drinks *ShopHomeQueryDrinksCatalogNode `json:"drinks"`
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	Bakery *ShopHomeQueryBakeryCatalogNode `json:"bakery"`
 }
 
@@ -3778,9 +3796,9 @@ func (v *ShopPageQueryCatalogNodeProductsProductConnectionNodesProduct) GetName(
 
 // ShopPageQueryResponse is returned by ShopPageQuery on success.
 type ShopPageQueryResponse struct {
-	// A node of the catalog, by exactly one of its arguments. Null if there is none. A hierarchy is returned as
-	// a node, its root. If several have the slug or path, the one updated last.
-	// Example: `catalogNode(id: "node-coffee") { name }`.
+	// A node of the catalog. Null if there is none. A hierarchy is returned as a node, its root. If several
+	// have the slug or path, the one updated last.
+	// Example: `catalogNode(by: {id: "node-coffee"}) { name }`.
 	CatalogNode *ShopPageQueryCatalogNode `json:"catalogNode"`
 }
 
@@ -4606,7 +4624,8 @@ func (v *ShopProductQueryProductVariationsVariationOptionsVariationOption) GetSo
 
 // ShopProductQueryResponse is returned by ShopProductQuery on success.
 type ShopProductQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopProductQueryProduct `json:"product"`
 }
 
@@ -6128,14 +6147,16 @@ func (v *ShopTranslationsQueryProductTranslationsProductTranslation) GetDescript
 
 // ShopTranslationsQueryResponse is returned by ShopTranslationsQuery on success.
 type ShopTranslationsQueryResponse struct {
-	// A live product by exactly one of its arguments. Null if there is none. If several have the SKU or slug, the one updated last.
+	// A live product. Null if there is none. If several have the SKU or slug, the one updated last.
+	// Example: `product(by: {slug: "road-550-w-yellow-38"}) { name }`.
 	Product *ShopTranslationsQueryProduct `json:"product"`
 }
 
 // GetProduct returns ShopTranslationsQueryResponse.Product, and is useful for accessing the field via an interface.
 func (v *ShopTranslationsQueryResponse) GetProduct() *ShopTranslationsQueryProduct { return v.Product }
 
-// Condition on a text: exactly one of `eq` and `in`. Texts are compared exactly, in the catalog's base language.
+// Condition on a text. Texts are compared exactly, in the catalog's base language. In variables, null
+// members are ignored.
 type TextFilter struct {
 	// Equal to this value.
 	Eq *string `json:"eq"`

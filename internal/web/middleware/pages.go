@@ -3,8 +3,6 @@ package middleware
 import (
 	"net/http"
 	"net/http/pprof"
-	"strings"
-	"time"
 
 	"portico/internal/auth"
 )
@@ -14,14 +12,6 @@ func HandlePages(mux *http.ServeMux, pages map[string]http.Handler, writeError a
 	for path, page := range pages {
 		mux.Handle(path, auth.Allow(writeError, page.ServeHTTP, http.MethodGet, http.MethodHead))
 	}
-}
-
-// PlainText serves a text.
-func PlainText(text string) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8") // browsers display it
-		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(text))
-	})
 }
 
 // HandleProfiles registers /debug/pprof/.

@@ -8,6 +8,57 @@ import (
 	"portico/store"
 )
 
+// ConditionType is the type of a condition's value, as it is written.
+type ConditionType string
+
+// The types.
+const (
+	ConditionString  ConditionType = "string"
+	ConditionInteger ConditionType = "integer"
+	ConditionBoolean ConditionType = "boolean"
+	ConditionFloat   ConditionType = "float"
+	ConditionDate    ConditionType = "date"
+)
+
+// Condition says that a field of a product's extensions has a value.
+type Condition struct {
+	Template string
+	Field    string
+	Type     ConditionType
+	Value    string // numbers and booleans as text
+}
+
+// ItemConditions returns the conditions in their order, without the lists around them: all must match in any case.
+func (p *Promotion) ItemConditions() []Condition {
+	return conditionLeaves(p.Conditions, maxConditionDepth, []Condition{})
+}
+
+func conditionLeaves(raw json.RawMessage, depth int, found []Condition) []Condition {
+	if depth == 0 || len(raw) == 0 {
+		return found
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		for _, item := range list {
+			found = conditionLeaves(item, depth-1, found)
+		}
+		return found
+	}
+	var c struct {
+		Condition
+		And   json.RawMessage
+		Value json.RawMessage
+	}
+	if json.Unmarshal(raw, &c) != nil || c.And != nil { // checked when it was written
+		return conditionLeaves(c.And, depth, found)
+	}
+	if text, ok := plainText(c.Value); ok {
+		c.Condition.Value = text
+		found = append(found, c.Condition)
+	}
+	return found
+}
+
 // Excludes reports whether the promotion's conditions exclude an item with these extensions, an object
 // of fields by template. All conditions must match. No condition excludes nothing.
 func (p *Promotion) Excludes(extensions json.RawMessage) bool {

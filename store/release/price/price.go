@@ -49,6 +49,17 @@ func (d *DisplayPrice) appendJSON(dst []byte) []byte {
 	return append(dst, '}')
 }
 
+// Range is the lowest and the highest of some prices.
+type Range struct{ Min, Max *DisplayPrice }
+
+// NewRange returns a range, or nil without a price.
+func NewRange(low, high *DisplayPrice) *Range {
+	if low == nil {
+		return nil
+	}
+	return &Range{low, high}
+}
+
 // PriceTier is the price of one unit from a quantity on.
 type PriceTier struct {
 	Name            string

@@ -36,10 +36,14 @@ var AnyAttribute = dependency.NewKey('A', "")
 
 // SortOfAttribute returns the name of the sort keys that hold the values of an attribute, as
 // catalog.AttributeValue.Order. Chunks in which no product has a value are not stored.
-func SortOfAttribute(key string) store.SortBy { return "attribute/" + store.SortBy(key) }
+func SortOfAttribute(key string) store.SortBy {
+	return store.SortAttribute + "/" + store.SortBy(key)
+}
 
-// AttributeOfSort returns the attribute of SortOfAttribute.
-func AttributeOfSort(by store.SortBy) string { return strings.TrimPrefix(string(by), "attribute/") }
+// AttributeOfSort returns the attribute of SortOfAttribute; ok is false for another sort key.
+func AttributeOfSort(by store.SortBy) (key string, ok bool) {
+	return strings.CutPrefix(string(by), string(SortOfAttribute("")))
+}
 
 // Attributes are the declarations of attributes, in the order of their first import.
 type Attributes []*catalog.AttributeSource

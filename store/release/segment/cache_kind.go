@@ -6,19 +6,21 @@ const (
 	cachedList       = 'l' // *ListHead, by list
 	cachedChunk      = 'c' // ordinals or keys, by list, sort and chunk
 	cachedMembers    = 'j' // OrdinalSet: the products of a list, by list
-	cachedSearch     = 'h' // ordinals, by search and languages
+	cachedSearch     = 'h' // *SearchResult, by search and languages
 	cachedIndex      = 'i' // PackedHashes, by attribute and chunk
 	cachedRank       = 'k' // idRank, by operator and id
 	cachedPlace      = 'o' // Place, by product id
 	cachedFile       = 'f' // *catalog.File, by id
 	cachedPrices     = '$' // *Prices by -1, *PriceOrder by epoch; by currency
 	cachedWords      = 'w' // wordChunk by chunk, wordDirectory by -1
+	cachedVocabulary = 'y' // *index.Vocabulary, by chunk
 	cachedFacet      = 'v' // *Facet, by attribute
 	cachedTexts      = 'x' // storedTexts: listFiles, listCurrencies
 	cachedTree       = 't' // *Tree
 	cachedAttributes = 'b' // Attributes
-	cachedAmounts    = 'e' // amounts, by currency and epoch
+	cachedAmounts    = 'e' // epochPrices, by currency and epoch
 	cachedOrders     = 'r' // Orders, by attribute
+	cachedFamilies   = 'y' // *Families
 )
 
 // storedTexts are a cached list of texts.

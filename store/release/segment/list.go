@@ -19,6 +19,15 @@ const (
 // ListOfNode returns the name of the list of a node or hierarchy.
 func ListOfNode(id string) string { return "node/" + id }
 
+// ListOfSubtree returns the name of the list of a node and of all nodes below it. It is the node's own list if there
+// are none below it, and for a hierarchy, whose list has the products of all its nodes.
+func (n *CatalogNode) ListOfSubtree() string {
+	if n.Kind == KindNode && n.HasChildren() {
+		return "subtree/" + n.ID
+	}
+	return ListOfNode(n.ID)
+}
+
 // ListHead is the description of a list.
 type ListHead struct {
 	Total   int
@@ -154,4 +163,44 @@ func (l List) MemberSet(ctx context.Context) (index.OrdinalSet, error) {
 	members := index.Posting{Ordinals: all}.Set(l.Release.Ordinals)
 	l.Cache.Set(key, members)
 	return members, nil
+}
+
+// memberWork is the cost of reading one product of a list, in bytes of an Allowance.
+const memberWork = 8
+
+// MembersOf returns all products of several lists as a set. It leaves out unknown names. The Reader must
+// have a cache; it takes as many statements as one list.
+func (r *Reader) MembersOf(ctx context.Context, names []string) (index.OrdinalSet, error) {
+	heads, err := r.ListHeads(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	var kept []KeptList
+	last, total := 0, 0
+	for name, head := range heads {
+		if head != nil && head.Total > 0 {
+			lists, _, until := List{r, name, head}.Parts(store.SortDefault, 0, head.Total)
+			kept, last, total = append(kept, lists...), max(last, until), total+head.Total
+		}
+	}
+	if err := store.Charge(ctx, memberWork*total); err != nil || total == 0 {
+		return index.NewOrdinalSet(r.Release.Ordinals), err
+	}
+	if _, err := ChunksOf(ctx, r, kept, store.SortDefault, 0, last, index.UnpackOrdinals); err != nil {
+		return nil, err
+	}
+	set := index.NewOrdinalSet(r.Release.Ordinals)
+	for name, head := range heads {
+		if head == nil {
+			continue
+		}
+		members, err := List{r, name, head}.Members(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, place := range members {
+			set.Add(place)
+		}
+	}
+	return set, nil
 }

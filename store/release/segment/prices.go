@@ -25,6 +25,8 @@ type Prices struct {
 	base  []int64     // by ordinal, in minor units; nil when no product has a price
 	sales []saleOffer // by ordinal, of the products that have any
 	edges []int64     // when a sale starts or ends, in microseconds, each once
+
+	families *Families // whose parents cost what the cheapest of their children costs; nil for a release that has none stored
 }
 
 type saleOffer struct {
@@ -32,7 +34,9 @@ type saleOffer struct {
 	catalog.Offer
 }
 
-func (p *Prices) Size() int { return 8*len(p.base) + 256*len(p.sales) + 8*len(p.edges) }
+func (p *Prices) Size() int {
+	return 8*len(p.base) + 256*len(p.sales) + 8*len(p.edges) + p.families.Size()
+}
 
 // None reports whether no product has a price or a sale.
 func (p *Prices) None() bool { return p.base == nil }
@@ -60,7 +64,7 @@ func (p *Prices) Bounds(epoch int) (from, until int64) {
 	return from, until
 }
 
-// in returns the prices of an epoch, by ordinal.
+// in returns the prices of an epoch, by ordinal: of a parent the lowest of its live children.
 func (p *Prices) in(epoch int) []int64 {
 	if len(p.sales) == 0 {
 		return p.base
@@ -78,13 +82,14 @@ func (p *Prices) in(epoch int) []int64 {
 			amounts[s.ordinal] = now.Minor
 		}
 	}
+	p.families.lower(amounts)
 	return amounts
 }
 
-// amounts are the prices of an epoch, by ordinal.
-type amounts []int64
+// epochPrices are the prices of an epoch, by ordinal.
+type epochPrices []int64
 
-func (a amounts) Size() int { return 24 + 8*len(a) }
+func (a epochPrices) Size() int { return 24 + 8*len(a) }
 
 // Amounts returns the prices of all products in a currency and epoch of Prices, by ordinal, in minor
 // units; Unpriced for a product without one. It is nil if no product has a price.
@@ -94,10 +99,10 @@ func (r *Reader) Amounts(ctx context.Context, currency string, epoch int) ([]int
 		return prices.baseOf(), err
 	}
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedAmounts, Name: currency, Number: epoch}
-	if kept, ok := db.Cached[amounts](r.Cache, key); ok {
+	if kept, ok := db.Cached[epochPrices](r.Cache, key); ok {
 		return kept, nil
 	}
-	found := amounts(prices.in(min(epoch, prices.LastEpoch())))
+	found := epochPrices(prices.in(min(epoch, prices.LastEpoch())))
 	r.Cache.Set(key, found)
 	return found, nil
 }
@@ -109,7 +114,8 @@ func (p *Prices) baseOf() []int64 {
 	return p.base
 }
 
-// Prices reads the prices of all products in a currency.
+// Prices reads the prices of all products in a currency. Releases of formats before FormatOfFamilies have the parents' own
+// prices.
 func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	r.Reads.Add(AnyProduct)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedPrices, Name: currency, Number: -1}
@@ -136,6 +142,13 @@ func (r *Reader) Prices(ctx context.Context, currency string) (*Prices, error) {
 	}
 	if none && len(p.sales) == 0 {
 		p.base = nil // requests for unknown currencies fill no memory
+	} else if r.Release.Format >= FormatOfFamilies {
+		if p.families, err = r.Families(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.sales) == 0 && p.base != nil {
+		p.families.lower(p.base)
 	}
 	r.Cache.Set(key, p)
 	return p, nil

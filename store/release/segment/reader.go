@@ -47,7 +47,7 @@ func (r *Reader) base() *Reader {
 	}
 	base := *r
 	base.Release = &Release{ID: r.Release.BaseID, CatalogID: r.Release.CatalogID, Locale: r.Release.Locale, PublishedAt: store.FromMicros(r.Release.BaseAt),
-		Products: r.Release.FirstOrdinal, Ordinals: r.Release.FirstOrdinal}
+		Products: r.Release.FirstOrdinal, Ordinals: r.Release.FirstOrdinal, Format: r.Release.Format}
 	return &base
 }
 

@@ -10,104 +10,314 @@ import (
 	"portico/store/index"
 )
 
-// WordHits are the products that contain a word, and those that have it in
-// their name or SKU.
-type WordHits struct{ All, Named index.OrdinalSet }
-
-// Hits finds the products of each word of a search, in two statements for each
-// layer. Dead products are among them.
-func (r *Reader) Hits(ctx context.Context, search index.Search) ([]WordHits, error) {
-	r.Reads.Add(AnyProduct)
-	var tokens []index.SearchToken
-	for _, w := range search.Words {
-		if r.Release.Format < formatOfSyllables && (w.Pairs != nil || strings.HasSuffix(w.Whole.Text, index.SyllableEnd)) {
-			return nil, r.missing(ctx, "index of words without spaces")
-		}
-		tokens = append(tokens, w.Tokens()...)
-	}
-	found := make([]WordHits, len(tokens))
-	for i := range found {
-		found[i] = WordHits{index.NewOrdinalSet(r.Release.Ordinals), index.NewOrdinalSet(r.Release.Ordinals)}
-	}
-	for _, layer := range r.layers() {
-		if err := layer.addHits(ctx, tokens, found); err != nil {
-			return nil, err
-		}
-	}
-	words := make([]WordHits, len(search.Words))
-	for i, w := range search.Words {
-		n := len(w.Tokens())
-		var all, named []index.OrdinalSet
-		for _, hit := range found[:n] {
-			all, named = append(all, hit.All), append(named, hit.Named)
-		}
-		words[i], found = WordHits{w.Match(all), w.Match(named)}, found[n:]
-	}
-	return words, nil
+// SearchResult are the products that a search finds, and what they were found by.
+type SearchResult struct {
+	index.Matches
+	// CorrectedTo is the search with mistyped words replaced; empty if none was.
+	CorrectedTo string
 }
 
-// addHits adds the products of each token in the own layer.
-func (r *Reader) addHits(ctx context.Context, tokens []index.SearchToken, found []WordHits) error {
-	directory, err := r.wordDirectory(ctx)
-	if err != nil {
-		return err
+func (s *SearchResult) Size() int { return s.Matches.Size() + len(s.CorrectedTo) }
+
+// searchLayer is what a search reads in one layer of a release.
+type searchLayer struct {
+	*Reader
+	batches   []wordBatch // of the shopper's languages
+	dead      index.OrdinalSet
+	deadCount int
+}
+
+// searcher runs one search. It caches the lists of tokens that it read.
+type searcher struct {
+	*Reader
+	search index.Search
+	layers []searchLayer
+	lists  map[index.SearchToken][]index.WeightedList
+}
+
+// Searched returns the products that a search finds, without dead ones. It reads
+// the directory, the vocabularies and the lists in one statement each for each
+// layer, and further lists if a word matches nothing at first.
+func (r *Reader) Searched(ctx context.Context, search index.Search) (*SearchResult, error) {
+	r.Reads.Add(AnyProduct)
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedSearch, Name: r.SearchName(search.String())}
+	if kept, ok := db.Cached[*SearchResult](r.Cache, key); ok {
+		return kept, nil
 	}
-	wanted := make([][]int, len(tokens)) // chunks
-	for i, token := range tokens {
-		for _, segment := range directory {
-			if segment.language == "" || slices.Contains(r.languages, segment.language) {
-				for first, end := segment.chunks(token); first < end; first++ {
-					wanted[i] = append(wanted[i], first)
+	s, expander, err := r.newSearcher(ctx, search)
+	if err != nil {
+		return nil, err
+	}
+	result, err := s.run(ctx, expander)
+	if err != nil {
+		return nil, err
+	}
+	r.Cache.Set(key, result)
+	return result, nil
+}
+
+// newSearcher reads the directories and vocabularies.
+func (r *Reader) newSearcher(ctx context.Context, search index.Search) (*searcher, *index.Expander, error) {
+	s := &searcher{Reader: r, search: search, lists: map[index.SearchToken][]index.WeightedList{}}
+	dead, err := r.Dead(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var sources []index.WordSource
+	for _, reader := range r.layers() {
+		directory, err := reader.wordDirectory(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		layer := searchLayer{Reader: reader}
+		for _, batch := range directory {
+			if batch.language == "" || slices.Contains(r.languages, batch.language) {
+				layer.batches = append(layer.batches, batch)
+			}
+		}
+		if reader != r && len(dead) > 0 {
+			layer.dead, layer.deadCount = index.Posting{Ordinals: dead}.Set(r.Release.Ordinals), len(dead)
+		}
+		s.layers = append(s.layers, layer)
+		vocabularies, err := reader.vocabularies(ctx, layer.batches)
+		if err != nil {
+			return nil, nil, err
+		}
+		sources = append(sources, vocabularies...)
+	}
+	return s, index.NewExpander(search, sources, append([]string{r.Release.Locale}, r.languages...)), nil
+}
+
+// run finds the products.
+func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchResult, error) {
+	words := expander.Words()
+	ways := make([][]index.Expansion, len(words))
+	wholes := expander.Wholes()
+	if result, err := s.bySKU(ctx, wholes); result != nil || err != nil {
+		return result, err
+	}
+	tokens := slices.Clone(wholes)
+	for i, word := range words {
+		if word.Unspaced() {
+			if s.Release.Format < formatOfSyllables {
+				return nil, s.missing(ctx, "index of words without spaces")
+			}
+			tokens = append(tokens, word.Tokens()...)
+			continue
+		}
+		ways[i] = expander.Expand(i)
+		tokens = append(tokens, tokensOf(ways[i])...)
+	}
+	if err := s.read(ctx, tokens); err != nil {
+		return nil, err
+	}
+	matches, corrected := make([]index.WordMatches, len(words)), map[string]string{}
+	for i, word := range words {
+		if word.Unspaced() {
+			matches[i] = s.unspaced(word)
+			continue
+		}
+		matches[i] = s.matches(ways[i])
+		if matches[i].Count(1) > 0 {
+			continue
+		}
+		var err error
+		if matches[i], err = s.fallBack(ctx, expander, i); err != nil {
+			return nil, err
+		}
+		if matches[i].Count(1) > 0 {
+			continue
+		}
+		var best string
+		if matches[i], best, err = s.correct(ctx, expander, i); err != nil {
+			return nil, err
+		}
+		if best != "" {
+			corrected[word.Whole.Text] = best
+		}
+	}
+	for i := range matches {
+		matches[i].Required = index.HasDigit(words[i].Whole.Text) && matches[i].Count(1) > 0
+	}
+	result, err := s.match(ctx, matches, wholes)
+	if err == nil && len(corrected) > 0 && len(result.Found) > 0 {
+		result.CorrectedTo = s.search.Corrected(corrected)
+	}
+	return result, err
+}
+
+// match matches words, and the whole search as a SKU.
+func (s *searcher) match(ctx context.Context, words []index.WordMatches, wholes []index.SearchToken) (*SearchResult, error) {
+	work := s.Release.Ordinals / 4
+	for _, word := range words {
+		work += word.Bytes()
+	}
+	if err := store.Charge(ctx, work); err != nil {
+		return nil, err
+	}
+	var skus []index.WeightedList
+	for _, token := range wholes {
+		skus = append(skus, s.lists[token]...)
+	}
+	return &SearchResult{Matches: *index.Match(s.Release.Ordinals, s.Release.Products, words, skus)}, nil
+}
+
+// shortestSKU is the length from which a SKU is looked up whole, without punctuation.
+const shortestSKU = 5
+
+// bySKU answers a search that is a SKU with the products whose SKU it is, and those whose SKU it begins;
+// nil for any other search. wholes are the search as one token.
+func (s *searcher) bySKU(ctx context.Context, wholes []index.SearchToken) (*SearchResult, error) {
+	for _, whole := range wholes {
+		if len(whole.Text) < shortestSKU || !index.HasDigit(whole.Text) {
+			continue
+		}
+		longer := index.SearchToken{Text: whole.Text, Prefix: true}
+		if err := s.read(ctx, []index.SearchToken{whole, longer}); err != nil {
+			return nil, err
+		}
+		if !index.IsSKU(s.lists[whole]) {
+			continue
+		}
+		ways := []index.Expansion{{Tokens: []index.SearchToken{whole}, Weight: index.WeightExact}, {Tokens: []index.SearchToken{longer}, Weight: index.WeightPrefix}}
+		return s.match(ctx, []index.WordMatches{s.matches(ways)}, wholes[:1+slices.Index(wholes, whole)])
+	}
+	return nil, nil
+}
+
+func tokensOf(ways []index.Expansion) (tokens []index.SearchToken) {
+	for _, way := range ways {
+		tokens = append(tokens, way.Tokens...)
+	}
+	return tokens
+}
+
+// fallBack returns the further ways in which a word matches.
+func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int) (index.WordMatches, error) {
+	ways := expander.Fallbacks(i)
+	if err := s.read(ctx, tokensOf(ways)); err != nil {
+		return index.WordMatches{}, err
+	}
+	return s.matches(ways), nil
+}
+
+// correct matches a word by the nearest words that live products have, and returns
+// the one that most products have.
+func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int) (m index.WordMatches, best string, err error) {
+	similar := expander.Corrections(i)
+	var tokens []index.SearchToken
+	for _, word := range similar {
+		tokens = append(tokens, index.SearchToken{Text: word.Text})
+	}
+	if err := s.read(ctx, tokens); err != nil {
+		return m, "", err
+	}
+	most, nearest := 0, 0
+	for _, word := range similar {
+		one := s.matches([]index.Expansion{index.Correction(word)})
+		if len(m.Lists) > 0 && word.Distance > nearest || len(m.Lists) >= index.MaxCorrections {
+			break
+		}
+		count := one.Count(1 << 20)
+		if count == 0 {
+			continue
+		}
+		if nearest = word.Distance; count > most {
+			most, best = count, word.Text
+		}
+		m.Lists = append(m.Lists, one.Lists...)
+	}
+	return m, best, nil
+}
+
+// read reads the lists of tokens in all layers.
+func (s *searcher) read(ctx context.Context, tokens []index.SearchToken) error {
+	tokens = slices.DeleteFunc(store.Unique(tokens), func(token index.SearchToken) bool {
+		_, known := s.lists[token]
+		return known
+	})
+	for _, layer := range s.layers {
+		var numbers []int
+		for _, token := range tokens {
+			for _, batch := range layer.batches {
+				for first, end := batch.chunks(token); first < end; first++ {
+					numbers = append(numbers, first)
+				}
+			}
+		}
+		chunks, err := layer.wordChunks(ctx, store.Unique(numbers))
+		if err != nil {
+			return err
+		}
+		for _, token := range tokens {
+			for _, batch := range layer.batches {
+				var of []wordChunk
+				for first, end := batch.chunks(token); first < end; first++ {
+					of = append(of, chunks[first])
+				}
+				for _, list := range tokenLists(of, token) {
+					s.lists[token] = append(s.lists[token], index.WeightedList{
+						OccurrenceList: index.OccurrenceList{Body: list, Short: s.Release.Format < formatOfWords}, Dead: layer.dead, DeadCount: layer.deadCount})
 				}
 			}
 		}
 	}
-	chunks, err := r.wordChunks(ctx, store.Unique(slices.Concat(wanted...)))
-	if err != nil {
-		return err
-	}
-	work := 0
-	for _, numbers := range wanted {
-		work += r.Release.Ordinals / 4 // two sets
-		for _, number := range numbers {
-			work += len(chunks[number])
-		}
-	}
-	if err := store.Charge(ctx, work); err != nil {
-		return err
-	}
-	for i, token := range tokens {
-		for _, number := range wanted[i] {
-			chunks[number].each(token, func(ordinal uint32, isNamed bool) {
-				found[i].All.Add(ordinal)
-				if isNamed {
-					found[i].Named.Add(ordinal)
-				}
-			})
-		}
+	for _, token := range tokens {
+		s.lists[token] = s.lists[token][:len(s.lists[token]):len(s.lists[token])]
 	}
 	return nil
 }
 
-// Searched returns the products that a search keeps, in order. Dead products
-// are among them.
-func (r *Reader) Searched(ctx context.Context, search index.Search) (index.Ordinals, error) {
-	r.Reads.Add(AnyProduct)
-	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedSearch, Name: r.SearchName(search.String())}
-	if kept, ok := db.Cached[index.Ordinals](r.Cache, key); ok {
-		return kept, nil
+// matches returns where a word matches in some ways, whose lists are read.
+func (s *searcher) matches(ways []index.Expansion) (m index.WordMatches) {
+	for _, way := range ways {
+		if len(way.Tokens) > 1 {
+			if set := s.together(way); set != nil {
+				m.Sets = append(m.Sets, *set)
+			}
+			continue
+		}
+		for _, list := range s.lists[way.Tokens[0]] {
+			list.Weight = way.Weight
+			m.Lists = append(m.Lists, list)
+		}
 	}
-	found, err := r.Hits(ctx, search)
-	if err != nil {
-		return nil, err
+	return m
+}
+
+// set returns the live products that have a token.
+func (s *searcher) set(token index.SearchToken) (all, named index.OrdinalSet) {
+	all, named = index.NewOrdinalSet(s.Release.Ordinals), index.NewOrdinalSet(s.Release.Ordinals)
+	for _, list := range s.lists[token] {
+		list.AddTo(all, named)
 	}
-	all := found[0].All
-	for _, other := range found[1:] {
-		all.And(other.All)
+	return all, named
+}
+
+// together returns the products that have all tokens; nil if there are none.
+func (s *searcher) together(way index.Expansion) *index.WeightedSet {
+	for _, token := range way.Tokens {
+		if len(s.lists[token]) == 0 {
+			return nil
+		}
 	}
-	list := all.List()
-	r.Cache.Set(key, list)
-	return list, nil
+	all, named := s.set(way.Tokens[0])
+	for _, token := range way.Tokens[1:] {
+		others, othersNamed := s.set(token)
+		all.And(others)
+		named.And(othersNamed)
+	}
+	return &index.WeightedSet{All: all, Named: named, Weight: way.Weight}
+}
+
+// unspaced returns where a word of a script without spaces matches.
+func (s *searcher) unspaced(word index.SearchWord) index.WordMatches {
+	var all, named []index.OrdinalSet
+	for _, token := range word.Tokens() {
+		products, productsNamed := s.set(token)
+		all, named = append(all, products), append(named, productsNamed)
+	}
+	return index.WordMatches{Sets: []index.WeightedSet{{All: word.Match(all), Named: word.Match(named), Weight: index.WeightExact}}}
 }
 
 // SearchName adds the languages to a search's name, because the result depends

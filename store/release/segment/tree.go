@@ -145,6 +145,17 @@ func (t *Tree) ancestors(node *CatalogNode) (ids []string, rooted bool) {
 // Children returns the nodes directly below a node, in order.
 func (t *Tree) Children(id string) []*CatalogNode { return slices.Clone(t.ByID[id].children) }
 
+// ProductLists returns the names of all lists of products of a release with these nodes.
+func (t *Tree) ProductLists() []string {
+	names := []string{ListAll, ListEvery}
+	for _, node := range t.Nodes {
+		if names = append(names, ListOfNode(node.ID)); node.ListOfSubtree() != ListOfNode(node.ID) {
+			names = append(names, node.ListOfSubtree())
+		}
+	}
+	return names
+}
+
 // SortNodes sorts nodes in the order of a Tree.
 func SortNodes(nodes []*CatalogNode) {
 	collator, buffer := collate.New(language.Und), collate.Buffer{}

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -14,14 +15,22 @@ import (
 )
 
 // Reads the word index of a release, which package publish writes: change both
-// together. It is stored as chunks, numbered from 0. An entry is a word and its
-// postings, each after its length. A posting is the step from the ordinal before
-// (a product's number in the release), doubled, plus one if the word is in the
-// product's name or SKU. A batch holds the products that were indexed together in
-// memory: its entries are sorted by word, for each language. The rows with
-// negative chunk numbers are the directory: one for each batch and language, with
-// the first word of each of its chunks. The lowest row, written last, holds the
-// number of directory rows, so that a missing one is noticed.
+// together. It is stored as chunks, numbered from 0. An entry is a token and its
+// index.OccurrenceList, each after its length. A batch holds the products that
+// were indexed together in memory: its entries are sorted by token, for each
+// language. If more than PrefixTokens tokens begin with the same characters, up
+// to PrefixLength bytes, the longest such beginning is an entry too, followed by
+// PrefixEnd, with the occurrences of all of them. One further chunk holds the
+// index.Vocabulary of the language. The rows with negative chunk numbers are the
+// directory: one for each batch and language, with the numbers of its first chunk
+// and, plus one, of its vocabulary, and the first token of each of its chunks.
+// The lowest row, written last, holds the number of directory rows, so that a
+// missing one is noticed.
+const (
+	PrefixTokens = 32
+	PrefixLength = 24
+	PrefixEnd    = "\x1e" // never occurs in text
+)
 
 // AppendText appends a text after its length.
 func AppendText(dst []byte, text string) []byte {
@@ -36,9 +45,10 @@ func cutText(body []byte) (text, rest []byte) {
 
 // wordBatch locates the words of a batch in one language.
 type wordBatch struct {
-	language string
-	first    int      // chunk
-	starts   []string // the first word of each chunk
+	language   string
+	first      int      // chunk
+	vocabulary int      // chunk; -1 for none
+	starts     []string // the first word of each chunk
 }
 
 // wordDirectory is all batches of a release.
@@ -51,11 +61,16 @@ func (d wordDirectory) Size() (n int) {
 	return n
 }
 
-func newWordBatch(body []byte) (s wordBatch) {
+func newWordBatch(body []byte, format int) (s wordBatch) {
 	language, body := cutText(body)
 	first, n := binary.Uvarint(body)
-	s.language, s.first = string(language), int(first)
-	for body = body[n:]; len(body) > 0; {
+	body = body[n:]
+	s.language, s.first, s.vocabulary = string(language), int(first), -1
+	if format >= formatOfWords {
+		number, n := binary.Uvarint(body)
+		s.vocabulary, body = int(number)-1, body[n:]
+	}
+	for len(body) > 0 {
 		var start []byte
 		start, body = cutText(body)
 		s.starts = append(s.starts, string(start))
@@ -64,12 +79,16 @@ func newWordBatch(body []byte) (s wordBatch) {
 }
 
 // chunks returns the numbers of the chunks that may hold a token, from first
-// until just before end.
+// until just before end. If so many begin with a prefix that it has an entry of
+// its own, these are the three that may hold that.
 func (s wordBatch) chunks(token index.SearchToken) (first, end int) {
 	beyond := sort.Search(len(s.starts), func(i int) bool { return s.starts[i] > token.Text })
 	end = beyond
 	for token.Prefix && end < len(s.starts) && strings.HasPrefix(s.starts[end], token.Text) {
 		end++
+	}
+	if s.vocabulary >= 0 && len(token.Text) <= PrefixLength && end-beyond > PrefixTokens+1 {
+		end = beyond + 2
 	}
 	return s.first + max(0, beyond-1), s.first + end
 }
@@ -79,25 +98,46 @@ type wordChunk []byte
 
 func (c wordChunk) Size() int { return 24 + len(c) }
 
-// each calls found with every posting of a token.
-func (c wordChunk) each(token index.SearchToken, found func(ordinal uint32, named bool)) {
+// entries calls found with the entries from a token on, as long as it returns true.
+func (c wordChunk) entries(from string, found func(token, list []byte) bool) bool {
 	for body := []byte(c); len(body) > 0; {
-		var text, list []byte
-		text, body = cutText(body)
+		var token, list []byte
+		token, body = cutText(body)
 		list, body = cutText(body)
-		switch {
-		case string(text) == token.Text, token.Prefix && strings.HasPrefix(string(text), token.Text):
-		case string(text) > token.Text:
-			return
-		default:
-			continue
-		}
-		for ordinal := uint64(0); len(list) > 0; {
-			step, n := binary.Uvarint(list)
-			list, ordinal = list[n:], ordinal+step>>1
-			found(uint32(ordinal), step&1 == 1)
+		if string(token) >= from && !found(token, list) {
+			return false
 		}
 	}
+	return true
+}
+
+// tokenLists returns the lists of a token in chunks of a batch, which are in order. The
+// entry of a prefix stands for all tokens that begin with it.
+func tokenLists(chunks []wordChunk, token index.SearchToken) (lists [][]byte) {
+	seen := 0
+	for _, chunk := range chunks {
+		if !chunk.entries(token.Text, func(text, list []byte) bool {
+			switch {
+			case string(text) == token.Text && !token.Prefix:
+				lists = append(lists, list)
+				return false
+			case !token.Prefix || !bytes.HasPrefix(text, []byte(token.Text)):
+				return false
+			case bytes.HasSuffix(text, []byte(PrefixEnd)):
+				if seen < 2 {
+					lists = [][]byte{list}
+					return false
+				}
+				return true
+			}
+			seen++
+			lists = append(lists, list)
+			return true
+		}) {
+			break
+		}
+	}
+	return lists
 }
 
 // wordDirectory reads the directory of the own layer.
@@ -116,7 +156,7 @@ func (r *Reader) wordDirectory(ctx context.Context) (wordDirectory, error) {
 	}
 	directory := make(wordDirectory, 0, len(bodies)-1)
 	for _, body := range bodies[1:] {
-		directory = append(directory, newWordBatch(body))
+		directory = append(directory, newWordBatch(body, r.Release.Format))
 	}
 	r.Cache.Set(key, directory)
 	return directory, nil
@@ -134,12 +174,24 @@ func (r *Reader) wordChunks(ctx context.Context, numbers []int) (map[int]wordChu
 			missing = append(missing, key.Number)
 		}
 	}
-	err := store.Chunked(missing, 1024, func(numbers []int) error {
+	read, err := r.readWordChunks(ctx, missing)
+	for number, body := range read {
+		key.Number, found[number] = number, body
+		r.Cache.Set(key, body)
+	}
+	return found, err
+}
+
+// readWordChunks reads chunks of the own layer's index from the database. ErrGone
+// when one is missing.
+func (r *Reader) readWordChunks(ctx context.Context, numbers []int) (map[int]wordChunk, error) {
+	found := make(map[int]wordChunk, len(numbers))
+	err := store.Chunked(numbers, 1024, func(numbers []int) error {
 		list, args := db.InList([]any{r.Release.ID}, numbers)
 		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (body wordChunk, err error) {
-			err = rows.Scan(&key.Number, (*[]byte)(&body))
-			found[key.Number] = body
-			r.Cache.Set(key, body)
+			var number int
+			err = rows.Scan(&number, (*[]byte)(&body))
+			found[number] = body
 			return body, err
 		}, `SELECT chunk, body FROM release_word WHERE release_id = $1 AND chunk IN (`+list+`)`, args...)
 		return err
@@ -149,3 +201,41 @@ func (r *Reader) wordChunks(ctx context.Context, numbers []int) (map[int]wordChu
 	}
 	return found, err
 }
+
+// vocabularies reads the vocabularies of batches of the own layer.
+func (r *Reader) vocabularies(ctx context.Context, batches []wordBatch) (list []index.WordSource, err error) {
+	var missing []int
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedVocabulary}
+	found := map[int]*index.Vocabulary{}
+	for _, batch := range batches {
+		key.Number = batch.vocabulary
+		if kept, ok := db.Cached[*index.Vocabulary](r.Cache, key); ok {
+			found[key.Number] = kept
+		} else if key.Number >= 0 {
+			missing = append(missing, key.Number)
+		}
+	}
+	if len(missing) > 0 {
+		bodies, err := r.readWordChunks(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		for number, body := range bodies {
+			if err := store.Charge(ctx, len(body)); err != nil {
+				return nil, err
+			}
+			key.Number = number
+			found[number] = index.UnpackVocabulary(body)
+			r.Cache.Set(key, found[number])
+		}
+	}
+	for _, batch := range batches {
+		if batch.vocabulary >= 0 {
+			list = append(list, index.WordSource{Vocabulary: found[batch.vocabulary], Language: r.languageOf(batch)})
+		}
+	}
+	return list, nil
+}
+
+// languageOf returns the language of a batch's texts.
+func (r *Reader) languageOf(batch wordBatch) string { return cmp.Or(batch.language, r.Release.Locale) }

@@ -1,10 +1,11 @@
 // A bundle: the shopper chooses its options, and the service returns the price.
 import { useState } from 'react'
 import { useQuery } from 'urql'
+import type { Choice } from './cart'
 import { graphql, type FragmentOf, readFragment } from './graphql'
-import type { Choice } from './order'
 import { PriceText } from './price'
 import { StockBadge, type Available } from './stock'
+import { useTexts } from './texts'
 
 export const BundleOf = graphql(`
   fragment BundleOf on Product {
@@ -46,10 +47,9 @@ export function useBundle(of: FragmentOf<typeof BundleOf>) {
   return { bundle, chosen, setChosen, whole, choice, price: pause ? null : data?.productConfigured ?? null, error }
 }
 
-const bounds = (min: number, max: number) => min === max ? `choose ${min}` : min === 0 ? `choose up to ${max}` : `choose ${min} to ${max}`
-
 /** Bundle shows the options of each component. */
 export function Bundle({ of: { bundle, chosen, setChosen }, available }: { of: ReturnType<typeof useBundle>; available: Available }) {
+  const texts = useTexts()
   const names = new Map(bundle.componentProducts.map(({ uuid, name }) => [uuid, name]))
   return bundle.components.map(({ key, name, min, max, options }) => {
     const taken = chosen[key] ?? []
@@ -59,7 +59,7 @@ export function Bundle({ of: { bundle, chosen, setChosen }, available }: { of: R
       [key]: one ? [id] : taken.includes(id) ? taken.filter(other => other !== id) : [...taken, id]
     })
     return <fieldset key={key} className="options">
-      <legend>{name} <span className="muted">{bounds(min, max)}</span></legend>
+      <legend>{name} <span className="muted">{texts.choose(min, max)}</span></legend>
       {options.map(({ uuid, quantity }) => {
         const checked = taken.includes(uuid)
         return <label key={uuid} className="chip">

@@ -1,9 +1,10 @@
 import { Link } from 'react-router'
+import { FromPrice, FromPriceOf } from './from_price'
 import { graphql, readFragment, type FragmentOf } from './graphql'
 import { ProductPath, productPath } from './path'
 import { Picture, PictureOf } from './picture'
-import { Price, PriceText } from './price'
 import { StockBadge, useStock } from './stock'
+import { useTexts } from './texts'
 
 export const CardOf = graphql(`
   fragment CardOf on Product {
@@ -12,32 +13,34 @@ export const CardOf = graphql(`
     name
     description
     language
-    productTypes
+    onSale
+    mainImage { id ...PictureOf }
     ...ProductPath
-    ...PictureOf
-    displayPrice { ...PriceText }
-    originalDisplayPrice { ...PriceText }
+    ...FromPriceOf
   }
-`, [ProductPath, PictureOf, PriceText])
+`, [ProductPath, PictureOf, FromPriceOf])
 
-type CardData = FragmentOf<typeof CardOf>
+export type CardData = FragmentOf<typeof CardOf>
 
-/** Cards is a list of products. One subscription reads the stock of all. */
-export function Cards({ products, busy, level: Heading = 'h3' }: { products: readonly CardData[]; busy?: boolean; level?: 'h2' | 'h3' }) {
+const sizes = '(max-width: 40rem) 8rem, (max-width: 64rem) 45vw, 18rem'
+
+/** Cards is a list of products. One subscription reads the stock of all. The first pictures load at once if the list is at the top of the page. */
+export function Cards({ products, busy, top, level: Heading = 'h3' }: { products: readonly CardData[]; busy?: boolean; top?: boolean; level?: 'h2' | 'h3' }) {
+  const texts = useTexts()
   const known = readFragment(CardOf, products)
   const available = useStock(known.map(({ uuid }) => uuid))
   return <ul className="cards" aria-busy={busy}>
     {known.map((product, i) => <li key={product.id} className="card" data-product={product.uuid}>
-      <Picture of={product} eager={i < 4} />
-      <div className="words" lang={product.language}>
+      <Picture of={product.mainImage} sizes={sizes} eager={top && i < 3} />
+      <div className="words" lang={product.language} dir="auto">
         <Heading><Link to={productPath(product)}>{product.name}</Link></Heading>
-        <p className="muted">{product.description}</p>
+        <p className="muted clipped">{product.description}</p>
       </div>
-      <div className="facts">
-        <Price now={product.displayPrice} before={product.originalDisplayPrice} from={product.productTypes.includes('parent')} />
-        {product.originalDisplayPrice && <span className="badge" data-level="sale">Sale</span>}
+      <FromPrice of={product} />
+      <p className="badges">
+        {product.onSale && <span className="badge" data-level="sale">{texts.sale}</span>}
         <StockBadge available={available[product.uuid]} />
-      </div>
+      </p>
     </li>)}
   </ul>
 }

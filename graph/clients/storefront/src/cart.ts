@@ -1,44 +1,68 @@
 // The cart is stored in the browser, without prices.
 import { useSyncExternalStore } from 'react'
-import type { Line } from './order'
+import type { graphql } from './graphql'
 
-const kept = 'cart'
-let lines: Line[] = []
-let text = ''
-const listeners = new Set<() => void>()
+export type Choice = ReturnType<typeof graphql.scalar<'BundleChoiceInput'>>
 
-function read(): Line[] {
-  const now = localStorage.getItem(kept) ?? '[]'
-  if (now !== text) {
-    text = now
-    try { lines = JSON.parse(now) } catch { lines = [] }
+/** A line of a cart: a product by global id, and the chosen options of a bundle. */
+export interface Line { id: string; quantity: number; choice?: Choice[] }
+
+// stored is a list in localStorage. All tabs see its changes.
+function stored<T>(key: string) {
+  const none: readonly T[] = []
+  let list = none
+  let text = ''
+  const listeners = new Set<() => void>()
+  const read = () => {
+    const now = localStorage.getItem(key) ?? '[]'
+    if (now !== text) {
+      text = now
+      try { list = JSON.parse(now) } catch { list = none }
+    }
+    return list
   }
-  return lines
+  const write = (next: readonly T[]) => {
+    localStorage.setItem(key, JSON.stringify(next))
+    for (const listener of listeners) listener()
+  }
+  const subscribe = (listener: () => void) => {
+    listeners.add(listener)
+    addEventListener('storage', listener)
+    return () => { listeners.delete(listener); removeEventListener('storage', listener) }
+  }
+  // The server does not have it, so that a page begins with an empty list.
+  return { read, write, use: () => useSyncExternalStore(subscribe, read, () => none) }
 }
 
-function write(next: Line[]) {
-  localStorage.setItem(kept, JSON.stringify(next))
-  for (const listener of listeners) listener()
-}
+const lines = stored<Line>('cart')
+const codes = stored<string>('codes')
 
-function subscribe(listener: () => void) {
-  listeners.add(listener)
-  addEventListener('storage', listener) // other tabs
-  return () => { listeners.delete(listener); removeEventListener('storage', listener) }
-}
+/** useCart returns the lines of the cart. */
+export const useCart = lines.use
+
+/** useCodes returns the promotion codes that the shopper entered. */
+export const useCodes = codes.use
+
+const never = () => () => {}
+
+/** useInteractive is false on the server, and until the page is interactive. */
+export const useInteractive = () => useSyncExternalStore(never, () => true, () => false)
 
 /** keyOf identifies a line. A bundle with other options is another line. */
 export const keyOf = ({ id, choice }: Line) => JSON.stringify([id, choice])
 
-export const useCart = () => useSyncExternalStore(subscribe, read)
-
 export function add(line: Line) {
-  const same = read().find(other => keyOf(other) === keyOf(line))
+  const same = lines.read().find(other => keyOf(other) === keyOf(line))
   if (same) setQuantity(same, same.quantity + line.quantity)
-  else write([...read(), line])
+  else lines.write([...lines.read(), line])
 }
 
 /** setQuantity removes the line if quantity is 0. */
-export const setQuantity = (line: Line, quantity: number) => write(read().flatMap(
+export const setQuantity = (line: Line, quantity: number) => lines.write(lines.read().flatMap(
   other => keyOf(other) !== keyOf(line) ? [other] : quantity > 0 ? [{ ...other, quantity: Math.min(quantity, 99) }] : []
 ))
+
+const mostCodes = 10 // of cartPreview
+
+export const addCode = (code: string) => codes.write([...codes.read().filter(other => other !== code), code].slice(-mostCodes))
+export const removeCode = (code: string) => codes.write(codes.read().filter(other => other !== code))

@@ -1,63 +1,58 @@
 // A category. Filters and order are in the URL, so that they can be bookmarked, shared
 // and reached with the back button.
-import { Link, useParams, useSearchParams } from 'react-router'
+import { Link, useSearchParams } from 'react-router'
 import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
-import { Facets, TagFacets } from './facets'
+import { Facets, FacetsOf, filterOf } from './facets'
 import { graphql, type VariablesOf } from './graphql'
 import { categoryPath } from './path'
 import { Sheets } from './sheets'
+import { useTexts, type Texts } from './texts'
 import { Missing, Trouble, Waiting } from './trouble'
 
 const Category = graphql(`
-  query Category($slug: String!, $first: Int!, $offset: Int!, $filter: ProductFilter, $orderBy: ProductOrder) {
-    catalogNodes(filter: { slug: { eq: $slug } }, first: 1) {
-      nodes {
-        id
-        name
-        slug
-        description
-        language
-        breadcrumbs { uuid name slug }
-        children(first: 20) { nodes { id name slug } }
-        products(first: $first, offset: $offset, filter: $filter, orderBy: $orderBy) {
-          totalCount
-          nodes { id ...CardOf }
-          facets { ...TagFacets }
-        }
+  query Category($path: String!, $first: Int!, $offset: Int!, $filter: ProductFilter, $orderBy: ProductOrder) {
+    catalogNode(path: $path) {
+      id
+      name
+      slug
+      description
+      language
+      breadcrumbs { uuid name slug }
+      children(first: 30) { nodes { id name slug } }
+      products(includeDescendants: true, variants: PARENTS, first: $first, offset: $offset, filter: $filter, orderBy: $orderBy) {
+        totalCount
+        nodes { id ...CardOf }
+        facets { ...FacetsOf }
       }
     }
   }
-`, [CardOf, TagFacets])
+`, [CardOf, FacetsOf])
 
-const length = 6 // products of a sheet
+const length = 9 // products of a sheet
 
 type Order = NonNullable<VariablesOf<typeof Category>['orderBy']>
 
-const orders: Record<string, { name: string; order: Order | null }> = {
-  '': { name: 'Recommended', order: null },
-  name: { name: 'Name', order: { field: 'NAME', direction: 'ASC' } },
-  cheap: { name: 'Price, low to high', order: { field: 'PRICE', direction: 'ASC' } },
-  dear: { name: 'Price, high to low', order: { field: 'PRICE', direction: 'DESC' } },
-  latest: { name: 'Latest', order: { field: 'UPDATED_AT', direction: 'DESC' } }
+const orders: Record<string, { name: (texts: Texts) => string; order: Order | null }> = {
+  '': { name: texts => texts.recommended, order: null },
+  name: { name: texts => texts.byName, order: { field: 'NAME', direction: 'ASC' } },
+  cheap: { name: texts => texts.cheapest, order: { field: 'PRICE', direction: 'ASC' } },
+  dear: { name: texts => texts.dearest, order: { field: 'PRICE', direction: 'DESC' } },
+  latest: { name: texts => texts.latest, order: { field: 'UPDATED_AT', direction: 'DESC' } }
 }
 
-export function CategoryPage() {
-  const { slug = '' } = useParams()
+export function CategoryPage({ path }: { path: string }) {
+  const texts = useTexts()
   const [chosen, choose] = useSearchParams()
-  const tags = chosen.get('tags')?.split(',').filter(Boolean) ?? []
+  const filter = filterOf(chosen)
   const sort = chosen.get('sort') ?? ''
-  const at = Math.min(Math.max(Number(chosen.get('page')) || 1, 1), 1000)
+  const at = Math.min(Math.max(Math.trunc(Number(chosen.get('page'))) || 1, 1), 1000)
   const [{ data, error, fetching }, ask] = useQuery({
     query: Category,
-    variables: {
-      slug, first: length, offset: (at - 1) * length,
-      filter: tags.length ? { tags: { in: tags } } : null,
-      orderBy: orders[sort]?.order ?? null
-    }
+    variables: { path, first: length, offset: (at - 1) * length, filter, orderBy: orders[sort]?.order ?? null }
   })
 
-  // another filter or order begins at the first page
+  // Another filter or order begins at the first page.
   const another = (changes: Record<string, string>) => {
     const next = new URLSearchParams(chosen)
     next.delete('page')
@@ -65,31 +60,35 @@ export function CategoryPage() {
     return next
   }
 
-  if (error && !data) return <Trouble error={error} again={ask} />
-  const node = data?.catalogNodes?.nodes.find(node => node.slug === slug) // while another is asked for, data is the last one's
-  if (!node) return fetching ? <Waiting /> : <Missing what="category" />
+  if (error && !data?.catalogNode) return <Trouble error={error} again={ask} />
+  const node = data?.catalogNode
+  if (!node) return fetching ? <Waiting /> : <Missing />
   const { totalCount, nodes, facets } = node.products
   const sheets = Math.ceil(totalCount / length)
+  const ancestors = [...node.breadcrumbs, node]
   return <>
     <title>{node.name}</title>
-    <nav className="crumbs" aria-label="Breadcrumbs">
-      {node.breadcrumbs.map(({ uuid, name, slug }, i) => <Link key={uuid} to={i ? categoryPath({ slug }) : '/'}>{name}</Link>)}
+    {node.description && <meta name="description" content={node.description} />}
+    <nav className="crumbs" aria-label={texts.breadcrumbs} lang={node.language}>
+      {node.breadcrumbs.map((step, i) => <Link key={step.uuid} to={categoryPath(node.breadcrumbs.slice(0, i), step)}>{step.name}</Link>)}
       <span aria-current="page">{node.name}</span>
     </nav>
-    <div className="intro" lang={node.language}><h1>{node.name}</h1><p className="muted">{node.description}</p></div>
-    {node.children.nodes.length > 0 && <nav className="chips" aria-label={`Within ${node.name}`}>
-      {node.children.nodes.map(child => <Link key={child.id} className="chip" to={categoryPath(child)}>{child.name}</Link>)}
+    <div lang={node.language} dir="auto"><h1>{node.name}</h1>{node.description !== node.name && <p className="muted">{node.description}</p>}</div>
+    {node.children.nodes.length > 0 && <nav className="chips" aria-label={texts.within(node.name)} lang={node.language}>
+      {node.children.nodes.map(child => <Link key={child.id} className="chip" to={categoryPath(ancestors, child)}>{child.name}</Link>)}
     </nav>}
-    <div className="tools">
-      <Facets of={facets} choose={tags => choose(another({ tags: tags.join() }))} />
-      <label className="sort">Sort by <select value={sort} onChange={({ target }) => choose(another({ sort: target.value }))}>
-        {Object.entries(orders).map(([key, { name }]) => <option key={key} value={key}>{name}</option>)}
-      </select></label>
+    <div className="listing">
+      <Facets of={facets} filter={filter} choose={filter => choose(another({ filter }), { preventScrollReset: true })} />
+      <div>
+        <div className="tools">
+          <p className="muted" role="status">{texts.productCount(totalCount)}{sheets > 1 && `, ${texts.pageOf(at, sheets)}`}</p>
+          <label className="sort">{texts.sortBy} <select value={sort} onChange={({ target }) => choose(another({ sort: target.value }), { preventScrollReset: true })}>
+            {Object.entries(orders).map(([key, { name }]) => <option key={key} value={key}>{name(texts)}</option>)}
+          </select></label>
+        </div>
+        {totalCount ? <Cards products={nodes} busy={fetching} top level="h2" /> : <p>{texts.noMatches}</p>}
+        <Sheets at={at} count={sheets} to={sheet => `?${another({ page: String(sheet) })}`} />
+      </div>
     </div>
-    <p className="muted" role="status">
-      {totalCount === 1 ? '1 product' : `${totalCount} products`}{sheets > 1 && `, page ${at} of ${sheets}`}
-    </p>
-    <Cards products={nodes} busy={fetching} level="h2" />
-    <Sheets at={at} count={sheets} to={sheet => `?${another({ page: String(sheet) })}`} />
   </>
 }

@@ -1,18 +1,19 @@
 // The GraphQL client: a cache normalized by id, a token that is renewed, and one WebSocket
 // for all subscriptions.
-import { Client, fetchExchange, subscriptionExchange } from '@urql/core'
+import { Client, fetchExchange, ssrExchange, subscriptionExchange, type SSRData } from '@urql/core'
 import { authExchange } from '@urql/exchange-auth'
 import { cacheExchange } from '@urql/exchange-graphcache'
 import { relayPagination } from '@urql/exchange-graphcache/extras'
 import { createClient } from 'graphql-ws'
 import shop from '../../cache.json'
+import { config } from './config'
 import { headersOf, type Shopper } from './shopper'
-import { service, spent, token } from './token'
+import { spent, token } from './token'
 
 // The WebSocket opens with the first subscription and closes after the last. It reconnects
 // with a current token.
 const sockets = (shopper: Shopper) => createClient({
-  url: `${service.replace(/^http/, 'ws')}/graphql`,
+  url: `${config.service.replace(/^http/, 'ws')}/graphql`,
   connectionParams: async () => ({ ...headersOf(shopper), Authorization: `Bearer ${await token()}` }),
   retryAttempts: 10,
   shouldRetry: () => true
@@ -39,18 +40,23 @@ const auth = () => authExchange(async utils => {
   }
 })
 
+/** rendered holds the results of queries that the server ran, for the page. */
+export const rendered = (initialState?: SSRData) => ssrExchange({ isClient: !import.meta.env.SSR, ...(initialState && { initialState }) })
+
 /**
  * clientFor returns the client of a shopper. The same query has other results with another
- * language, currency or catalog, so each shopper has a client with its own cache.
+ * language, currency or catalog, so each shopper has a client with its own cache. On the
+ * server, components wait for their queries.
  */
-export function clientFor(shopper: Shopper) {
-  const live = sockets(shopper)
+export function clientFor(shopper: Shopper, results = rendered()) {
+  const live = import.meta.env.SSR ? undefined : sockets(shopper)
   return new Client({
-    url: `${service}/graphql`,
+    url: `${config.service}/graphql`,
+    suspense: import.meta.env.SSR,
     fetchOptions: { headers: headersOf(shopper) },
-    exchanges: [cache(), auth(), fetchExchange, subscriptionExchange({
+    exchanges: [cache(), results, auth(), fetchExchange, subscriptionExchange({
       forwardSubscription: ({ query = '', variables }) => ({
-        subscribe: sink => ({ unsubscribe: live.subscribe({ query, variables }, sink) })
+        subscribe: sink => ({ unsubscribe: live?.subscribe({ query, variables }, sink) ?? (() => {}) })
       })
     })]
   })

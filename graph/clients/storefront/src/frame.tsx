@@ -1,6 +1,6 @@
 // The frame of every page: categories, search, shopper and cart.
 import { useEffect, useRef } from 'react'
-import { Link, NavLink, Route, Routes, useLocation } from 'react-router'
+import { Link, NavLink, Route, Routes, useLocation, useParams } from 'react-router'
 import { useQuery } from 'urql'
 import { useCart } from './cart'
 import { CartPage } from './cart_page'
@@ -11,12 +11,14 @@ import { categoryPath } from './path'
 import { ProductPage } from './product'
 import { SearchPage } from './search'
 import { SearchBox } from './search_box'
-import { languages, useShopper } from './shopper'
+import { useShopper } from './shopper'
+import { useTexts } from './texts'
 import { Missing } from './trouble'
 
 const Menu = graphql(`
   query Menu {
-    hierarchies(first: 1) { nodes { id name children(first: 12) { nodes { id name slug } } } }
+    hierarchies(first: 1) { nodes { id name slug language children(first: 12) { nodes { id name slug } } } }
+    locales
     currencies { code default }
   }
 `)
@@ -36,48 +38,68 @@ function usePageStart() {
   return main
 }
 
-function ShopperFields({ currencies }: { currencies: readonly { code: string; default: boolean }[] }) {
+// nameOf returns the name of a language in itself.
+function nameOf(tag: string) {
+  try {
+    return new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag
+  } catch {
+    return tag
+  }
+}
+
+function ShopperFields({ locales, currencies }: { locales: readonly string[]; currencies: readonly { code: string; default: boolean }[] }) {
+  const texts = useTexts()
   const [shopper, change] = useShopper()
-  const names = new Intl.DisplayNames([shopper.language], { type: 'language' })
   const chosen = shopper.currency || currencies.find(each => each.default)?.code
   return <div className="shopper">
-    <select aria-label="Language" value={shopper.language} onChange={({ target }) => change({ ...shopper, language: target.value })}>
-      {languages.map(tag => <option key={tag} value={tag}>{names.of(tag)}</option>)}
+    <select aria-label={texts.language} value={shopper.language} onChange={({ target }) => change({ ...shopper, language: target.value })}>
+      {locales.map(tag => <option key={tag} value={tag} lang={tag}>{nameOf(tag)}</option>)}
     </select>
-    <select aria-label="Currency" value={chosen} onChange={({ target }) => change({ ...shopper, currency: target.value })}>
+    <select aria-label={texts.currency} value={chosen} onChange={({ target }) => change({ ...shopper, currency: target.value })}>
       {currencies.map(({ code }) => <option key={code}>{code}</option>)}
     </select>
   </div>
 }
 
-export function Frame() {
+function Header() {
+  const texts = useTexts()
+  const [shopper] = useShopper()
   const [{ data }] = useQuery({ query: Menu })
-  const main = usePageStart()
   const count = useCart().reduce((sum, { quantity }) => sum + quantity, 0)
   const shop = data?.hierarchies?.nodes[0]
+  return <header>
+    <div className="top">
+      <Link className="brand" to="/" lang={shop?.language}>{shop?.name ?? texts.shop}</Link>
+      <SearchBox />
+      <ShopperFields locales={data?.locales ?? [shopper.language]} currencies={data?.currencies ?? []} />
+      <Link className="cart" to="/cart" aria-label={`${texts.cart}, ${texts.inCart(count)}`}>{texts.cart} <span className="count">{count}</span></Link>
+    </div>
+    <nav aria-label={texts.categories} lang={shop?.language}>
+      {shop?.children.nodes.map(node => <NavLink key={node.id} to={categoryPath([shop], node)}>{node.name}</NavLink>)}
+    </nav>
+  </header>
+}
+
+// Another category or product is another component, with its own state.
+const CategoryRoute = () => { const { '*': path = '' } = useParams(); return <CategoryPage key={path} path={path} /> }
+const ProductRoute = () => { const { slug = '' } = useParams(); return <ProductPage key={slug} slug={slug} /> }
+
+export function Frame() {
+  const texts = useTexts()
+  const main = usePageStart()
   return <>
-    <a className="skip" href="#main" onClick={event => { event.preventDefault(); main.current?.focus() }}>Skip to the content</a>
-    <header>
-      <div className="top">
-        <Link className="brand" to="/">{shop?.name ?? 'Shop'}</Link>
-        <SearchBox />
-        <ShopperFields currencies={data?.currencies ?? []} />
-        <Link className="cart" to="/cart">Cart <span className="count" aria-label={`${count} in it`}>{count}</span></Link>
-      </div>
-      <nav aria-label="Categories">
-        {shop?.children.nodes.map(node => <NavLink key={node.id} to={categoryPath(node)}>{node.name}</NavLink>)}
-      </nav>
-    </header>
+    <a className="skip" href="#main" onClick={event => { event.preventDefault(); main.current?.focus() }}>{texts.skip}</a>
+    <Header />
     <main id="main" ref={main} tabIndex={-1}>
       <Routes>
         <Route index element={<HomePage />} />
-        <Route path="c/:slug" element={<CategoryPage />} />
-        <Route path="p/:slug" element={<ProductPage />} />
+        <Route path="c/*" element={<CategoryRoute />} />
+        <Route path="p/:slug" element={<ProductRoute />} />
         <Route path="search" element={<SearchPage />} />
         <Route path="cart" element={<CartPage />} />
-        <Route path="*" element={<Missing what="page" />} />
+        <Route path="*" element={<Missing />} />
       </Routes>
     </main>
-    <footer>A sample storefront on Portico. Nothing here can be bought, and nothing is asked of anyone but this shop.</footer>
+    <footer>{texts.footer}</footer>
   </>
 }

@@ -1,9 +1,9 @@
 import { Link } from 'react-router'
 import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
-import { Drawing } from './drawing'
 import { graphql } from './graphql'
 import { categoryPath } from './path'
+import { useTexts } from './texts'
 import { Trouble, Waiting } from './trouble'
 
 const Home = graphql(`
@@ -12,41 +12,44 @@ const Home = graphql(`
       nodes {
         id
         name
+        slug
         description
-        children(first: 8) { nodes { id name slug description curatedProducts { id ...CardOf } } }
+        language
+        children(first: 8) {
+          nodes { id name slug description products(includeDescendants: true, variants: PARENTS, first: 4) { nodes { id ...CardOf } } }
+        }
       }
     }
-    fresh: products(filter: { tags: { eq: "new" } }, orderBy: { field: NAME }, first: 4) { nodes { id ...CardOf } }
+    fresh: products(variants: PARENTS, filter: { tags: { eq: "new" } }, orderBy: { field: NAME }, first: 4) { nodes { id ...CardOf } }
   }
 `, [CardOf])
 
 export function HomePage() {
+  const texts = useTexts()
   const [{ data, error }, ask] = useQuery({ query: Home })
-  if (error && !data) return <Trouble error={error} again={ask} />
   const shop = data?.hierarchies?.nodes[0]
+  if (error && !shop) return <Trouble error={error} again={ask} />
   if (!shop) return <Waiting />
   return <>
     <title>{shop.name}</title>
-    <section className="hero">
-      <div>
-        <h1>{shop.name}</h1>
-        <p className="lead">{shop.description}</p>
-      </div>
-      <Drawing kind="cappuccino" seed="hero" />
+    <meta name="description" content={shop.description} />
+    <section className="hero" lang={shop.language} dir="auto">
+      <h1>{shop.name}</h1>
+      <p className="lead">{shop.description}</p>
     </section>
     <section aria-labelledby="categories">
-      <h2 id="categories">Categories</h2>
-      <ul className="tiles">
+      <h2 id="categories">{texts.categories}</h2>
+      <ul className="tiles" lang={shop.language} dir="auto">
         {shop.children.nodes.map(node => <li key={node.id} className="tile">
-          <Drawing kind={node.slug} seed={node.id} />
-          <div><Link to={categoryPath(node)}>{node.name}</Link><p className="muted">{node.description}</p></div>
+          <Link to={categoryPath([shop], node)}>{node.name}</Link>
+          {node.description !== node.name && <p className="muted">{node.description}</p>}
         </li>)}
       </ul>
     </section>
-    {data?.fresh?.nodes.length ? <section aria-labelledby="new"><h2 id="new">New</h2><Cards products={data.fresh.nodes} /></section> : null}
-    {shop.children.nodes.filter(node => node.curatedProducts.length).map(node => <section key={node.id} aria-labelledby={node.id}>
-      <h2 id={node.id}>{node.name} we like best</h2>
-      <Cards products={node.curatedProducts} />
+    {data?.fresh?.nodes.length ? <section aria-labelledby="new"><h2 id="new">{texts.newProducts}</h2><Cards products={data.fresh.nodes} /></section> : null}
+    {shop.children.nodes.filter(node => node.products.nodes.length).map(node => <section key={node.id} aria-labelledby={node.id}>
+      <h2 id={node.id}>{texts.favorites(node.name)}</h2>
+      <Cards products={node.products.nodes} />
     </section>)}
   </>
 }

@@ -11,4 +11,8 @@ export function productPath(of: FragmentOf<typeof ProductPath>) {
   return `/p/${parent.slug}?options=${childVariations.flatMap(({ option }) => option ? [option.uuid] : []).join()}`
 }
 
-export const categoryPath = ({ slug }: { slug: string }) => `/c/${slug}`
+type Step = { slug: string }
+
+/** categoryPath is the path of a node's page: the slugs from the hierarchy down, which is first in ancestors and left out. */
+export const categoryPath = (ancestors: readonly Step[], { slug }: Step) =>
+  ancestors.length ? `/c/${[...ancestors.slice(1), { slug }].map(step => encodeURIComponent(step.slug)).join('/')}` : '/'

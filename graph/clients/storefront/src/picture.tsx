@@ -1,20 +1,40 @@
-import { Drawing } from './drawing'
+import { useCallback, useState } from 'react'
+import { config } from './config'
 import { graphql, readFragment, type FragmentOf } from './graphql'
 
 export const PictureOf = graphql(`
-  fragment PictureOf on Product { id tags mainImage { id fileName href width height } }
+  fragment PictureOf on File { id href mimeType width height }
 `)
 
-const from: string = import.meta.env.VITE_PICTURES
+const widths = [160, 320, 640, 960, 1280]
+
+// scaled returns the srcset of a picture, up to its own width.
+function scaled(href: string, width: number | null) {
+  if (!config.scaled || !width) return {}
+  const url = (width: number) => config.scaled.replace('{width}', String(width)).replace('{href}', encodeURIComponent(href))
+  const all = [...widths.filter(each => each < width), width]
+  return { src: url(width), srcSet: all.map(each => `${url(each)} ${each}w`).join(', ') }
+}
+
+/** exists reports whether the browser can get a file. */
+export const exists = (href: string) => config.pictures !== '' && href.startsWith(config.pictures)
+
+const Placeholder = () => <svg className="picture placeholder" viewBox="0 0 120 90" aria-hidden="true">
+  <path d="M44 31h32a4 4 0 0 1 4 4v22a4 4 0 0 1-4 4H44a4 4 0 0 1-4-4V35a4 4 0 0 1 4-4zM41 56l11-11 8 8 7-6 12 11" />
+  <circle cx="68" cy="40" r="3" />
+</svg>
 
 /**
- * Picture shows a product's main image if it is public, else a drawing. It needs no alt
- * text, because the name is beside it.
+ * Picture shows a file, or a placeholder if there is none. sizes says how wide it is shown. Without alt it is decorative,
+ * because the product's name is beside it. The browser reserves its space before it loads.
  */
-export function Picture({ of, eager }: { of: FragmentOf<typeof PictureOf>; eager?: boolean }) {
-  const { id, tags, mainImage } = readFragment(PictureOf, of)
-  if (from && mainImage?.href.startsWith(from)) {
-    return <img className="picture" src={mainImage.href} alt="" width={mainImage.width ?? 4} height={mainImage.height ?? 3} loading={eager ? 'eager' : 'lazy'} />
-  }
-  return <Drawing kind={mainImage?.fileName.replace(/\..*$/, '') ?? ''} cold={tags.includes('cold')} seed={id} />
+export function Picture({ of, sizes, alt = '', eager }: { of: FragmentOf<typeof PictureOf> | null | undefined; sizes: string; alt?: string; eager?: boolean }) {
+  const file = readFragment(PictureOf, of)
+  const [broken, setBroken] = useState('')
+  // A picture can fail before React listens.
+  const check = useCallback((image: HTMLImageElement | null) => { if (image?.complete && !image.naturalWidth) setBroken(image.src) }, [])
+  if (!file || !exists(file.href) || broken) return <Placeholder />
+  const { href, width, height } = file
+  return <img className="picture" ref={check} key={href} src={href} {...scaled(href, width)} sizes={sizes} alt={alt} width={width ?? 4} height={height ?? 3}
+    loading={eager ? 'eager' : 'lazy'} fetchPriority={eager ? 'high' : 'auto'} decoding="async" onError={() => setBroken(href)} />
 }

@@ -1,14 +1,18 @@
 import { useState } from 'react'
-import { Link, Navigate, useParams } from 'react-router'
+import { Link, Navigate } from 'react-router'
 import { useQuery } from 'urql'
 import { Bundle, BundleOf, useBundle } from './bundle'
 import { add } from './cart'
+import { Day } from './day'
+import { FromPrice, FromPriceOf } from './from_price'
+import { Downloads, Gallery, GalleryOf } from './gallery'
 import { graphql, type ResultOf } from './graphql'
+import { useStatus } from './page'
 import { categoryPath, ProductPath, productPath } from './path'
-import { Picture, PictureOf } from './picture'
 import { Price, PriceText } from './price'
-import { useShopper } from './shopper'
+import { PromotionOf, Promotions } from './promotions'
 import { StockLine, useStock } from './stock'
+import { useTexts } from './texts'
 import { Missing, Trouble, Waiting } from './trouble'
 import { useVariant, Variants } from './variants'
 
@@ -22,15 +26,18 @@ const Product = graphql(`
       name
       description
       language
+      attributes { key label value unit }
       shopperAttributes
       displayPrice { ...PriceText }
       originalDisplayPrice { ...PriceText }
       saleExpires
       tiers { name minimumQuantity displayPrice { ...PriceText } }
+      promotions { ...PromotionOf }
       parent { id }
       ...ProductPath
-      ...PictureOf
+      ...GalleryOf
       ...BundleOf
+      ...FromPriceOf
       breadcrumbs { node { id name slug } ancestors { uuid name slug } }
       variations { uuid name options { uuid name description } }
       children {
@@ -39,41 +46,59 @@ const Product = graphql(`
         sku
         displayPrice { ...PriceText }
         originalDisplayPrice { ...PriceText }
+        saleExpires
+        tiers { name minimumQuantity displayPrice { ...PriceText } }
+        promotions { ...PromotionOf }
+        ...GalleryOf
         childVariations { uuid option { uuid } }
       }
       componentProducts { id uuid }
     }
   }
-`, [PriceText, ProductPath, PictureOf, BundleOf])
+`, [PriceText, PromotionOf, ProductPath, GalleryOf, BundleOf, FromPriceOf])
 
 type ProductData = NonNullable<ResultOf<typeof Product>['product']>
 
-export function ProductPage() {
-  const { slug = '' } = useParams()
-  const [{ data, error, fetching }, ask] = useQuery({ query: Product, variables: { slug } })
-  if (error && !data) return <Trouble error={error} again={ask} />
-  const product = data?.product?.slug === slug ? data.product : null // while another is asked for, it is still the last one
-  if (!product) return fetching ? <Waiting /> : <Missing what="product" />
-  if (product.parent) return <Navigate replace to={productPath(product)} />
-  return <Shown key={product.id} product={product} />
+function Moved({ to }: { to: string }) {
+  useStatus(301, to)
+  return import.meta.env.SSR ? null : <Navigate replace to={to} />
 }
 
-function Crumbs({ product: { breadcrumbs: [trail], name } }: { product: ProductData }) {
-  return <nav className="crumbs" aria-label="Breadcrumbs">
-    {trail?.ancestors.map(({ uuid, name, slug }, i) => <Link key={uuid} to={i ? categoryPath({ slug }) : '/'}>{name}</Link>)}
-    {trail && <Link to={categoryPath(trail.node)}>{trail.node.name}</Link>}
+export function ProductPage({ slug }: { slug: string }) {
+  const [{ data, error, fetching }, ask] = useQuery({ query: Product, variables: { slug } })
+  if (error && !data?.product) return <Trouble error={error} again={ask} />
+  const product = data?.product
+  if (!product) return fetching ? <Waiting /> : <Missing />
+  return product.parent ? <Moved to={productPath(product)} /> : <Shown product={product} />
+}
+
+function Crumbs({ product: { breadcrumbs: [trail], name, language } }: { product: ProductData }) {
+  const texts = useTexts()
+  return <nav className="crumbs" aria-label={texts.breadcrumbs} lang={language}>
+    {trail?.ancestors.map((step, i) => <Link key={step.uuid} to={categoryPath(trail.ancestors.slice(0, i), step)}>{step.name}</Link>)}
+    {trail && <Link to={categoryPath(trail.ancestors, trail.node)}>{trail.node.name}</Link>}
     <span aria-current="page">{name}</span>
   </nav>
 }
 
-function Attributes({ of }: { of: unknown }) {
-  const all = Object.entries((of ?? {}) as Record<string, unknown>)
-  return all.length ? <dl>{all.map(([name, value]) => <div key={name}><dt>{name.replaceAll('_', ' ')}</dt><dd>{String(value)}</dd></div>)}</dl> : null
+// Attributes are the declared ones, which have labels, then those that the merchant wrote freely.
+function Attributes({ of: { attributes, shopperAttributes } }: { of: ProductData }) {
+  const texts = useTexts()
+  const free = Object.entries((shopperAttributes ?? {}) as Record<string, unknown>).filter(([name]) => !attributes.some(({ key }) => key === name))
+  const rows = [
+    ...attributes.map(({ label, value, unit }) => [label, unit ? `${value} ${unit}` : value]),
+    ...free.map(([name, value]) => [name.replaceAll('_', ' '), String(value)])
+  ]
+  return rows.length ? <section aria-labelledby="details">
+    <h2 id="details">{texts.details}</h2>
+    <dl>{rows.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+  </section> : null
 }
 
 // useChoice returns what would be bought: the product, the child with the chosen options, or
 // the bundle with its choice. missing says what is still to be chosen.
 function useChoice(product: ProductData) {
+  const texts = useTexts()
   const variants = useVariant(product.children)
   const bundle = useBundle(product)
   const isBundle = bundle.bundle.components.length > 0
@@ -81,49 +106,51 @@ function useChoice(product: ProductData) {
   const bought = variants.variant ?? product
   const parts = Object.values(bundle.chosen).flatMap(ids => ids.map(id => available[id] ?? Infinity))
   const left = isBundle && parts.length ? Math.min(...parts) : Infinity
+  const open = product.children.length > 0 && !variants.variant
   return {
-    variants, bundle, isBundle, available, bought,
+    variants, bundle, isBundle, available, bought, open,
     price: isBundle && bundle.price ? bundle.price : bought,
-    from: product.children.length > 0 && !variants.variant,
-    left: available[bought.uuid] ?? (left === Infinity ? undefined : left),
-    missing: product.children.length && !variants.variant ? `Choose ${product.variations.map(({ name }) => name.toLowerCase()).join(' and ')} first`
-      : bundle.whole ? '' : 'Choose all parts'
+    left: open ? undefined : available[bought.uuid] ?? (left === Infinity ? undefined : left),
+    missing: open ? texts.chooseFirst(product.variations.map(({ name }) => name).join(', ')) : bundle.whole ? '' : texts.chooseAll
   }
 }
 
 function Shown({ product }: { product: ProductData }) {
-  const [{ language }] = useShopper()
+  const texts = useTexts()
   const [quantity, setQuantity] = useState(1)
   const [said, say] = useState('')
-  const { variants, bundle, isBundle, available, bought, price, from, left, missing } = useChoice(product)
+  const { variants, bundle, isBundle, available, bought, open, price, left, missing } = useChoice(product)
   const buy = () => {
     add({ id: bought.id, quantity, ...(isBundle && { choice: bundle.choice }) })
-    say(`${quantity} in the cart`)
+    say(texts.added(quantity))
   }
   return <>
     <title>{product.name}</title>
+    <meta name="description" content={product.description} />
     <Crumbs product={product} />
     <article className="product" data-product={bought.uuid}>
-      <Picture of={product} eager />
+      <Gallery of={[bought, product]} name={product.name} />
       <div>
-        <div lang={product.language}>
+        <div lang={product.language} dir="auto">
           <h1>{product.name}</h1>
           <p className="lead">{product.description}</p>
         </div>
-        <div aria-live="polite"><Price now={price.displayPrice} before={price.originalDisplayPrice} from={from} /></div>
-        {product.saleExpires && <p className="muted">Sale until <time dateTime={product.saleExpires}>{new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(new Date(product.saleExpires))}</time></p>}
+        <div aria-live="polite">{open ? <FromPrice of={product} /> : <Price now={price.displayPrice} before={price.originalDisplayPrice} />}</div>
+        {bought.saleExpires && <p className="muted">{texts.saleUntil} <Day at={bought.saleExpires} /></p>}
+        <Promotions of={bought.promotions ?? []} />
         <Variants variations={product.variations} by={variants} />
         {isBundle && <Bundle of={bundle} available={available} />}
         {bundle.error && <Trouble error={bundle.error} />}
         <StockLine available={left} />
         <form className="buy" onSubmit={event => { event.preventDefault(); buy() }}>
-          <label>Quantity <input type="number" min="1" max="99" required value={quantity} onChange={({ target }) => setQuantity(target.valueAsNumber || 1)} /></label>
-          <button type="submit" disabled={missing !== '' || left === 0}>{missing || (left === 0 ? 'Sold out' : 'Add to cart')}</button>
-          <p role="status">{said && <>{said}. <Link to="/cart">View cart</Link></>}</p>
+          <label>{texts.quantity} <input type="number" min="1" max="99" required value={quantity} onChange={({ target }) => setQuantity(target.valueAsNumber || 1)} /></label>
+          <button type="submit" disabled={missing !== '' || left === 0}>{missing || (left === 0 ? texts.soldOut : texts.addToCart)}</button>
+          <p role="status">{said && <>{said} <Link to="/cart">{texts.viewCart}</Link></>}</p>
         </form>
-        {product.tiers.length > 0 && <ul className="tiers">{product.tiers.map(({ name, minimumQuantity, displayPrice }) =>
-          <li key={name}>From {minimumQuantity}: <Price now={displayPrice} /></li>)}</ul>}
-        <Attributes of={product.shopperAttributes} />
+        {bought.tiers.length > 0 && <ul className="tiers">{bought.tiers.map(({ name, minimumQuantity, displayPrice }) =>
+          <li key={name}>{texts.quantityPrice(minimumQuantity)} <Price now={displayPrice} /></li>)}</ul>}
+        <Attributes of={product} />
+        <Downloads of={product} />
         <p className="muted">SKU {bought.sku}</p>
       </div>
     </article>

@@ -1,47 +1,51 @@
-// Search results as one growing list. `relayPagination` in client.ts merges its pages.
+// Search results, as a list that grows. Categories have numbered pages.
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
-import { Facets, TagFacets } from './facets'
+import { Facets, FacetsOf, filterOf, type Filter } from './facets'
 import { graphql } from './graphql'
+import { useTexts } from './texts'
 import { Trouble, Waiting } from './trouble'
 
 const Search = graphql(`
   query Search($filter: ProductFilter!, $after: String) {
-    products(filter: $filter, orderBy: { field: RELEVANCE }, first: 6, after: $after) {
+    products(filter: $filter, variants: PARENTS, orderBy: { field: RELEVANCE }, first: 9, after: $after) {
       totalCount
       edges { node { id ...CardOf } }
       pageInfo { hasNextPage endCursor }
-      facets { ...TagFacets }
+      facets { ...FacetsOf }
     }
   }
-`, [CardOf, TagFacets])
+`, [CardOf, FacetsOf])
 
-function Found({ words, tags, choose }: { words: string; tags: string[]; choose: (tags: string[]) => void }) {
+function Found({ words, filter, choose }: { words: string; filter: Filter; choose: (filter: string) => void }) {
+  const texts = useTexts()
   const [after, setAfter] = useState<string | null>(null)
-  const filter = { search: words, ...(tags.length && { tags: { in: tags } }) }
-  const [{ data, error, fetching }, ask] = useQuery({ query: Search, variables: { filter, after } })
-  if (error && !data) return <Trouble error={error} again={ask} />
+  const [{ data, error, fetching }, ask] = useQuery({ query: Search, variables: { filter: { ...filter, search: words }, after } })
   const list = data?.products
+  if (error && !list) return <Trouble error={error} again={ask} />
   if (!list) return <Waiting />
   const { edges, totalCount, pageInfo, facets } = list
-  return <>
-    <Facets of={facets} choose={choose} />
-    <p className="muted" role="status">{totalCount === 1 ? '1 product' : `${totalCount} products`}{edges.length < totalCount && `, ${edges.length} of them shown`}</p>
-    <Cards products={edges.map(({ node }) => node)} busy={fetching} level="h2" />
-    {pageInfo.hasNextPage && <button type="button" className="more" disabled={fetching} onClick={() => setAfter(pageInfo.endCursor)}>Show more</button>}
-  </>
+  return <div className="listing">
+    <Facets of={facets} filter={filter} choose={choose} />
+    <div>
+      <div className="tools"><p className="muted" role="status">{texts.productCount(totalCount)}</p></div>
+      {totalCount ? <Cards products={edges.map(({ node }) => node)} busy={fetching} top level="h2" /> : <p>{texts.noResults}</p>}
+      {pageInfo.hasNextPage && <button type="button" className="more" disabled={fetching} onClick={() => setAfter(pageInfo.endCursor)}>{texts.showMore}</button>}
+    </div>
+  </div>
 }
 
 export function SearchPage() {
+  const texts = useTexts()
   const [chosen, setChosen] = useSearchParams()
   const words = chosen.get('q') ?? ''
-  const tags = chosen.get('tags')?.split(',').filter(Boolean) ?? []
-  const choose = (tags: string[]) => setChosen({ q: words, ...(tags.length && { tags: tags.join() }) })
+  const choose = (filter: string) => setChosen({ q: words, ...(filter && { filter }) }, { preventScrollReset: true })
+  const title = words ? texts.resultsFor(words) : texts.allProducts
   return <>
-    <title>{`“${words}”`}</title>
-    <h1>{words ? `Results for “${words}”` : 'All products'}</h1>
-    <Found key={chosen.toString()} words={words} tags={tags} choose={choose} />
+    <title>{title}</title>
+    <h1>{title}</h1>
+    <Found key={chosen.toString()} words={words} filter={filterOf(chosen)} choose={choose} />
   </>
 }

@@ -3,19 +3,20 @@
 import { useEffect, useId, useState, type KeyboardEvent } from 'react'
 import { useNavigate } from 'react-router'
 import { useQuery } from 'urql'
+import { FromPrice, FromPriceOf } from './from_price'
 import { graphql } from './graphql'
 import { ProductPath, productPath } from './path'
-import { Price, PriceText } from './price'
+import { useTexts } from './texts'
 
 // includeChildren finds variants too, and separates this list from the search page's in the
 // cache.
 const Suggest = graphql(`
   query Suggest($words: String!) {
     products(filter: { search: $words }, includeChildren: true, orderBy: { field: RELEVANCE }, first: 6) {
-      nodes { id name language productTypes ...ProductPath displayPrice { ...PriceText } }
+      nodes { id name language ...ProductPath ...FromPriceOf }
     }
   }
-`, [ProductPath, PriceText])
+`, [ProductPath, FromPriceOf])
 
 // useSettled debounces a value.
 function useSettled<T>(value: T, milliseconds: number) {
@@ -29,6 +30,7 @@ function useSettled<T>(value: T, milliseconds: number) {
 
 export function SearchBox() {
   const id = useId()
+  const texts = useTexts()
   const go = useNavigate()
   const [words, setWords] = useState('')
   const [open, setOpen] = useState(false)
@@ -54,24 +56,24 @@ export function SearchBox() {
     setAt((at + 1 + step + found.length + 1) % (found.length + 1) - 1) // -1 is the box itself
   }
 
-  return <form role="search" className="search" onSubmit={event => {
+  return <form role="search" className="search" action="/search" onSubmit={event => {
     event.preventDefault()
     const chosen = shown ? found[at] : undefined
     if (chosen) leave(productPath(chosen))
     else if (words.trim()) leave(`/search?${new URLSearchParams({ q: words.trim() })}`, words)
   }}>
-    <input type="search" name="q" placeholder="Search" aria-label="Search the shop" autoComplete="off" value={words}
+    <input type="search" name="q" placeholder={texts.search} aria-label={texts.searchLabel} autoComplete="off" value={words}
       role="combobox" aria-expanded={shown} aria-controls={`${id}list`} aria-autocomplete="list"
       aria-activedescendant={shown && at >= 0 ? `${id}${at}` : undefined}
       onChange={({ target }) => { setWords(target.value); setOpen(true); setAt(-1) }}
       onFocus={() => setOpen(true)} onBlur={() => setOpen(false)} onKeyDown={onKeyDown} />
-    <button type="submit">Search</button>
-    <ul id={`${id}list`} role="listbox" aria-label="Suggestions" hidden={!shown}>
+    <button type="submit">{texts.search}</button>
+    <ul id={`${id}list`} role="listbox" aria-label={texts.suggestions} hidden={!shown}>
       {found.map((product, i) => <li key={product.id} id={`${id}${i}`} role="option" aria-selected={i === at} lang={product.language}
         onMouseDown={event => event.preventDefault()} onClick={() => leave(productPath(product))}>
-        <span>{product.name}</span><Price now={product.displayPrice} from={product.productTypes.includes('parent')} />
+        <span dir="auto">{product.name}</span><FromPrice of={product} />
       </li>)}
     </ul>
-    <p className="hidden" role="status">{open && current && (found.length === 1 ? '1 suggestion' : `${found.length} suggestions`)}</p>
+    <p className="hidden" role="status">{open && current && texts.suggestionCount(found.length)}</p>
   </form>
 }

@@ -1,36 +1,27 @@
-// The shopper context, which every request sends in its headers.
-import { createContext, useContext, useMemo, useState, type ReactNode } from 'react'
+// The shopper context, which every request sends in its headers. The choice is in a cookie,
+// because the server renders pages by it too.
+import type { SSRExchange } from '@urql/core'
+import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react'
 import { Provider } from 'urql'
 import { clientFor } from './client'
+import { config } from './config'
+import { textsLanguage } from './texts'
 
 export interface Shopper {
-  language: string // BCP 47: `fr`
+  language: string // BCP 47, one of `locales`: `fr`
   currency: string // ISO 4217; empty is the catalog's own
 }
-
-export const languages = ['en', 'de', 'fr']
-
-const { VITE_CHANNEL: channel, VITE_TAG: tag } = import.meta.env
 
 /** headersOf returns the shopper's headers, for a request or connection_init. */
 export const headersOf = ({ language, currency }: Shopper): Record<string, string> => ({
   'Accept-Language': language,
   ...(currency && { 'X-Moltin-Currency': currency }),
-  ...(channel && { 'Store-Channel': channel }),
-  ...(tag && { 'Store-Context-Tag': tag })
+  ...(config.channel && { 'Store-Channel': config.channel }),
+  ...(config.tag && { 'Store-Context-Tag': config.tag })
 })
 
-const kept = 'shopper'
-
-function remembered(): Shopper {
-  const spoken = navigator.languages.map(tag => tag.slice(0, 2)).find(tag => languages.includes(tag))
-  const fallback = { language: spoken ?? 'en', currency: '' }
-  try {
-    return { ...fallback, ...JSON.parse(localStorage.getItem(kept) ?? '{}') }
-  } catch {
-    return fallback
-  }
-}
+/** cookie is the name of the cookie with `language.currency`. */
+export const cookie = 'shopper'
 
 const Context = createContext<[Shopper, (shopper: Shopper) => void] | undefined>(undefined)
 
@@ -41,12 +32,14 @@ export function useShopper() {
   return shopper
 }
 
-export function Shopping({ children }: { children: ReactNode }) {
-  const [shopper, setShopper] = useState(remembered)
-  const client = useMemo(() => clientFor(shopper), [shopper])
+/** Shopping provides the shopper, and a client with the results that the page was rendered from. */
+export function Shopping({ of, results, children }: { of: Shopper; results: SSRExchange; children: ReactNode }) {
+  const [shopper, setShopper] = useState(of)
+  const client = useMemo(() => shopper === of ? clientFor(shopper, results) : clientFor(shopper), [shopper, of, results])
   const change = (next: Shopper) => {
-    localStorage.setItem(kept, JSON.stringify(next))
+    document.cookie = `${cookie}=${next.language}.${next.currency}; path=/; max-age=31536000; samesite=lax`
     setShopper(next)
   }
+  useEffect(() => { document.documentElement.lang = textsLanguage(shopper.language) }, [shopper.language])
   return <Context value={[shopper, change]}><Provider value={client}>{children}</Provider></Context>
 }

@@ -2,6 +2,7 @@
 // responses. One subscription a page reads it, beginning with the current state.
 import { useSubscription } from 'urql'
 import { graphql } from './graphql'
+import { useTexts } from './texts'
 
 const StockChanged = graphql(`
   subscription StockChanged($ids: [ID!]!) { stockChanged(productIds: $ids) { id uuid available } }
@@ -14,7 +15,7 @@ export type Available = Readonly<Record<string, number>>
 export function useStock(ids: string[]): Available {
   const asked = [...new Set(ids)].sort().slice(0, 100) // the same products are the same subscription
   const [{ data }] = useSubscription(
-    { query: StockChanged, variables: { ids: asked }, pause: !asked.length },
+    { query: StockChanged, variables: { ids: asked }, pause: !asked.length || import.meta.env.SSR },
     (known: Available | undefined, { stockChanged }): Available =>
       stockChanged ? { ...known, [stockChanged.uuid]: stockChanged.available } : known ?? {}
   )
@@ -23,17 +24,22 @@ export function useStock(ids: string[]): Available {
 
 const few = 20
 
-const inWords = (available: number) =>
-  available === 0 ? 'Sold out' : available <= few ? `Only ${available} left` : `${available} in stock`
+function useWords() {
+  const texts = useTexts()
+  return (available: number) => available === 0 ? texts.soldOut : available <= few ? texts.left(available) : texts.inStock
+}
 
 /** StockLine is the stock on a product page. Screen readers announce changes. */
 export function StockLine({ available }: { available: number | undefined }) {
+  const words = useWords()
   const level = available === undefined ? '' : available === 0 ? 'none' : available <= few ? 'few' : 'enough'
   return <p className="stock" role="status" data-level={level} data-available={available}>
-    {available !== undefined && <span key={available} className="tick">{inWords(available)}</span>}
+    {available !== undefined && <span key={available} className="tick">{words(available)}</span>}
   </p>
 }
 
 /** StockBadge is the stock on a card, if it is low. */
-export const StockBadge = ({ available }: { available: number | undefined }) =>
-  available !== undefined && available <= few ? <span className="badge" data-level={available ? 'few' : 'none'}>{inWords(available)}</span> : null
+export function StockBadge({ available }: { available: number | undefined }) {
+  const words = useWords()
+  return available !== undefined && available <= few ? <span className="badge" data-level={available ? 'few' : 'none'}>{words(available)}</span> : null
+}

@@ -1,30 +1,37 @@
 import type { CombinedError } from 'urql'
+import { useStatus } from './page'
+import { useTexts, type Texts } from './texts'
 
-// Messages for shoppers, by error code.
-const advice: Record<string, string> = {
-  RATE_LIMITED: 'Too many requests. Please try again in a minute.',
-  UNAVAILABLE: 'The shop is not available. Please try again.',
-  NOT_FOUND: 'Not found.'
+// words returns a message for shoppers, by error code.
+function words(texts: Texts, error: CombinedError) {
+  switch (error.graphQLErrors[0]?.extensions.code) {
+    case 'RATE_LIMITED': return texts.rateLimited
+    case 'NOT_FOUND': return texts.notFound
+    case 'UNAVAILABLE': return texts.unreachable
+  }
+  return error.networkError ? texts.unreachable : texts.failed
 }
 
-function words(error: CombinedError) {
-  if (error.networkError) return 'Cannot reach the shop. Is its server running, and does it allow this origin (CORS)?'
-  const [first] = error.graphQLErrors
-  return advice[String(first?.extensions.code)] ?? first?.message ?? error.message
-}
-
-export const Trouble = ({ error, again }: { error: CombinedError; again?: () => void }) => (
-  <div className="trouble" role="alert">
-    <p>{words(error)}</p>
-    {again && <button type="button" onClick={again}>Try again</button>}
+/** Trouble says that a query failed. The server's log has the cause, and so has the network log of the browser. */
+export function Trouble({ error, again }: { error: CombinedError; again?: () => void }) {
+  const texts = useTexts()
+  useStatus(503)
+  if (import.meta.env.SSR) console.error(error.message)
+  return <div className="trouble" role="alert">
+    <p>{words(texts, error)}</p>
+    {again && <button type="button" onClick={again}>{texts.tryAgain}</button>}
   </div>
-)
+}
 
-export const Missing = ({ what }: { what: string }) => <section className="narrow">
-  <title>Not found</title>
-  <h1>Not found</h1>
-  <p>This {what} does not exist, or is not for sale.</p>
-</section>
+export function Missing() {
+  const texts = useTexts()
+  useStatus(404)
+  return <section className="narrow">
+    <title>{texts.notFound}</title>
+    <h1>{texts.notFound}</h1>
+    <p>{texts.missing}</p>
+  </section>
+}
 
 /** Waiting is a placeholder. Screen readers announce it once, if loading takes long. */
-export const Waiting = () => <div className="waiting" role="status"><span>Loading…</span></div>
+export const Waiting = () => <div className="waiting" role="status"><span>{useTexts().loading}</span></div>

@@ -1,0 +1,121 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/model"
+	"portico/internal/auth"
+	"portico/store"
+	"portico/store/release"
+)
+
+func (r productResolver) PriceRange(ctx context.Context, obj *model.Product) (*release.Range, error) {
+	prices, err := r.priceRange(ctx, obj)
+	if err != nil {
+		return nil, err
+	}
+	return prices.Current, nil
+}
+
+func (r productResolver) OriginalPriceRange(ctx context.Context, obj *model.Product) (*release.Range, error) {
+	prices, err := r.priceRange(ctx, obj)
+	if err != nil {
+		return nil, err
+	}
+	return prices.Original, nil
+}
+
+func (r productResolver) OnSale(ctx context.Context, obj *model.Product) (bool, error) {
+	prices, err := r.priceRange(ctx, obj)
+	return err == nil && prices.OnSale, err
+}
+
+// priceRange returns what a product or its children cost, loaded for all rows of its batch.
+func (r *Resolver) priceRange(ctx context.Context, obj *model.Product) (*release.ProductPrices, error) {
+	return model.Load(ctx, obj.BatchRow, "prices", r, func(r *Resolver, ctx context.Context, all []*model.Product) ([]*release.ProductPrices, error) {
+		v, err := r.View(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return v.PricesOf(ctx, storedProducts(all))
+	})
+}
+
+func (r productResolver) Availability(ctx context.Context, obj *model.Product) (*store.Availability, error) {
+	if err := auth.Require(ctx, "Product.availability"); err != nil {
+		return nil, err
+	}
+	known, err := r.availability(ctx, obj)
+	if err != nil || known.word == "" {
+		return nil, err
+	}
+	return &known.word, nil
+}
+
+func (r productResolver) AvailableForSale(ctx context.Context, obj *model.Product) (*bool, error) {
+	if err := auth.Require(ctx, "Product.availableForSale"); err != nil {
+		return nil, err
+	}
+	known, err := r.availability(ctx, obj)
+	if err != nil {
+		return nil, err
+	}
+	return &known.forSale, nil
+}
+
+// stockWork is the cost of looking the stock of one product up, in bytes of an Allowance.
+const stockWork = 64
+
+// availability is what the stock of a product is shown as.
+type availability struct {
+	word    store.Availability // empty if no stock record is known
+	forSale bool
+}
+
+// availability returns the availability of a product or of its children, loaded for all rows of its batch.
+func (r *Resolver) availability(ctx context.Context, obj *model.Product) (*availability, error) {
+	return model.Load(ctx, obj.BatchRow, "availability", r, (*Resolver).availabilities)
+}
+
+func (r *Resolver) availabilities(ctx context.Context, all []*model.Product) ([]*availability, error) {
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := r.store.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	products, err := v.Named(ctx, storedProducts(all)) // of a cached response only ids are known
+	if err != nil {
+		return nil, err
+	}
+	ids := make([][]string, len(all))
+	var asked []string
+	for i, row := range all {
+		if ids[i] = []string{row.ID()}; products[i] != nil && len(products[i].ChildIDs()) > 0 {
+			ids[i] = products[i].ChildIDs()
+		}
+		asked = append(asked, ids[i]...)
+	}
+	if err := store.Charge(ctx, stockWork*len(asked)); err != nil {
+		return nil, err
+	}
+	stocks, err := r.store.StockColumn(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	known := make([]*availability, len(all))
+	for i := range all {
+		units := make([]int32, len(ids[i]))
+		known[i] = &availability{}
+		for j, record := range stocks[:len(units)] {
+			if units[j] = store.NoStockRecord; record != nil {
+				units[j] = int32(record.Available)
+			}
+			known[i].forSale = known[i].forSale || store.InStock(units[j])
+		}
+		known[i].word, stocks = settings.AvailabilityOf(units...), stocks[len(units):]
+	}
+	return known, nil
+}

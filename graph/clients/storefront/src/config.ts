@@ -1,0 +1,29 @@
+/** Config is what a page needs to know of its shop. It holds no secrets. */
+export interface Config {
+  service: string // URL of the service
+  clientId: string
+  channel: string
+  tag: string
+  pictures: string // beginning of the URLs of pictures that exist
+  scaled: string // URL of a scaled picture, with {width} and {href}; empty without such a service
+}
+
+/** Initial is what a page gets from the server that rendered it, in the element `#initial`. */
+export interface Initial {
+  config: Config
+  shopper: { language: string; currency: string }
+  data: Record<string, never> // results of the queries, by their keys
+}
+
+const ofEnvironment = ({ PORTICO_URL, PORTICO_CLIENT_ID, PORTICO_CHANNEL, PORTICO_TAG, PORTICO_PICTURES, PORTICO_PICTURES_SCALED }: NodeJS.ProcessEnv): Config => ({
+  service: PORTICO_URL ?? 'http://127.0.0.1:8080',
+  clientId: PORTICO_CLIENT_ID ?? 'demo',
+  channel: PORTICO_CHANNEL ?? '',
+  tag: PORTICO_TAG ?? '',
+  pictures: PORTICO_PICTURES ?? '',
+  scaled: PORTICO_PICTURES_SCALED ?? ''
+})
+
+export const initial: Initial | undefined = import.meta.env.SSR ? undefined : JSON.parse(document.getElementById('initial')!.textContent)
+
+export const config: Config = initial?.config ?? ofEnvironment(process.env)

@@ -1,0 +1,129 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph/graphtest"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// typedShop is a shop with a bundle, a parent with variants and a promotion with nested conditions.
+func typedShop() string {
+	return storetest.JoinLines(graphtest.Shop(), cartPromotion("worn", "fixed_discount",
+		`{"currencies":[{"currency":"USD","amount":1000}],"target_catalogs":["main"],"conditions":{"and":[{"template":"shoes","field":"size","type":"integer","value":42},[{"and":[{"template":"products(shoes)","field":"worn","type":"boolean","value":"true"}]},{}]]}}`, ``))
+}
+
+// A product and a node by exactly one member, in literals and in variables.
+func TestIdentifiers(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		const product, node = `query ($by: ProductIdentifierInput) { product(by: $by) { uuid } }`, `query ($by: CatalogNodeIdentifierInput) { catalogNode(by: $by) { uuid } }`
+		by := func(members ...any) graphtest.Variables {
+			given := graphtest.Variables{}
+			for i := 0; i < len(members); i += 2 {
+				given[members[i].(string)] = members[i+1]
+			}
+			return graphtest.Variables{"by": given}
+		}
+		anvil, tools := `{"product":{"uuid":"anvil"}}`, `{"catalogNode":{"uuid":"tools"}}`
+		one, invalid := []string{"by must have exactly one of id, sku, slug and path"}, []store.Code{store.Invalid}
+		runScenarios(t, s, []scenario{
+			{name: "by id", query: `{ product(by: {id: ` + global("Product", "anvil") + `}) { uuid } }`, data: anvil},
+			{name: "by own id", query: product, variables: by("id", "anvil"), data: anvil},
+			{name: "by SKU", query: product, variables: by("sku", "ANVIL"), data: anvil},
+			{name: "by SKU, with a null member", query: product, variables: by("sku", "ANVIL", "slug", nil), data: anvil},
+			{name: "by a nullable variable", query: `query ($sku: String) { product(by: {sku: $sku}) { uuid } }`, variables: graphtest.Variables{"sku": "ANVIL"}, data: anvil},
+			{name: "none there", query: product, variables: by("slug", "nobody"), data: `{"product":null}`},
+			{name: "two members", query: product, variables: by("sku", "ANVIL", "id", "anvil"), data: `{"product":null}`, codes: invalid, holds: one},
+			{name: "two members, literally", query: `{ product(by: {sku: "ANVIL", id: "anvil"}) { uuid } }`, data: `{"product":null}`, codes: invalid, holds: one},
+			{name: "no member", query: `{ product(by: {}) { uuid } }`, data: `{"product":null}`, codes: invalid, holds: one},
+			{name: "a null member", query: product, variables: by("id", nil), data: `{"product":null}`, codes: invalid, holds: one},
+			{name: "null", query: product, variables: graphtest.Variables{"by": nil}, data: `{"product":null}`, codes: invalid, holds: []string{"product needs by"}},
+			{name: "beside an old argument", query: `{ product(by: {sku: "ANVIL"}, id: "anvil") { uuid } }`, data: `{"product":null}`, codes: invalid,
+				holds: []string{"by is given beside a deprecated argument"}},
+			{name: "an old argument", query: `{ product(sku: "ANVIL") { uuid } }`, data: anvil},
+
+			{name: "a node by id", query: node, variables: by("id", "tools"), data: tools},
+			{name: "a node by slug", query: node, variables: by("slug", "tools"), data: tools},
+			{name: "a node by path", query: node, variables: by("path", "workshop/tools"), data: tools},
+			{name: "a node by two", query: node, variables: by("id", "tools", "slug", "tools"), data: `{"catalogNode":null}`, codes: invalid,
+				holds: []string{"by must have exactly one of id, slug and path"}},
+			{name: "a node beside an old argument", query: `{ catalogNode(by: {id: "tools"}, slug: "tools") { uuid } }`, data: `{"catalogNode":null}`, codes: invalid,
+				holds: []string{"by is given beside a deprecated argument"}},
+			{name: "a node by an old argument", query: `{ catalogNode(slug: "tools") { uuid } }`, data: tools},
+		})
+	})
+}
+
+// What has a type shows what the JSON beside it shows.
+func TestTypedMembers(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, typedShop())
+		runScenarios(t, s, []scenario{
+			{name: "a choice", query: `{ productConfigured(id: "kit", selectedOptions: [{component: "wood", options: [{id: "frame", quantity: 3}]}]) {
+				bundleConfiguration { selectedOptions choices { component options { uuid quantity } } } } }`,
+				data: `{"productConfigured":{"bundleConfiguration":{"selectedOptions":{"wood":{"frame":3}},"choices":[{"component":"wood","options":[{"uuid":"frame","quantity":3}]}]}}}`},
+			{name: "no bundle", query: `{ product(by: {id: "anvil"}) { bundleConfiguration { choices { component } } variantOptions { uuid } } }`,
+				data: `{"product":{"bundleConfiguration":{"choices":[]},"variantOptions":[]}}`},
+			{name: "conditions", query: `{ promotion(id: "worn") { itemConditions { template field type value } targetCatalogUuids currencies { money { amount currency formatted } } } }`,
+				data: `{"promotion":{"itemConditions":[{"template":"shoes","field":"size","type":"INTEGER","value":"42"},{"template":"products(shoes)","field":"worn","type":"BOOLEAN","value":"true"}],
+					"targetCatalogUuids":["main"],"currencies":[{"money":{"amount":"1000","currency":"USD","formatted":"$10.00"}}]}}`},
+			{name: "no conditions, a percentage", query: `{ promotion(id: "ten-off") { itemConditions { field } targetCatalogUuids } }`,
+				data: `{"promotion":{"itemConditions":[],"targetCatalogUuids":null}}`},
+		})
+	})
+}
+
+// The variants by options are those that childByOptions finds, and the money of a price is its display price.
+func TestTypedPricesAndVariants(t *testing.T) {
+	t.Parallel()
+	lines, err := os.ReadFile("../internal/demo/shop.ndjson")
+	require.NoError(t, err)
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openPages(t, e, string(lines))
+		var data struct {
+			Product struct {
+				Children       []struct{ UUID string }
+				VariantOptions []struct {
+					UUID        string
+					OptionUuids []string
+				}
+			}
+		}
+		s.Post(t, `{ product(by: {slug: "latte"}) { children { uuid } variantOptions { uuid optionUuids } } }`, nil).Read(t, &data)
+		require.Len(t, data.Product.VariantOptions, 3)
+		for i, variant := range data.Product.VariantOptions {
+			require.Equal(t, data.Product.Children[i].UUID, variant.UUID, "in the order of the children")
+			var found struct {
+				Product struct{ ChildByOptions struct{ UUID string } }
+			}
+			s.Post(t, `query ($options: [ID!]!) { product(by: {slug: "latte"}) { childByOptions(optionIds: $options) { uuid } } }`,
+				graphtest.Variables{"options": variant.OptionUuids}).Read(t, &found)
+			require.Equal(t, variant.UUID, found.Product.ChildByOptions.UUID)
+		}
+		type shown struct {
+			Price        struct{ Money json.RawMessage }
+			DisplayPrice struct{ WithTax, WithoutTax json.RawMessage }
+		}
+		for _, headers := range [][]string{{}, {"Accept-Language", "fr", "X-Moltin-Currency", "EUR"}} {
+			var list struct{ Products struct{ Nodes []shown } }
+			const money = `{ amount currency formatted }`
+			s.Post(t, `{ products(first: 100) { nodes { price { money `+money+` } displayPrice { withTax `+money+` withoutTax `+money+` } } } }`, nil, headers...).Read(t, &list)
+			require.Greater(t, len(list.Products.Nodes), 10)
+			for _, product := range list.Products.Nodes {
+				display := product.DisplayPrice.WithTax
+				if string(display) == "null" {
+					display = product.DisplayPrice.WithoutTax
+				}
+				require.Equal(t, string(display), string(product.Price.Money))
+			}
+		}
+	})
+}

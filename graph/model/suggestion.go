@@ -1,0 +1,20 @@
+package model
+
+import "portico/store/release"
+
+// SearchSuggestions are suggestions while a shopper types a search.
+type SearchSuggestions struct {
+	Completions []string
+	Products    []*Product
+	Nodes       []*CatalogNode
+	DidYouMean  *string
+}
+
+// NewSearchSuggestions returns the suggestions of the store.
+func NewSearchSuggestions(s *release.Suggestions) *SearchSuggestions {
+	suggestions := &SearchSuggestions{append([]string{}, s.Completions...), NewBatch[Product](s.Products), NewBatch[CatalogNode](s.Nodes), nil}
+	if s.CorrectedTo != "" {
+		suggestions.DidYouMean = &s.CorrectedTo
+	}
+	return suggestions
+}

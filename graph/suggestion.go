@@ -1,0 +1,35 @@
+package graph
+
+import (
+	"context"
+
+	"portico/graph/model"
+)
+
+func (r queryResolver) SearchSuggestions(ctx context.Context, text string, first int) (*model.SearchSuggestions, error) {
+	v, err := r.catalog(ctx, "Query.searchSuggestions")
+	if err != nil {
+		return nil, err
+	}
+	suggestions, err := v.Suggest(ctx, text, first)
+	if err != nil {
+		return nil, err
+	}
+	return model.NewSearchSuggestions(suggestions), nil
+}
+
+func (r productConnectionResolver) CorrectedTo(ctx context.Context, obj *model.ProductConnection) (*string, error) {
+	v, err := r.View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := obj.Filter().Filter()
+	if err != nil {
+		return nil, err
+	}
+	text, err := v.CorrectedTo(ctx, filter)
+	if text == "" {
+		return nil, err
+	}
+	return &text, err
+}

@@ -1,0 +1,88 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Completions returns a text with its last word completed by longer words of some names that begin with
+// it, in lower case, those of most names first, then as the names come. At most limit are returned. A text
+// that ends with a space, or in a script without spaces, is not completed.
+func Completions(text string, names []string, limit int) []string {
+	start := strings.LastIndexFunc(text, func(r rune) bool { return !isTextPart(r) })
+	if start >= 0 {
+		_, n := utf8.DecodeRuneInString(text[start:])
+		start += n
+	}
+	start = max(0, start)
+	typed := Fold(text[start:])
+	if r, _ := utf8.DecodeRuneInString(typed); typed == "" || isUnspaced(r) {
+		return []string{}
+	}
+	counts := map[string]int{}
+	var words []string // in order
+	for _, name := range names {
+		seen := map[string]bool{}
+		for _, word := range nameWords(name) {
+			if folded := Fold(word); len(folded) > len(typed) && strings.HasPrefix(folded, typed) && !seen[word] {
+				if seen[word] = true; counts[word] == 0 {
+					words = append(words, word)
+				}
+				counts[word]++
+			}
+		}
+	}
+	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	completions := []string{}
+	for _, word := range words[:min(limit, len(words))] {
+		completions = append(completions, text[:start]+word)
+	}
+	return completions
+}
+
+// Spelled returns a folded text with the accents that its words have in some names.
+func Spelled(folded string, names []string) string {
+	spelled := map[string]string{}
+	for _, name := range names {
+		for _, word := range nameWords(name) {
+			if key := Fold(word); spelled[key] == "" {
+				spelled[key] = word
+			}
+		}
+	}
+	words := strings.Split(folded, " ")
+	for i, word := range words {
+		words[i] = cmp.Or(spelled[word], word)
+	}
+	return strings.Join(words, " ")
+}
+
+// nameWords returns the words of a name as it is written, in lower case.
+func nameWords(name string) []string {
+	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !isTextPart(r) })
+}
+
+func isTextPart(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
+
+// Names reports whether a name has all words of the search, or words that begin with them.
+func (s Search) Names(name string) bool {
+	var have []string
+	for w := range splitWords(name) {
+		have = append(have, w.text)
+	}
+	for _, word := range s.Words {
+		text := word.Whole.Text
+		if word.Pairs != nil {
+			text = strings.ReplaceAll(word.Pairs[0].Text, SyllableEnd, "")
+		}
+		if !slices.ContainsFunc(have, func(w string) bool {
+			return strings.HasPrefix(w, text) || word.Unspaced() && strings.Contains(w, strings.TrimSuffix(text, SyllableEnd))
+		}) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,264 @@
+package index
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Expansion is a way in which a word of a search matches: by a token, or by several tokens that a product
+// must all have.
+type Expansion struct {
+	Tokens []SearchToken
+	Weight uint32
+}
+
+// The most expansions of a word by each rule.
+const (
+	maxStemmed   = 16
+	maxCompounds = 48
+	maxSplits    = 4
+	maxSimilar   = 24
+	// MaxCorrections is how many words stand in for a mistyped one.
+	MaxCorrections = 8
+)
+
+// shortSearch is the number of words up to which every word is also a prefix.
+const shortSearch = 4
+
+// WordSource is a vocabulary and its language.
+type WordSource struct {
+	*Vocabulary
+	Language string
+}
+
+// Expander finds the tokens by which the words of a search match:
+//   - the word itself, and as ä is written as ae,
+//   - words of the same stem in the languages of the sources,
+//   - words that begin with it: for the last word, and for every word of a search of up to four words,
+//   - in languages that join words, words that end with it: Futter finds Hundefutter,
+//   - the word joined with its neighbor: tooth paste finds toothpaste.
+//
+// For a word that matches nothing so far, Fallbacks and Corrections have further ways.
+type Expander struct {
+	sources []WordSource
+	all     []SearchWord
+	words   []SearchWord // without stop words
+}
+
+// NewExpander prepares a search for sources. locales are the languages of the texts. Function words of
+// these, such as "the", are left out unless there is no other word.
+func NewExpander(search Search, sources []WordSource, locales []string) *Expander {
+	e := &Expander{sources: sources, all: search.Words}
+	for _, word := range search.Words {
+		stop := false
+		for _, locale := range locales {
+			stop = stop || isStopWord(locale, word.Whole.Text)
+		}
+		if !stop {
+			e.words = append(e.words, word)
+		}
+	}
+	if len(e.words) == 0 {
+		e.words = search.Words
+	}
+	return e
+}
+
+// Words are the words to match.
+func (e *Expander) Words() []SearchWord { return e.words }
+
+// expansions collects ways to match a word, the best weight for each token.
+type expansions struct {
+	list []Expansion
+	at   map[SearchToken]int
+}
+
+func (x *expansions) add(text string, prefix bool, weight uint32) {
+	token := SearchToken{text, prefix}
+	if i, known := x.at[token]; known {
+		x.list[i].Weight = max(x.list[i].Weight, weight)
+		return
+	}
+	if x.at == nil {
+		x.at = map[SearchToken]int{}
+	}
+	x.at[token] = len(x.list)
+	x.list = append(x.list, Expansion{[]SearchToken{token}, weight})
+}
+
+// Expand returns the first ways in which a spaced word matches.
+func (e *Expander) Expand(i int) []Expansion {
+	var x expansions
+	word := e.words[i]
+	text := word.Whole.Text
+	e.forms(&x, text, e.isPrefix(i), 0)
+	if word.Transcribed != "" {
+		e.forms(&x, word.Transcribed, e.isPrefix(i), WeightExact-WeightTranscribed)
+	}
+	for n := 2; n <= 3; n++ {
+		for first := i - n + 1; first <= i; first++ {
+			if run := e.run(first, n); run != "" {
+				x.add(run, false, WeightJoined)
+				for _, source := range e.sources {
+					for _, other := range source.Stemmed(Stem(source.Language, run), maxStemmed) {
+						x.add(other, false, WeightStem)
+					}
+				}
+				if e.isPrefix(first + n - 1) {
+					x.add(run, true, WeightPrefix)
+				}
+			}
+		}
+	}
+	return x.list
+}
+
+// isPrefix reports whether longer words match too.
+func (e *Expander) isPrefix(i int) bool {
+	word := e.words[i].Whole
+	return word.Prefix || len(e.words) <= shortSearch && utf8.RuneCountInString(word.Text) >= 2
+}
+
+// Wholes returns the search without spaces and punctuation, to be found as a SKU, with and without function
+// words.
+func (e *Expander) Wholes() (tokens []SearchToken) {
+	for _, words := range [][]SearchWord{e.all, e.words} {
+		if text := runOf(words); text != "" && (len(tokens) == 0 || text != tokens[0].Text) {
+			tokens = append(tokens, SearchToken{Text: text})
+		}
+	}
+	return tokens
+}
+
+// run returns n words joined; empty if they are not n spaced words.
+func (e *Expander) run(first, n int) string {
+	if first < 0 || first+n > len(e.words) {
+		return ""
+	}
+	return runOf(e.words[first : first+n])
+}
+
+// runOf returns words joined; empty if one is not spaced.
+func runOf(words []SearchWord) string {
+	var b strings.Builder
+	for _, word := range words {
+		if word.Unspaced() {
+			return ""
+		}
+		b.WriteString(word.Whole.Text)
+	}
+	return truncateToken(b.String())
+}
+
+// forms adds a word, its forms, longer words and compounds. less is subtracted from the weights.
+func (e *Expander) forms(x *expansions, text string, prefix bool, less uint32) {
+	x.add(text, false, WeightExact-less)
+	compounds := []string{text}
+	for _, source := range e.sources {
+		stem := Stem(source.Language, text)
+		for _, word := range source.Stemmed(stem, maxStemmed) {
+			x.add(word, false, WeightStem-less)
+			compounds = append(compounds, word)
+		}
+		if prefix && stem != text && len(stem) >= 4 {
+			x.add(stem, true, WeightPrefix-5-less)
+		}
+	}
+	if prefix {
+		x.add(text, true, WeightPrefix-less)
+	}
+	e.compounds(x, compounds, less)
+}
+
+// compounds adds compounds that end with one of some words.
+func (e *Expander) compounds(x *expansions, ends []string, less uint32) {
+	for _, source := range e.sources {
+		if !joinsWords(source.Language) {
+			continue
+		}
+		for _, end := range ends {
+			if utf8.RuneCountInString(end) < 3 {
+				continue
+			}
+			for _, word := range source.Suffixed(end, 3, maxCompounds) {
+				x.add(word, false, WeightCompound-less)
+			}
+		}
+	}
+}
+
+// Fallbacks returns further ways in which a word matches: with ae for ä, as two words, and in languages
+// that join words as the end of a compound even if it is short.
+func (e *Expander) Fallbacks(i int) []Expansion {
+	var x expansions
+	text := e.words[i].Whole.Text
+	if other := collapsed(text); other != text {
+		e.forms(&x, other, e.isPrefix(i), WeightExact-WeightTranscribed)
+	}
+	if utf8.RuneCountInString(text) == 2 {
+		for _, source := range e.sources {
+			if joinsWords(source.Language) {
+				for _, word := range source.Suffixed(text, 4, maxCompounds) {
+					x.add(word, false, WeightCompound)
+				}
+			}
+		}
+	}
+	splits := 0
+	for cut := range text {
+		if left, right := text[:cut], text[cut:]; cut > 0 && splits < maxSplits && e.splits(left, right) {
+			splits++
+			x.list = append(x.list, Expansion{[]SearchToken{{Text: left}, {Text: right}}, WeightSplit})
+		}
+	}
+	return x.list
+}
+
+// splits reports whether two parts of a word are words.
+func (e *Expander) splits(left, right string) bool {
+	if len(left) < 2 || len(right) < 2 || len(left)+len(right) < 6 {
+		return false
+	}
+	return e.has(left) && e.has(right)
+}
+
+func (e *Expander) has(word string) bool {
+	for _, source := range e.sources {
+		if source.Has(word) {
+			return true
+		}
+	}
+	return false
+}
+
+// Corrections returns words that a mistyped word may have meant, the nearest first. Whether products have
+// them is to be checked: take those of the least distance. Words that begin like it follow for a prefix.
+func (e *Expander) Corrections(i int) []SimilarWord {
+	text := e.words[i].Whole.Text
+	most := MaxDistance(text)
+	if most == 0 || !IsVocabularyWord(text) {
+		return nil
+	}
+	var found []SimilarWord
+	for _, source := range e.sources {
+		found = append(found, source.Similar(text, most, false)...)
+	}
+	if e.words[i].Whole.Prefix && len(found) == 0 {
+		for _, source := range e.sources {
+			found = append(found, source.Similar(text, most, true)...)
+		}
+	}
+	SortSimilar(found)
+	unique := found[:0]
+	for _, word := range found {
+		if len(unique) == 0 || unique[len(unique)-1].Text != word.Text {
+			unique = append(unique, word)
+		}
+	}
+	return unique[:min(len(unique), maxSimilar)]
+}
+
+// Correction returns a correction as a way to match.
+func Correction(word SimilarWord) Expansion {
+	return Expansion{[]SearchToken{{Text: word.Text}}, uint32(WeightTypo - typoStep*(word.Distance-1))}
+}

@@ -1,0 +1,181 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestProductTokens(t *testing.T) {
+	t.Parallel()
+	tokens := NewProductTokens("", "Reese's T-Shirt", "Crew-neck, made in the U.S.A.", "24-WB04")
+	for token, want := range map[string]Occurrence{
+		"reese":    {Named: true, NameWords: 4},
+		"reeses":   {Named: true, NameWords: 4},
+		"tshirt":   {Named: true, NameWords: 4},
+		"24":       {Named: true, InSKU: true, NameWords: 4},
+		"24wb04":   {Named: true, InSKU: true, WholeSKU: true, NameWords: 4},
+		"crewneck": {}, "made": {}, "usa": {},
+	} {
+		got, found := tokens.Tokens[token]
+		require.True(t, found, token)
+		require.Equal(t, want, got, token)
+	}
+	require.NotContains(t, tokens.Tokens, "neckmade")
+	require.Contains(t, NewProductTokens("", "MH07", "", "MH07").Tokens, "mh07")
+	require.True(t, NewProductTokens("", "MH07 Hoodie", "", "MH07").Tokens["mh07"].WholeSKU)
+}
+
+// TestOccurrencesRoundTrip decodes what was encoded, and combines lists like a map does.
+func TestOccurrencesRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var union OccurrenceUnion
+		want := map[uint32]Occurrence{}
+		for range rapid.IntRange(1, 4).Draw(t, "lists") {
+			var list []byte
+			of := map[uint32]Occurrence{}
+			last := uint32(0)
+			for _, ordinal := range slices.Sorted(slices.Values(rapid.SliceOfNDistinct(rapid.Uint32Range(0, 100_000), 1, 20, rapid.ID[uint32]).Draw(t, "ordinals"))) {
+				o := Occurrence{Named: rapid.Bool().Draw(t, "named")}
+				if o.Named {
+					o.NameWords, o.InSKU, o.WholeSKU = uint8(rapid.IntRange(1, 15).Draw(t, "words")), rapid.Bool().Draw(t, "SKU"), rapid.Bool().Draw(t, "whole")
+				}
+				list, last = AppendOccurrence(list, ordinal-last, o), ordinal
+				of[ordinal] = o
+			}
+			got := map[uint32]Occurrence{}
+			OccurrenceList{Body: list}.Each(func(ordinal uint32, detail byte) { got[ordinal] = occurrence(detail) })
+			require.Equal(t, of, got)
+			for ordinal, o := range of {
+				if was, known := want[ordinal]; known {
+					o = merged(was, o)
+				}
+				want[ordinal] = o
+			}
+			union.Add(list)
+		}
+		got := map[uint32]Occurrence{}
+		OccurrenceList{Body: union.Take()}.Each(func(ordinal uint32, detail byte) { got[ordinal] = occurrence(detail) })
+		require.Equal(t, want, got)
+		require.Empty(t, union.Take())
+	})
+}
+
+// newVocabulary returns a vocabulary of words, as it is read from a release.
+func newVocabulary(language string, words ...string) *Vocabulary {
+	words = slices.Compact(slices.Sorted(slices.Values(words)))
+	return UnpackVocabulary(PackVocabulary(language, words, make([]uint32, len(words))))
+}
+
+func TestVocabulary(t *testing.T) {
+	t.Parallel()
+	v := newVocabulary("de", "hund", "hunde", "hundefutter", "katzenfutter", "futter", "gluhbirne", "bücher")
+	require.Equal(t, 7, v.Len())
+	require.True(t, v.Has("katzenfutter"))
+	require.False(t, v.Has("katze"))
+	require.Equal(t, []string{"hund", "hunde"}, v.Stemmed(Stem("de", "hunden"), 9))
+	require.Equal(t, []string{"hund"}, v.Stemmed(Stem("de", "hunden"), 1))
+	require.ElementsMatch(t, []string{"hundefutter", "katzenfutter"}, v.Suffixed("futter", 3, 9))
+	require.Empty(t, newVocabulary("de").Suffixed("futter", 3, 9))
+	for token, want := range map[string]bool{"futter": true, "a": false, "24wb04": false, "เก้า\x1f": false, "bücher": true, strings.Repeat("x", 41): false} {
+		require.Equal(t, want, IsVocabularyWord(token), token)
+	}
+}
+
+func TestSimilar(t *testing.T) {
+	t.Parallel()
+	v := newVocabulary("en", "gloves", "helmet", "handles", "sandals", "thermos", "messenger", "jacket", "chocolate", "chocolates")
+	for typed, want := range map[string]string{
+		"glvoes": "gloves", "helmt": "helmet", "termos": "thermos", "mesenger": "messenger", "jaket": "jacket", "choclate": "chocolate",
+		"sandles": "handles sandals", // a different first letter counts as one edit more
+		"xyzxyz":  "", "glo": "", "helmetsandmore": "",
+	} {
+		var nearest []string
+		for _, word := range v.Similar(typed, MaxDistance(typed), false) {
+			if len(nearest) == 0 || word.Distance == v.Similar(typed, MaxDistance(typed), false)[0].Distance {
+				nearest = append(nearest, word.Text)
+			}
+		}
+		require.Equal(t, want, strings.Join(nearest, " "), typed)
+	}
+	require.Equal(t, "messenger", v.Similar("mesen", 1, true)[0].Text, "of a prefix")
+}
+
+// TestSimilarIsComplete compares with the distance to every word, for words of seven and more letters with
+// one edit, and shorter ones likewise.
+func TestSimilarIsComplete(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.SliceOfN(rapid.StringMatching(`[abc]{4,9}`), 1, 30).Draw(t, "words")
+		v := newVocabulary("en", words...)
+		typed := rapid.StringMatching(`[abc]{4,9}`).Draw(t, "typed")
+		found := v.Similar(typed, 1, false)
+		var table distanceTable
+		for i := range v.Len() {
+			word := v.Word(uint32(i))
+			near := table.distance([]rune(typed), word, 1, false) <= 1
+			has := slices.ContainsFunc(found, func(s SimilarWord) bool { return s.Text == word })
+			require.Equal(t, near, has, "%s for %s", word, typed)
+		}
+	})
+}
+
+// TestMatch lists what products are found by lists of words, and in which order.
+func TestMatch(t *testing.T) {
+	t.Parallel()
+	list := func(weight uint32, named ...uint32) WordMatches {
+		var body []byte
+		last := uint32(0)
+		for _, ordinal := range named {
+			body, last = AppendOccurrence(body, ordinal-last, Occurrence{Named: true, NameWords: 4}), ordinal
+		}
+		return WordMatches{Lists: []WeightedList{{OccurrenceList: OccurrenceList{Body: body}, Weight: weight}}}
+	}
+	found := func(words ...WordMatches) Ordinals {
+		m := Match(100, 100, words, nil)
+		SortByScore(m.Found, 100, m)
+		return m.Found
+	}
+	common, rare := list(WeightExact, 1, 2, 3, 4, 5, 6), list(WeightExact, 4, 5, 6, 7)
+	require.Equal(t, Ordinals{4, 5, 6}, found(common, rare), "three have both")
+	require.Equal(t, Ordinals{4, 7, 1, 2, 3, 5, 6}, found(common, list(WeightExact, 4, 7)), "one has both, then those with the rare word")
+	require.Equal(t, Ordinals{}, found(list(WeightExact), list(WeightExact)))
+	required := list(WeightExact, 4, 7)
+	required.Required = true
+	require.Equal(t, Ordinals{4, 7}, found(common, required), "a required word is not missing")
+	both := list(WeightPrefix, 3, 8)
+	both.Lists = append(both.Lists, list(WeightExact, 8, 9).Lists...)
+	require.Equal(t, Ordinals{8, 9, 3}, found(both), "the best way counts")
+	dead := list(WeightExact, 1, 2)
+	dead.Lists[0].Dead, dead.Lists[0].DeadCount = Posting{Ordinals: Ordinals{1}}.Set(100), 1
+	require.Equal(t, Ordinals{2}, found(dead))
+	require.Equal(t, 1, dead.Count(5))
+	m := Match(100, 100, []WordMatches{common, list(WeightExact, 4)}, list(WeightExact, 9).Lists)
+	require.Len(t, m.Found, 6, "9 is in the list, but is not the SKU of a product")
+}
+
+func TestCompletions(t *testing.T) {
+	t.Parallel()
+	names := []string{"Zahnbürste, weich", "Zahnpasta", "Kinderzahnpasta", "Elektrische Zahnbürste"}
+	require.Equal(t, []string{"zahnbürste", "zahnpasta"}, Completions("zahn", names, 5))
+	require.Equal(t, []string{"weiche zahnbürste"}, Completions("weiche zahnbu", names, 5))
+	require.Equal(t, []string{"zahnbürste"}, Completions("zahn", names, 1))
+	for _, text := range []string{"zahn ", "", "zahnpasta", "木"} {
+		require.Empty(t, Completions(text, names, 5), text)
+	}
+	require.Equal(t, "weich zahnbürste", Spelled("weich zahnburste", names))
+}
+
+func TestStems(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{{"en", "hoodies", "hoodie"}, {"de-AT", "hundeleinen", "hundeleine"}, {"fr", "velos", "velo"}, {"nl", "honden", "hond"}} {
+		require.Equal(t, Stem(c[0], c[2]), Stem(c[0], c[1]), c)
+	}
+	require.Equal(t, "hoodies", Stem("th", "hoodies"), "no stemmer")
+	require.True(t, isStopWord("de", "mit"))
+	require.False(t, isStopWord("th", "the"))
+}

@@ -1,0 +1,180 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"unicode/utf8"
+)
+
+// SimilarWord is a word of a vocabulary that a typed word may have meant.
+type SimilarWord struct {
+	Text     string
+	Distance int // edits: letters inserted, deleted, replaced, or swapped with the next; one more if the first letter differs
+}
+
+// MaxDistance is how many edits a word may be away from a vocabulary word: none below 4 letters, one
+// below 7, else two.
+func MaxDistance(word string) int {
+	switch n := utf8.RuneCountInString(word); {
+	case n < 4:
+		return 0
+	case n < 7:
+		return 1
+	case n <= maxVocabularyLength:
+		return 2
+	}
+	return 0
+}
+
+// bigramIndex finds words by pairs of neighboring letters.
+type bigramIndex struct {
+	ends  [1<<bigramBits + 1]uint32 // in words, of each bigram
+	words []uint32
+}
+
+const bigramBits = 12
+
+// bigramOf returns the bucket of two letters; 0 stands before a word.
+func bigramOf(a, b rune) uint32 { return (uint32(a)*31 + uint32(b)*1021) & (1<<bigramBits - 1) }
+
+// eachBigram yields the bigrams of a word, beginning with that of its start.
+func eachBigram(word string, yield func(bigram uint32)) {
+	before := rune(0)
+	for _, r := range word {
+		yield(bigramOf(before, r))
+		before = r
+	}
+}
+
+func newBigramIndex(v *Vocabulary) *bigramIndex {
+	x := &bigramIndex{}
+	for i := range v.Len() {
+		eachBigram(v.Word(uint32(i)), func(b uint32) { x.ends[b+1]++ })
+	}
+	for b := range len(x.ends) - 1 {
+		x.ends[b+1] += x.ends[b]
+	}
+	next := x.ends
+	x.words = make([]uint32, x.ends[len(x.ends)-1])
+	for i := range v.Len() {
+		eachBigram(v.Word(uint32(i)), func(b uint32) {
+			x.words[next[b]] = uint32(i)
+			next[b]++
+		})
+	}
+	return x
+}
+
+// similarScratch is memory of Similar.
+type similarScratch struct {
+	shared []uint8
+	seen   []uint32
+}
+
+var similarScratches = sync.Pool{New: func() any { return &similarScratch{} }}
+
+// Similar returns the words within most edits of a word, or those that begin with such a word if prefix
+// is set, in the order of SortSimilar.
+func (v *Vocabulary) Similar(word string, most int, prefix bool) (found []SimilarWord) {
+	if most == 0 || v.Len() == 0 {
+		return nil
+	}
+	x := v.bigrams()
+	scratch := similarScratches.Get().(*similarScratch)
+	defer similarScratches.Put(scratch)
+	if len(scratch.shared) < v.Len() {
+		scratch.shared = make([]uint8, v.Len())
+	}
+	scratch.seen = scratch.seen[:0]
+	eachBigram(word, func(b uint32) {
+		for _, i := range x.words[x.ends[b]:x.ends[b+1]] {
+			if scratch.shared[i] == 0 {
+				scratch.seen = append(scratch.seen, i)
+			}
+			scratch.shared[i]++
+		}
+	})
+	letters := []rune(word)
+	var table distanceTable
+	// An edit changes two bigrams, a swap three. Two swaps in a short word are not found.
+	least := max(1, len(letters)-2*most-1)
+	for _, i := range scratch.seen {
+		shared := int(scratch.shared[i])
+		scratch.shared[i] = 0
+		if shared < least {
+			continue
+		}
+		text := v.Word(i)
+		if len(text) < len(word)-4*most || !prefix && len(text) > len(word)+4*most {
+			continue
+		}
+		if distance := table.distance(letters, text, most, prefix); distance <= most {
+			if first, _ := utf8.DecodeRuneInString(text); first != letters[0] {
+				distance++ // the first letter is seldom wrong
+			}
+			found = append(found, SimilarWord{text, distance})
+		}
+	}
+	SortSimilar(found)
+	return found
+}
+
+// SortSimilar sorts words by distance, then by text.
+func SortSimilar(list []SimilarWord) {
+	slices.SortFunc(list, func(a, b SimilarWord) int {
+		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.Text, b.Text))
+	})
+}
+
+// distanceTable computes the optimal string alignment distance. It holds three rows.
+type distanceTable struct {
+	rows [3][maxVocabularyLength + 1]int
+	text [maxVocabularyLength]rune
+}
+
+// distance returns the edits between two words, or more than most. With prefix it is the least distance
+// to a prefix of text.
+func (t *distanceTable) distance(word []rune, text string, most int, prefix bool) int {
+	n := 0
+	for _, r := range text {
+		if n == maxVocabularyLength {
+			return most + 1
+		}
+		t.text[n] = r
+		n++
+	}
+	if n < len(word)-most || !prefix && n > len(word)+most {
+		return most + 1
+	}
+	if prefix {
+		n = min(n, len(word)+most)
+	}
+	before, above, row := &t.rows[0], &t.rows[1], &t.rows[2]
+	for j := range n + 1 {
+		row[j] = j
+	}
+	for i, letter := range word {
+		before, above, row = above, row, before
+		row[0] = i + 1
+		least := row[0]
+		for j := range n {
+			edits := above[j]
+			if letter != t.text[j] {
+				edits = 1 + min(edits, above[j+1], row[j])
+				if i > 0 && j > 0 && letter == t.text[j-1] && word[i-1] == t.text[j] {
+					edits = min(edits, before[j-1]+1)
+				}
+			}
+			row[j+1] = edits
+			least = min(least, edits)
+		}
+		if least > most {
+			return most + 1
+		}
+	}
+	if !prefix {
+		return row[n]
+	}
+	return slices.Min(row[:n+1])
+}
