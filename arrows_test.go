@@ -24,14 +24,14 @@ graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx int
 graph/audience: internal/auth store store/access
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
 graph/generated: graph/model graph/plan store store/cart store/catalog store/gateway store/job store/promotion/code
-	store/promotion/redeem store/promotion/rule store/release store/release/price store/release/routing
+	store/promotion/redeem store/promotion/rule store/publish store/release store/release/price store/release/routing
 	store/release/segment store/stock
 graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
 graph/model: graph/plan store store/access store/cart store/catalog store/gateway store/job store/promotion
-	store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/routing
+	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
 	store/release/routing
