@@ -11,6 +11,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 	"weak"
 
@@ -34,7 +35,8 @@ type Config struct {
 // Cache answers repeated requests. Its methods are safe for concurrent use.
 type Cache struct {
 	Config
-	lookups sync.Pool
+	lookups   sync.Pool
+	dropEarly atomic.Pointer[time.Timer] // of the last Warm; nil for none
 }
 
 // New returns a cache.

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	maxWarmed  = 512             // requests of one change whose responses are built again
-	maxVisited = 8192            // offers that are looked at for them
-	earlyTime  = 1 * time.Minute // that responses wait for the change
+	maxWarmed  = 512         // requests of one change whose responses are built again
+	maxVisited = 8192        // offers that are looked at for them
+	earlyTime  = time.Minute // that responses wait for the change
 )
 
 // Warm lets a handler build again, in a context of the state after a change, the responses in front that the change
@@ -24,7 +24,9 @@ const (
 // that no request is logged, counted or limited. pause is called between two. Warm returns the number of responses.
 func (c *Cache) Warm(ctx context.Context, handler http.Handler, pause func(context.Context)) (built int) {
 	c.Responses.DropEarly()
-	time.AfterFunc(earlyTime, c.Responses.DropEarly)
+	if before := c.dropEarly.Swap(time.AfterFunc(earlyTime, c.Responses.DropEarly)); before != nil {
+		before.Stop()
+	}
 	for _, e := range c.endSoon(ctx) {
 		if ctx.Err() != nil {
 			return built

@@ -89,8 +89,8 @@ func (r *Router) stateNext(ctx context.Context, next *Table, between comparer) (
 // warm calls the function of SetWarmer if the next table serves another release, within its limit. The work counts as a job's. Of
 // its context it takes the end alone, for it may belong to a request.
 func (r *Router) warm(ctx context.Context, read func(context.Context) (*Table, error)) bool {
-	warmer := r.warmer.Load() // not nil
-	own, cancel := context.WithTimeout(r.db.WithThrottle(context.Background()), warmer.limit)
+	set := r.warmer.Load() // not nil
+	own, cancel := context.WithTimeout(r.db.WithThrottle(context.Background()), set.limit)
 	defer cancel()
 	defer context.AfterFunc(ctx, cancel)()
 	ctx = own
@@ -102,7 +102,7 @@ func (r *Router) warm(ctx context.Context, read func(context.Context) (*Table, e
 	if next == nil || len(next.before) == 0 {
 		return false
 	}
-	warmer.warm(context.WithValue(ctx, nextKey{}, next))
+	set.warm(context.WithValue(ctx, nextKey{}, next))
 	return true
 }
 
