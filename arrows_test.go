@@ -102,7 +102,7 @@ store/shop: store store/access store/authoring store/cart store/catalog store/db
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db
-store/storetest: internal/datagen store store/exchange store/job store/promotion store/promotion/code
+store/storetest: internal/datagen store store/db store/exchange store/job store/promotion store/promotion/code
 	store/promotion/rule store/release store/seal store/shop store/stock
 `
 
