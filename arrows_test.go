@@ -103,7 +103,7 @@ store/shop: store store/access store/authoring store/cart store/catalog store/db
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db
 store/storetest: internal/datagen store store/db store/exchange store/job store/promotion store/promotion/code
-	store/promotion/rule store/release store/seal store/shop store/stock
+	store/promotion/redeem store/promotion/rule store/release store/release/segment store/seal store/shop store/stock
 `
 
 // allowedImports parses arrows.

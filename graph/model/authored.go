@@ -1,9 +1,6 @@
 package model
 
-import (
-	"portico/store/catalog"
-	"portico/store/publish"
-)
+import "portico/store/catalog"
 
 // AuthoredProduct is an authored product as a row of a response.
 type AuthoredProduct struct {
@@ -18,37 +15,6 @@ func (p *AuthoredProduct) Init(source *catalog.AuthoredProduct, position BatchRo
 
 // OfProduct returns the stored id.
 func (p *AuthoredProduct) OfProduct() string { return p.ID }
-
-// CatalogPendingChange is a pending change as a row of a response.
-type CatalogPendingChange struct {
-	*publish.PendingResource
-	Product *AuthoredProduct
-}
-
-// CatalogPendingChangeConnection is a page of pending changes.
-type CatalogPendingChangeConnection struct {
-	*Connection[*CatalogPendingChange]
-	Complete bool
-}
-
-// NewPendingChanges returns the page.
-func NewPendingChanges(pending *publish.Pending) *CatalogPendingChangeConnection {
-	rows := make([]*CatalogPendingChange, len(pending.Items))
-	var products []*catalog.AuthoredProduct
-	for i, resource := range pending.Items {
-		rows[i] = &CatalogPendingChange{PendingResource: resource}
-		if resource.Product != nil {
-			products = append(products, resource.Product)
-		}
-	}
-	batch := NewBatch[AuthoredProduct](products)
-	for _, row := range rows {
-		if row.PendingResource.Product != nil {
-			row.Product, batch = batch[0], batch[1:]
-		}
-	}
-	return &CatalogPendingChangeConnection{NewConnection(pending.Slice, rows), pending.Complete}
-}
 
 // AuthoredNode is an authored node as a row of a response.
 type AuthoredNode struct {

@@ -106,7 +106,6 @@ type (
 	AuthoredNodeEdge            = Edge[*AuthoredNode]
 	AuthoredProductConnection   = Connection[*AuthoredProduct]
 	AuthoredProductEdge         = Edge[*AuthoredProduct]
-	CatalogPendingChangeEdge    = Edge[*CatalogPendingChange]
 
 	FileConnection = Connection[*catalog.File]
 	FileEdge       = Edge[*catalog.File]
