@@ -29,7 +29,7 @@ func (r queryResolver) AuthoredProducts(ctx context.Context, status *catalog.Pro
 
 // Product reads the products of all rows at once.
 func (r authoredProductResolver) Product(ctx context.Context, obj *model.AuthoredProduct) (*model.Product, error) {
-	if err := auth.Require(ctx, "Query.product"); err != nil {
+	if err := auth.Require(ctx, "AuthoredProduct.product"); err != nil {
 		return nil, err
 	}
 	return model.Load(ctx, obj.BatchRow, "product", r.Resolver, productsOfRows)

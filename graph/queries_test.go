@@ -147,13 +147,13 @@ func requirePageQuery(t *testing.T, s *graphtest.Service, q pageQuery, values gr
 // caches of catalogs, rules, settings and releases, which isCachedStatement leaves out.
 func pageStatements() map[string]int {
 	return map[string]int{
-		"Home": 5, "MainMenu": 1, "CategoryFirstPage": 47, "CategorySheet": 5, "ByPrice": 10, "ProductPageBySlug": 11,
-		"ProductByPath": 8, "VariantByOptions": 8, "VariantPrices": 7, "SearchFirstPage": 22, "WhileTyping": 12,
+		"Home": 5, "MainMenu": 1, "CategoryFirstPage": 55, "CategorySheet": 5, "ByPrice": 12, "ProductPageBySlug": 11,
+		"ProductByPath": 8, "VariantByOptions": 8, "VariantPrices": 7, "SearchFirstPage": 26, "WhileTyping": 14,
 		"Availability": 1, "CartPage": 6, "Promoted": 5, "BundlePrice": 8, "Related": 9, "BreadcrumbTrails": 5,
-		"Choices": 2, "BySku": 10, "NewProducts": 4, "Collection": 12, "ProductWithVariants": 10, "Predictive": 13,
-		"Localization": 2, "RecentlyViewed": 3, "Category": 5, "SearchByName": 13, "Variant": 8, "Variants": 5,
+		"Choices": 2, "BySku": 10, "NewProducts": 4, "Collection": 14, "ProductWithVariants": 10, "Predictive": 15,
+		"Localization": 2, "RecentlyViewed": 3, "Category": 5, "SearchByName": 14, "Variant": 8, "Variants": 5,
 		"CheckoutTotals": 4, "SearchNarrowed": 13, "Collections": 1, "ActiveChannel": 0, "WithVariants": 8,
-		"CategoryTree": 1, "TagsAndTypes": 10, "ProjectionSearch": 16, "AllLanguages": 7, "TieredPrices": 4,
+		"CategoryTree": 1, "TagsAndTypes": 10, "ProjectionSearch": 21, "AllLanguages": 7, "TieredPrices": 4,
 		"RootCategories": 1, "StockList": 6, "Ledger": 7, "ActivePromotions": 2, "PromotionPage": 5, "FindCode": 2,
 		"CheckCode": 6, "Redemptions": 4, "Catalogs": 0, "CatalogRules": 0, "Releases": 0, "JobList": 1,
 		"AuthoredTree": 4, "WhyThisCatalog": 0, "SettingsPage": 1, "OrderLines": 4,

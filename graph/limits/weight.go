@@ -100,7 +100,8 @@ var meteredLists = []string{"CatalogNode.children", "Hierarchy.children", "Hiera
 
 // rowWeights has the weight of each row of a list, besides its fields; 0 for other lists.
 var rowWeights = map[string]float64{
-	"Query.nodes": 8,
+	"Query.nodes":            8,
+	"Query.authoredProducts": 8, // its stored line
 }
 
 // memberWeights has the weights of arguments and input members, besides their values.

@@ -96,6 +96,7 @@ var scopeTable = map[string]string{
 	"Stock.product":                "catalog:read",
 	"StockTransaction.product":     "catalog:read",
 	"CatalogRelease.catalog":       "catalog:write",
+	"AuthoredProduct.product":      "catalog:read",
 	"CatalogRule.catalog":          "catalog:write",
 	"Promotion.codes":              "promotions:read",
 	"Promotion.usages":             "promotions:read",

@@ -71,7 +71,7 @@ func TestExitCodes(t *testing.T) {
 		{"serve --keys-client-bytes=-1", 2, "--keys-client and --keys-client-bytes must be 1 or more"},
 		{"serve --streams-connection=-1", 2, "--streams-connection must be 1 or more, or 0 for the default"},
 		{"import x --replace stock", 2, "--replace must be one of file, product, hierarchy"},
-		{"import x --skip shoes", 2, "--skip must be one of settings, file, product"},
+		{"import x --skip shoes", 2, "--skip must be one of settings, file, attribute, product"},
 		{"import x --replace file --skip file", 2, "--replace file and --skip file exclude each other"},
 		{"import x --line-bytes=-1", 2, "--line-bytes must be 1 or more, or 0 for the default"},
 		{"serve --read-database-url postgres://db2/shop", 2, "--read-database-url needs PostgreSQL"},

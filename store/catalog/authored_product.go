@@ -30,10 +30,12 @@ type AuthoredProduct struct {
 func (p *AuthoredProduct) GlobalID() string { return store.GlobalID(store.TypeAuthoredProduct, p.ID) }
 
 func scanAuthoredProduct(rows *sql.Rows) (*AuthoredProduct, error) {
-	source := &ProductSource{}
+	var source struct { // of a ProductSource, which takes ten times as long
+		Attributes struct{ Name, SKU, Slug, Status string }
+	}
 	p := &AuthoredProduct{}
 	var created, updated int64
-	if err := rows.Scan(&p.ID, &created, &updated, db.JSON{Into: source}); err != nil {
+	if err := rows.Scan(&p.ID, &created, &updated, db.JSON{Into: &source}); err != nil {
 		return nil, err
 	}
 	a := &source.Attributes

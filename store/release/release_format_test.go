@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "9025f19b973d595368e6d4358113714802706aad5405df849417c7a75e2bedc5"
+	formatSum   = "cc86e3ab42403076813d305e840bbb38034e933c76e810cba3c97133a6652810"
 )
 
 func TestFormatOfReleases(t *testing.T) {
