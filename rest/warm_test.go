@@ -26,7 +26,6 @@ type warmedServer struct {
 	*testServer
 	front http.Handler
 	built atomic.Int64 // responses built ahead, so far
-	limit time.Duration
 }
 
 func warmedShop(t *testing.T, s *testServer) *warmedServer {
