@@ -114,7 +114,8 @@ func TestBinaryRunsInEmptyRoot(t *testing.T) {
 		_, answer = s.graphql(t, token.Access, `{ product(sku: "COF-AME") { id } }`)
 		return answer
 	}
-	require.Contains(t, products(), `{"data":{"product":{"id":`)
+	shown := func() bool { return strings.HasPrefix(products(), `{"data":{"product":{"id":`) }
+	storetest.Eventually(t, true, shown, "the server serves what another process published") // once it has polled
 	done("", "backup", "/data/shop.backup")
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.pid))
 	require.NoError(t, err)
