@@ -350,7 +350,8 @@ func (d *drawing) argumentsOf(l level, i int, values graphtest.Variables, ids []
 		case argument.Name == "filter" && kind == "CatalogNodeFilter" && l.way == 2:
 			add(`filter: {name: {in: ["Shelf top-%d", "x"]}}`, i)
 		case argument.Name == "orderBy" && l.way > 4:
-			add("orderBy: {field: %s, direction: DESC}", d.schema.Types[d.schema.Types[kind].Fields.ForName("field").Type.Name()].EnumValues[(l.way-5)%3].Name)
+			fields := d.schema.Types[d.schema.Types[kind].Fields.ForName("field").Type.Name()].EnumValues
+			add("orderBy: {field: %s, direction: DESC}", fields[(l.way-5)%min(3, len(fields))].Name)
 		case argument.Type.NonNull && argument.DefaultValue == nil:
 			add("%s: %s", argument.Name, literal(d.value(argument.Name, argument.Type, 0)))
 		}

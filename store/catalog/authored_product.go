@@ -24,6 +24,17 @@ type AuthoredProduct struct {
 	ID, Name, SKU, Slug  string
 	Status               ProductStatus
 	CreatedAt, UpdatedAt time.Time
+
+	size int // of the stored line, in bytes
+}
+
+// chargeProducts accounts for reading stored lines.
+func chargeProducts(ctx context.Context, list []*AuthoredProduct) error {
+	size := 0
+	for _, p := range list {
+		size += p.size
+	}
+	return store.Charge(ctx, size)
 }
 
 // GlobalID returns the global id of the authored product.
@@ -35,9 +46,14 @@ func scanAuthoredProduct(rows *sql.Rows) (*AuthoredProduct, error) {
 	}
 	p := &AuthoredProduct{}
 	var created, updated int64
-	if err := rows.Scan(&p.ID, &created, &updated, db.JSON{Into: &source}); err != nil {
+	var body []byte
+	if err := rows.Scan(&p.ID, &created, &updated, &body); err != nil {
 		return nil, err
 	}
+	if err := store.Decode(body, &source); err != nil {
+		return nil, err
+	}
+	p.size = len(body)
 	a := &source.Attributes
 	p.Name, p.SKU, p.Slug, p.Status = a.Name, a.SKU, a.Slug, ProductStatus(a.Status)
 	p.CreatedAt, p.UpdatedAt = store.FromMicros(created), store.FromMicros(updated)
@@ -77,5 +93,9 @@ func (s *CatalogService) AuthoredProductsByID(ctx context.Context, ids []string)
 func (s *CatalogService) AuthoredProducts(ctx context.Context, status *ProductStatus, sort store.Sort, page store.Page) (*store.Slice[*AuthoredProduct], error) {
 	l := ProductList
 	l.Conditions = OfStatus(status)
-	return db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Page: page})
+	list, err := db.List(ctx, s.db, l, store.ListQuery{Sort: sort, Page: page})
+	if err != nil {
+		return nil, err
+	}
+	return list, chargeProducts(ctx, list.Items)
 }

@@ -126,7 +126,7 @@ func TestMergeChangesOnlyTheMembersOfTheLine(t *testing.T) {
 			line := rapid.SampledFrom(lines).Draw(t, "line")
 			var whole map[string]any
 			require.NoError(t, decodeExactly(line, &whole))
-			part := drawPart(t, whole)
+			part := drawPart(t, json.RawMessage(line))
 			for _, key := range []string{"type", "id", "slug"} {
 				if value, has := whole[key]; has && key != "slug" || whole["type"] == "gateway" && has {
 					part[key] = value
@@ -178,16 +178,18 @@ func decodeExactly(line string, into any) error {
 	return decoder.Decode(into)
 }
 
-// drawPart draws some members of an object, also of those within.
-func drawPart(t *rapid.T, whole map[string]any) map[string]any {
+// drawPart draws some members of an object, also of those within. Their values are spelled as in the line.
+func drawPart(t *rapid.T, object json.RawMessage) map[string]any {
+	var whole map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(object, &whole))
 	part := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(whole)) {
 		switch rapid.IntRange(0, 2).Draw(t, name) {
 		case 0:
 			part[name] = whole[name]
 		case 1:
-			if inner, ok := whole[name].(map[string]any); ok {
-				part[name] = drawPart(t, inner)
+			if whole[name][0] == '{' {
+				part[name] = drawPart(t, whole[name])
 			}
 		}
 	}
