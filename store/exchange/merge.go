@@ -9,9 +9,10 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
-	"maps"
 	"os"
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -211,38 +212,72 @@ func (m *lineMerger) merge(before, line []byte) []byte {
 }
 
 // mergedObject applies a JSON Merge Patch (RFC 7396): members of objects are merged, null deletes
-// one, and any other value replaces the stored one. The member type comes first.
+// one, and any other value replaces the stored one. Members keep their order, but type comes first.
 func mergedObject(stored, patch []byte) []byte {
-	var members, changes map[string]json.RawMessage
-	if json.Unmarshal(patch, &changes) != nil || changes == nil {
+	changed, changes := objectMembers(patch)
+	if changes == nil {
 		return patch
 	}
-	if json.Unmarshal(stored, &members) != nil || members == nil {
+	names, members := objectMembers(stored)
+	if members == nil {
 		members = map[string]json.RawMessage{}
 	}
-	for name, value := range changes {
+	for _, name := range changed {
+		value := changes[name]
 		if string(value) == "null" {
 			delete(members, name)
-		} else {
-			members[name] = mergedObject(members[name], value)
+			continue
 		}
+		if _, has := members[name]; !has {
+			names = append(names, name)
+		}
+		members[name] = mergedObject(members[name], value)
+	}
+	if i := slices.Index(names, "type"); i > 0 { // first, where decodeFast looks for it
+		names = slices.Insert(slices.Delete(names, i, i+1), 0, "type")
 	}
 	var b bytes.Buffer
 	b.WriteByte('{')
-	names := slices.SortedFunc(maps.Keys(members), func(a, b string) int {
-		if (a == "type") != (b == "type") {
-			return cmp.Compare(b, "type") - cmp.Compare(a, "type")
+	for _, name := range names {
+		value, has := members[name]
+		if !has {
+			continue
 		}
-		return cmp.Compare(a, b)
-	})
-	for i, name := range names {
-		if i > 0 {
+		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
 		b.Write(store.Encode(name))
 		b.WriteByte(':')
-		b.Write(members[name])
+		b.Write(value)
 	}
 	b.WriteByte('}')
 	return b.Bytes()
+}
+
+// objectMembers returns the members of an object, and their names in order; nil for any other value. Of a repeated
+// name the last value counts.
+func objectMembers(raw []byte) (names []string, members map[string]json.RawMessage) {
+	d := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))
+	if d.PeekKind() != '{' {
+		return nil, nil
+	}
+	members = map[string]json.RawMessage{}
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() == '"' {
+		var name jsontext.Token
+		if name, err = d.ReadToken(); err == nil {
+			key := name.String()
+			var value jsontext.Value
+			if value, err = d.ReadValue(); err == nil {
+				if _, twice := members[key]; !twice {
+					names = append(names, key)
+				}
+				members[key] = json.RawMessage(bytes.Clone(value))
+			}
+		}
+	}
+	if err != nil {
+		return nil, nil
+	}
+	return names, members
 }
