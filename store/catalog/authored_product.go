@@ -42,7 +42,12 @@ func (p *AuthoredProduct) GlobalID() string { return store.GlobalID(store.TypeAu
 
 func scanAuthoredProduct(rows *sql.Rows) (*AuthoredProduct, error) {
 	var source struct { // of a ProductSource, which takes ten times as long
-		Attributes struct{ Name, SKU, Slug, Status string }
+		Attributes struct {
+			Name   string `json:"name"`
+			SKU    string `json:"sku"`
+			Slug   string `json:"slug"`
+			Status string `json:"status"`
+		} `json:"attributes"`
 	}
 	p := &AuthoredProduct{}
 	var created, updated int64
