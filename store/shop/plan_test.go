@@ -33,6 +33,7 @@ var fill = []string{
 	 SELECT id, sequence % 2 = 0, '', '', sequence, sequence, body FROM catalog`,
 	`INSERT INTO promotion (id, number, epoch, name, name_key, name_folded, promotion_type, enabled, automatic, start_at, end_at, created_at, updated_at, body)
 	 SELECT id, sequence, 0, id, id, id, 'x_for_y', TRUE, FALSE, 0, sequence, sequence, sequence, body FROM catalog`,
+	`INSERT INTO promotion_archive (number, id, epoch, archived_at, archived_by, body) SELECT number + 100000, id, 0, 0, '', body FROM promotion`,
 	`INSERT INTO promotion_code (promotion_number, epoch, code, id, max_uses, used, consume_unit, users, created_at)
 	 SELECT available * 7, i % 2, product_id, product_id, NULL, 0, '', '', created_at
 	 FROM (SELECT product_id, available, created_at, created_at AS i FROM stock) AS numbered`,
