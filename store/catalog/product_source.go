@@ -297,12 +297,12 @@ func (p *ProductSource) componentIDs() []string {
 	return store.Unique(RefIDs(*related))
 }
 
-// bundledIDs returns all products that the bundle refers to.
 // LiveComponentIDs returns the ids of the components that the document shows, in its order.
 func (p *ProductSource) LiveComponentIDs(l Links) []string {
 	return slices.DeleteFunc(p.componentIDs(), func(id string) bool { return !l.Components[id] })
 }
 
+// bundledIDs returns all products that the bundle refers to.
 func (p *ProductSource) bundledIDs() []string {
 	return store.Unique(append(p.componentIDs(), p.Attributes.optionIDs()...))
 }
