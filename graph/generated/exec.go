@@ -8538,13 +8538,16 @@ type ProductConnection {
 
 "What a shopper may look for who has typed a part of a search."
 type SearchSuggestions {
-  "The text with its last word completed by words of product names, the most frequent first: ` + "`" + `choc cookies` + "`" + `. Empty if none begins with it."
+  """
+  The text with its last word completed by words of product names, the most frequent first: ` + "`" + `choc cookies` + "`" + `.
+  Mistyped words are replaced. Empty if no name has a word that begins with the last one.
+  """
   completions: [String!]!
-  "The products that the text finds, the best first."
+  "The products that the text finds, mistyped words replaced, the best first."
   products: [Product!]!
-  "The nodes and hierarchies whose names have all words, or words that begin with them, the shortest name first."
+  "The nodes and hierarchies whose names have all words, or words that begin with them, the shortest name first. If there is none, those with similar words."
   nodes: [CatalogNode!]!
-  "The text with mistyped words replaced. Null if no word was."
+  "The text with mistyped words replaced by words of the shop. Null if no word was."
   didYouMean: String
 }
 

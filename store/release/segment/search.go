@@ -15,9 +15,13 @@ type SearchResult struct {
 	index.Matches
 	// CorrectedTo is the search with mistyped words replaced; empty if none was.
 	CorrectedTo string
+	// Corrections are the words by which mistyped ones were found, the one of most products first.
+	Corrections index.Corrections
 }
 
-func (s *SearchResult) Size() int { return s.Matches.Size() + len(s.CorrectedTo) }
+func (s *SearchResult) Size() int {
+	return s.Matches.Size() + len(s.CorrectedTo) + s.Corrections.Size()
+}
 
 // searchLayer is what a search reads in one layer of a release.
 type searchLayer struct {
@@ -111,7 +115,7 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	if err := s.read(ctx, tokens); err != nil {
 		return nil, err
 	}
-	matches, corrected := make([]index.WordMatches, len(words)), map[string]string{}
+	matches, corrected := make([]index.WordMatches, len(words)), index.Corrections{}
 	for i, word := range words {
 		if word.Unspaced() {
 			matches[i] = s.unspaced(word)
@@ -128,12 +132,12 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 		if matches[i].Count(1) > 0 {
 			continue
 		}
-		var best string
-		if matches[i], best, err = s.correct(ctx, expander, i); err != nil {
+		var meant []string
+		if matches[i], meant, err = s.correct(ctx, expander, i); err != nil {
 			return nil, err
 		}
-		if best != "" {
-			corrected[word.Whole.Text] = best
+		if len(meant) > 0 {
+			corrected[word.Whole.Text] = meant
 		}
 	}
 	for i := range matches {
@@ -141,7 +145,7 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	}
 	result, err := s.match(ctx, matches, wholes)
 	if err == nil && len(corrected) > 0 && len(result.Found) > 0 {
-		result.CorrectedTo = s.search.Corrected(corrected)
+		result.CorrectedTo, result.Corrections = s.search.Corrected(corrected), corrected
 	}
 	return result, err
 }
@@ -202,15 +206,15 @@ func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int
 }
 
 // correct matches a word by the nearest words that live products have, and returns
-// the one that most products have.
-func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int) (m index.WordMatches, best string, err error) {
+// these, the one that most products have first.
+func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int) (m index.WordMatches, meant []string, err error) {
 	similar := expander.Corrections(i)
 	var tokens []index.SearchToken
 	for _, word := range similar {
 		tokens = append(tokens, index.SearchToken{Text: word.Text})
 	}
 	if err := s.read(ctx, tokens); err != nil {
-		return m, "", err
+		return m, nil, err
 	}
 	most, nearest := 0, 0
 	for _, word := range similar {
@@ -222,12 +226,14 @@ func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int)
 		if count == 0 {
 			continue
 		}
+		meant = append(meant, word.Text)
 		if nearest = word.Distance; count > most {
-			most, best = count, word.Text
+			most = count
+			meant[0], meant[len(meant)-1] = word.Text, meant[0]
 		}
 		m.Lists = append(m.Lists, one.Lists...)
 	}
-	return m, best, nil
+	return m, meant, nil
 }
 
 // read reads the lists of tokens in all layers.
