@@ -74,6 +74,8 @@ func rootFields() map[string]string {
 		"Query.authoredNode":           `{ authoredNode(id: "box") { name productCount productIds } }`,
 		"Query.sitemap":                `{ sitemap { nodes { path kind updatedAt } } }`,
 		"Query.authoredProduct":        `{ authoredProduct(id: "drill-draft") { name status } }`,
+		"Query.synonym":                `{ synonym(id: "lutes") { kind term terms locale } }`,
+		"Query.synonyms":               `{ synonyms { totalCount nodes { terms } } }`,
 		"Query.authoredProducts":       `{ authoredProducts(status: DRAFT) { totalCount nodes { sku } } }`,
 		"Query.catalogPendingChanges":  `{ catalogPendingChanges(catalogId: "main") { complete totalCount nodes { kind uuid } } }`,
 		"Query.authoredNodes":          `{ authoredNodes(hierarchyId: "attic") { totalCount } }`,

@@ -276,7 +276,7 @@ func globalIDs() (ids []string) {
 		{store.TypeProduct, "anvil", "easel", "easel-oak", "kit", "brush"}, {store.TypeCatalogNode, "tools", "sale", "workshop"}, {store.TypeHierarchy, "workshop", "seasons"},
 		{store.TypeFile, "photo-1", "photo-2"}, {store.TypeStock, "anvil", "drill-draft"}, {store.TypeRelease, "1", "2"}, {store.TypeJob, "job-1"},
 		{store.TypePromotion, "ten-off", "auto"}, {store.TypePromotionCode, "code-1", "code-3"}, {store.TypeCatalog, "main", "outlet"},
-		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"},
+		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"}, {store.TypeSynonym, "lutes", "organ"},
 	} {
 		for _, id := range of[1:] {
 			ids = append(ids, store.GlobalID(of[0], id))

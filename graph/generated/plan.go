@@ -4428,18 +4428,20 @@ var planQuery = &plan.Object{
 		"authoredNode":          {Number: 37, Resolver: true},
 		"authoredNodes":         {Number: 38, Resolver: true},
 		"authoredProduct":       {Number: 39, Resolver: true},
-		"authoredProducts":      {Number: 40, Resolver: true},
-		"catalogPendingChanges": {Number: 41, Resolver: true},
-		"catalogReleases":       {Number: 42, Resolver: true},
-		"job":                   {Number: 43, Resolver: true},
-		"jobs":                  {Number: 44, Resolver: true},
-		"settings":              {Number: 45, Resolver: true},
-		"gateway":               {Number: 46, Resolver: true},
-		"gateways":              {Number: 47, Resolver: true},
-		"node":                  {Number: 48, Resolver: true},
-		"nodes":                 {Number: 49, Resolver: true},
-		"__type":                {Number: 50, Introspection: true},
-		"__schema":              {Number: 51, Introspection: true},
+		"synonym":               {Number: 40, Resolver: true},
+		"synonyms":              {Number: 41, Resolver: true},
+		"authoredProducts":      {Number: 42, Resolver: true},
+		"catalogPendingChanges": {Number: 43, Resolver: true},
+		"catalogReleases":       {Number: 44, Resolver: true},
+		"job":                   {Number: 45, Resolver: true},
+		"jobs":                  {Number: 46, Resolver: true},
+		"settings":              {Number: 47, Resolver: true},
+		"gateway":               {Number: 48, Resolver: true},
+		"gateways":              {Number: 49, Resolver: true},
+		"node":                  {Number: 50, Resolver: true},
+		"nodes":                 {Number: 51, Resolver: true},
+		"__type":                {Number: 52, Introspection: true},
+		"__schema":              {Number: 53, Introspection: true},
 	},
 }
 
@@ -4880,7 +4882,29 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 40: // authoredProducts
+	case 40: // synonym
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonym_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.Synonym, error) { return x.resolvers.Query().Synonym(ctx, arguments["id"].(string)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v)
+	case 41: // synonyms
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonyms_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.Synonym], error) {
+			return x.resolvers.Query().Synonyms(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 42: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
@@ -4892,7 +4916,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 41: // catalogPendingChanges
+	case 43: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -4904,7 +4928,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 42: // catalogReleases
+	case 44: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -4916,7 +4940,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 43: // job
+	case 45: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -4926,7 +4950,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 44: // jobs
+	case 46: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -4936,13 +4960,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 45: // settings
+	case 47: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 46: // gateway
+	case 48: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -4954,13 +4978,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 47: // gateways
+	case 49: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 48: // node
+	case 50: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4970,7 +4994,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 49: // nodes
+	case 51: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4980,9 +5004,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 50: // __type
+	case 52: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 51: // __schema
+	case 53: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -5572,6 +5596,124 @@ func (x *planRun) fieldStockTransactionEdge(ctx context.Context, f *plan.Field, 
 	return x.String("StockTransactionEdge")
 }
 
+var planSynonym = &plan.Object{
+	Name:      "Synonym",
+	Satisfies: []string{"Synonym", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":     {Number: 1, NonNull: true},
+		"uuid":   {Number: 2, NonNull: true},
+		"kind":   {Number: 3, NonNull: true},
+		"locale": {Number: 4},
+		"term":   {Number: 5},
+		"terms":  {Number: 6, NonNull: true},
+	},
+}
+
+func (x *planRun) writeSynonym(ctx context.Context, fields *plan.Fields, obj *catalog.Synonym) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSynonym(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSynonym(ctx context.Context, f *plan.Field, obj *catalog.Synonym) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // kind
+		return x.writeNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind(ctx, f, obj.Kind)
+	case 4: // locale
+		return x.writeOString2ᚖstring(ctx, f, obj.Locale)
+	case 5: // term
+		return x.writeOString2ᚖstring(ctx, f, obj.Term)
+	case 6: // terms
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Terms)
+	}
+	return x.String("Synonym")
+}
+
+var planSynonymConnection = &plan.Object{
+	Name:      "SynonymConnection",
+	Satisfies: []string{"SynonymConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeSynonymConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.Synonym]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSynonymConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSynonymConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.Synonym]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNSynonymEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNSynonym2ᚕᚖporticoᚋstoreᚋcatalogᚐSynonymᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("SynonymConnection")
+}
+
+var planSynonymEdge = &plan.Object{
+	Name:      "SynonymEdge",
+	Satisfies: []string{"SynonymEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeSynonymEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.Synonym]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSynonymEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSynonymEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.Synonym]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, obj.Node)
+	}
+	return x.String("SynonymEdge")
+}
+
 var planTextFilterValues = &plan.Object{
 	Name:      "TextFilterValues",
 	Satisfies: []string{"TextFilterValues"},
@@ -5717,6 +5859,11 @@ func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *
 
 func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) bool {
 	switch obj := obj.(type) {
+	case *catalog.Synonym:
+		if obj == nil {
+			return false
+		}
+		return x.writeSynonym(ctx, f.Of(planSynonym), obj)
 	case model.Stock:
 		return x.writeStock(ctx, f.Of(planStock), &obj)
 	case *model.Stock:
@@ -7138,6 +7285,47 @@ func (x *planRun) writeNString2ᚕstringᚄ(ctx context.Context, f *plan.Field, 
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNSynonym2ᚕᚖporticoᚋstoreᚋcatalogᚐSynonymᚄ(ctx context.Context, f *plan.Field, v []*catalog.Synonym) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx context.Context, f *plan.Field, v *catalog.Synonym) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeSynonym(ctx, f.Of(planSynonym), v)
+}
+
+func (x *planRun) writeNSynonymEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.Synonym]) bool {
+	return x.writeSynonymEdge(ctx, f.Of(planSynonymEdge), &v)
+}
+
+func (x *planRun) writeNSynonymEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.Synonym]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNSynonymEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind(ctx context.Context, f *plan.Field, v catalog.SynonymKind) bool {
+	return x.String(marshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind[v])
+}
+
 func (x *planRun) writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx context.Context, f *plan.Field, v release.VariantOptions) bool {
 	return x.writeVariantOptions(ctx, f.Of(planVariantOptions), &v)
 }
@@ -7827,6 +8015,20 @@ func (x *planRun) writeOString2ᚖstring(ctx context.Context, f *plan.Field, v *
 		return false
 	}
 	return x.String(*v)
+}
+
+func (x *planRun) writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx context.Context, f *plan.Field, v *catalog.Synonym) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSynonym(ctx, f.Of(planSynonym), v)
+}
+
+func (x *planRun) writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.Synonym]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSynonymConnection(ctx, f.Of(planSynonymConnection), v)
 }
 
 func (x *planRun) writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, f *plan.Field, v *model.TextFilter) bool {

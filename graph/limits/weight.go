@@ -42,6 +42,8 @@ var fieldWeights = map[string]float64{
 	"Query.promotionCodeUsages":   24,
 	"Query.authoredHierarchy":     12,
 	"Query.authoredHierarchies":   16,
+	"Query.synonym":               12,
+	"Query.synonyms":              16,
 	"Query.authoredNode":          16,
 	"Query.authoredNodes":         24,
 	"Query.sitemap":               600, // at most 1,000 products
@@ -69,6 +71,7 @@ var fieldWeights = map[string]float64{
 	"CatalogConnection.totalCount":              12,
 	"CatalogRuleConnection.totalCount":          12,
 	"AuthoredHierarchyConnection.totalCount":    12,
+	"SynonymConnection.totalCount":              12,
 	"AuthoredNodeConnection.totalCount":         12,
 	"AuthoredProductConnection.totalCount":      12,
 	"CatalogPendingChangeConnection.totalCount": 12,

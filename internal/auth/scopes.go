@@ -64,6 +64,8 @@ var scopeTable = map[string]string{
 	"Query.authoredNodes":          "catalog:write",
 	"Query.authoredProduct":        "catalog:write",
 	"Query.authoredProducts":       "catalog:write",
+	"Query.synonym":                "catalog:write",
+	"Query.synonyms":               "catalog:write",
 	"Query.catalogPendingChanges":  "catalog:write",
 	"Query.sitemap":                "catalog:read",
 

@@ -188,6 +188,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 		}
 	}
 	graph, attributes := newReferenceChecker(), newAttributeChecker()
+	numbers := numberChecker{}
 	known, err := newKeyStore(ctx, s.db.Reader)
 	if err != nil {
 		return err
@@ -210,6 +211,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 				report.Resources[d.kind]++
 				graph.add(d)
 				attributes.add(d)
+				numbers.add(d)
 			}
 		}
 		faulty, err := c.kept.ledger.check(ctx, batch)

@@ -20,6 +20,7 @@ const (
 	cachedAttributes = 'b' // Attributes
 	cachedAmounts    = 'e' // epochPrices, by currency and epoch
 	cachedOrders     = 'r' // Orders, by attribute
+	cachedSynonyms   = 'y' // *index.Synonyms
 	cachedFamilies   = 'y' // *Families
 )
 

@@ -40,10 +40,11 @@ type searcher struct {
 }
 
 // Searched returns the products that a search finds, without dead ones. It reads
-// the directory, the vocabularies and the lists in one statement each for each
+// the synonyms, the directory, the vocabularies and the lists in one statement each for each
 // layer, and further lists if a word matches nothing at first.
 func (r *Reader) Searched(ctx context.Context, search index.Search) (*SearchResult, error) {
 	r.Reads.Add(AnyProduct)
+	r.Reads.Add(AnySynonym)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedSearch, Name: r.SearchName(search.String())}
 	if kept, ok := db.Cached[*SearchResult](r.Cache, key); ok {
 		return kept, nil
@@ -89,7 +90,11 @@ func (r *Reader) newSearcher(ctx context.Context, search index.Search) (*searche
 		}
 		sources = append(sources, vocabularies...)
 	}
-	return s, index.NewExpander(search, sources, append([]string{r.Release.Locale}, r.languages...)), nil
+	synonyms, err := r.synonyms(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, index.NewExpander(search, sources, append([]string{r.Release.Locale}, r.languages...), synonyms), nil
 }
 
 // run finds the products.
@@ -107,9 +112,10 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 				return nil, s.missing(ctx, "index of words without spaces")
 			}
 			tokens = append(tokens, word.Tokens()...)
-			continue
+		} else {
+			ways[i] = expander.Expand(i)
 		}
-		ways[i] = expander.Expand(i)
+		ways[i] = append(ways[i], expander.Synonyms(i)...)
 		tokens = append(tokens, tokensOf(ways[i])...)
 	}
 	if err := s.read(ctx, tokens); err != nil {
@@ -119,6 +125,8 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	for i, word := range words {
 		if word.Unspaced() {
 			matches[i] = s.unspaced(word)
+			bySynonym := s.matches(ways[i])
+			matches[i].Lists, matches[i].Sets = bySynonym.Lists, append(matches[i].Sets, bySynonym.Sets...)
 			continue
 		}
 		matches[i] = s.matches(ways[i])
@@ -183,7 +191,7 @@ func (s *searcher) bySKU(ctx context.Context, wholes []index.SearchToken) (*Sear
 		if !index.IsSKU(s.lists[whole]) {
 			continue
 		}
-		ways := []index.Expansion{{Tokens: []index.SearchToken{whole}, Weight: index.WeightExact}, {Tokens: []index.SearchToken{longer}, Weight: index.WeightPrefix}}
+		ways := []index.Expansion{{One: whole, Weight: index.WeightExact}, {One: longer, Weight: index.WeightPrefix}}
 		return s.match(ctx, []index.WordMatches{s.matches(ways)}, wholes[:1+slices.Index(wholes, whole)])
 	}
 	return nil, nil
@@ -191,7 +199,7 @@ func (s *searcher) bySKU(ctx context.Context, wholes []index.SearchToken) (*Sear
 
 func tokensOf(ways []index.Expansion) (tokens []index.SearchToken) {
 	for _, way := range ways {
-		tokens = append(tokens, way.Tokens...)
+		tokens = append(tokens, way.Tokens()...)
 	}
 	return tokens
 }
@@ -277,13 +285,13 @@ func (s *searcher) read(ctx context.Context, tokens []index.SearchToken) error {
 // matches returns where a word matches in some ways, whose lists are read.
 func (s *searcher) matches(ways []index.Expansion) (m index.WordMatches) {
 	for _, way := range ways {
-		if len(way.Tokens) > 1 {
+		if way.All != nil {
 			if set := s.together(way); set != nil {
 				m.Sets = append(m.Sets, *set)
 			}
 			continue
 		}
-		for _, list := range s.lists[way.Tokens[0]] {
+		for _, list := range s.lists[way.One] {
 			list.Weight = way.Weight
 			m.Lists = append(m.Lists, list)
 		}
@@ -291,25 +299,27 @@ func (s *searcher) matches(ways []index.Expansion) (m index.WordMatches) {
 	return m
 }
 
-// set returns the live products that have a token.
-func (s *searcher) set(token index.SearchToken) (all, named index.OrdinalSet) {
+// set returns the live products that have one of some tokens.
+func (s *searcher) set(tokens ...index.SearchToken) (all, named index.OrdinalSet) {
 	all, named = index.NewOrdinalSet(s.Release.Ordinals), index.NewOrdinalSet(s.Release.Ordinals)
-	for _, list := range s.lists[token] {
-		list.AddTo(all, named)
+	for _, token := range tokens {
+		for _, list := range s.lists[token] {
+			list.AddTo(all, named)
+		}
 	}
 	return all, named
 }
 
-// together returns the products that have all tokens; nil if there are none.
+// together returns the products that have a token of each group; nil if no product has one of some group.
 func (s *searcher) together(way index.Expansion) *index.WeightedSet {
-	for _, token := range way.Tokens {
-		if len(s.lists[token]) == 0 {
+	for _, group := range way.All {
+		if !slices.ContainsFunc(group, func(token index.SearchToken) bool { return len(s.lists[token]) > 0 }) {
 			return nil
 		}
 	}
-	all, named := s.set(way.Tokens[0])
-	for _, token := range way.Tokens[1:] {
-		others, othersNamed := s.set(token)
+	all, named := s.set(way.All[0]...)
+	for _, group := range way.All[1:] {
+		others, othersNamed := s.set(group...)
 		all.And(others)
 		named.And(othersNamed)
 	}

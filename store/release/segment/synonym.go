@@ -1,0 +1,48 @@
+package segment
+
+import (
+	"context"
+	"encoding/json"
+
+	"portico/internal/dependency"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/index"
+)
+
+// ListSynonyms is the name of the list whose only chunk holds the synonyms, as JSON. Each release has its own,
+// a delta too. A release without synonyms has none.
+const ListSynonyms = "synonyms"
+
+// AnySynonym is the key of the synonyms.
+var AnySynonym = dependency.NewKey('Y', "")
+
+// SynonymSources reads the synonyms as they were published.
+func (r *Reader) SynonymSources(ctx context.Context) (sources []*catalog.SynonymSource, err error) {
+	r.Reads.Add(AnySynonym)
+	body, found, err := db.One(ctx, r.session(), db.Scalar[[]byte],
+		`SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = '' AND chunk = 0`, r.Release.ID, ListSynonyms)
+	if err != nil || !found {
+		return nil, err
+	}
+	return sources, json.Unmarshal(body, &sources)
+}
+
+// synonyms reads the synonyms to search with.
+func (r *Reader) synonyms(ctx context.Context) (*index.Synonyms, error) {
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedSynonyms}
+	if kept, ok := db.Cached[*index.Synonyms](r.Cache, key); ok {
+		return kept, nil
+	}
+	sources, err := r.SynonymSources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]index.Synonym, len(sources))
+	for i, source := range sources {
+		list[i] = source.Synonym()
+	}
+	synonyms := index.NewSynonyms(list, append([]string{r.Release.Locale}, r.Release.Locales...))
+	r.Cache.Set(key, synonyms)
+	return synonyms, nil
+}
