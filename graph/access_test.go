@@ -74,7 +74,7 @@ func rootFields() map[string]string {
 		"Query.authoredNode":           `{ authoredNode(id: "box") { name productCount productIds } }`,
 		"Query.sitemap":                `{ sitemap { nodes { path kind updatedAt } } }`,
 		"Query.authoredProduct":        `{ authoredProduct(id: "drill-draft") { name status } }`,
-		"Query.synonym":                `{ synonym(id: "lutes") { kind term terms locale } }`,
+		"Query.synonym":                `{ synonym(id: "organ") { kind term terms locale } }`,
 		"Query.synonyms":               `{ synonyms { totalCount nodes { terms } } }`,
 		"Query.authoredProducts":       `{ authoredProducts(status: DRAFT) { totalCount nodes { sku } } }`,
 		"Query.catalogPendingChanges":  `{ catalogPendingChanges(catalogId: "main") { complete totalCount nodes { kind uuid } } }`,

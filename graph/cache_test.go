@@ -168,6 +168,10 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return fmt.Sprintf(`[{productId: %s, quantity: %d}, {productId: "kit"}]`, quoted(products...), 1+a.IntN(3))
 	case "Query.searchSuggestions.text":
 		return quoted("a", "bru", "anvli", "paint brush")
+	case "Query.synonym.id":
+		return quoted("lutes", "organ")
+	case "Query.redirect.path":
+		return quoted("old-tools", "tools", "workshop/tools/anvil", "old-anvil")
 	case "Query.file.id":
 		return quoted("photo-1", "photo-2")
 	case "Query.catalogNode.slug":

@@ -148,7 +148,7 @@ func requirePageQuery(t *testing.T, s *graphtest.Service, q pageQuery, values gr
 func pageStatements() map[string]int {
 	return map[string]int{
 		"Home": 5, "MainMenu": 1, "CategoryFirstPage": 55, "CategorySheet": 5, "ByPrice": 12, "ProductPageBySlug": 11,
-		"ProductByPath": 8, "VariantByOptions": 8, "VariantPrices": 7, "SearchFirstPage": 26, "WhileTyping": 19,
+		"ProductByPath": 8, "VariantByOptions": 8, "VariantPrices": 7, "SearchFirstPage": 30, "WhileTyping": 19,
 		"Availability": 1, "CartPage": 6, "Promoted": 5, "BundlePrice": 8, "Related": 9, "BreadcrumbTrails": 5,
 		"Choices": 2, "BySku": 10, "NewProducts": 4, "Collection": 14, "ProductWithVariants": 10, "Predictive": 15,
 		"Localization": 2, "RecentlyViewed": 3, "Category": 5, "SearchByName": 14, "Variant": 8, "Variants": 5,

@@ -20,8 +20,8 @@ const (
 	cachedAttributes = 'b' // Attributes
 	cachedAmounts    = 'e' // epochPrices, by currency and epoch
 	cachedOrders     = 'r' // Orders, by attribute
-	cachedSynonyms   = 'y' // *index.Synonyms
-	cachedFamilies   = 'y' // *Families
+	cachedSynonyms   = 'S' // *index.Synonyms
+	cachedFamilies   = 'G' // *Families
 )
 
 // storedTexts are a cached list of texts.
