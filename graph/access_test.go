@@ -30,6 +30,7 @@ func rootFields() map[string]string {
 		"Query.currency":          `{ currency(code: "USD") { format } }`,
 		"Query.currencies":        `{ currencies { code } }`,
 		"Query.locales":           `{ locales }`,
+		"Query.redirect":          `{ redirect(path: "old-tools") { path node { name } } }`,
 		"Query.searchSuggestions": `{ searchSuggestions(text: "anv") { completions } }`,
 		"Query.channels":          `{ channels }`,
 		"Query.stock":             `{ stock(productId: "anvil") { total } }`,

@@ -1109,6 +1109,7 @@ type ComplexityRoot struct {
 		PromotionCodeUsages   func(childComplexity int, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes        func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions            func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Redirect              func(childComplexity int, path string) int
 		SearchSuggestions     func(childComplexity int, text string, first int) int
 		Settings              func(childComplexity int) int
 		Sitemap               func(childComplexity int, first int, after *string) int
@@ -1120,6 +1121,12 @@ type ComplexityRoot struct {
 		StocksByID            func(childComplexity int, productIds []string) int
 		Synonym               func(childComplexity int, id string) int
 		Synonyms              func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+	}
+
+	Redirect struct {
+		Node    func(childComplexity int) int
+		Path    func(childComplexity int) int
+		Product func(childComplexity int) int
 	}
 
 	RelatedProducts struct {
@@ -1467,6 +1474,7 @@ type QueryResolver interface {
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
 	SearchSuggestions(ctx context.Context, text string, first int) (*model.SearchSuggestions, error)
+	Redirect(ctx context.Context, path string) (*model.Redirect, error)
 	Currencies(ctx context.Context) ([]*release.Currency, error)
 	Locales(ctx context.Context) ([]string, error)
 	Channels(ctx context.Context) ([]string, error)
@@ -6165,6 +6173,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Promotions(childComplexity, args["filter"].(*model.PromotionFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.redirect":
+		if e.ComplexityRoot.Query.Redirect == nil {
+			break
+		}
+
+		args, err := ec.field_Query_redirect_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Redirect(childComplexity, args["path"].(string)), true
 	case "Query.searchSuggestions":
 		if e.ComplexityRoot.Query.SearchSuggestions == nil {
 			break
@@ -6276,6 +6295,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Synonyms(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+
+	case "Redirect.node":
+		if e.ComplexityRoot.Redirect.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Redirect.Node(childComplexity), true
+	case "Redirect.path":
+		if e.ComplexityRoot.Redirect.Path == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Redirect.Path(childComplexity), true
+	case "Redirect.product":
+		if e.ComplexityRoot.Redirect.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Redirect.Product(childComplexity), true
 
 	case "RelatedProducts.nodes":
 		if e.ComplexityRoot.RelatedProducts.Nodes == nil {
@@ -7362,6 +7400,17 @@ type Query {
     "Most suggestions of each kind, 1 to 20."
     first: Int! = 5
   ): SearchSuggestions
+
+  """
+  Where a path of the past leads, for a storefront to send browsers there with 301: by an imported redirect, else by
+  the slugs that products and nodes had in earlier releases. Chains are followed to their end. Null if the path leads
+  nowhere else, and if a product or node is there. ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
+  Example: ` + "`" + `redirect(path: "bikes/old-road-bikes") { path product { id } node { id } }` + "`" + `.
+  """
+  redirect(
+    "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `, or the slug of a product or node. Slashes around it do not count. At most 1024 bytes and 32 slugs."
+    path: String!
+  ): Redirect
 
   # Currencies and shopper context
   "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `."
@@ -8673,6 +8722,16 @@ type ProductConnection {
   bag` + "`" + ` for ` + "`" + `mesenger bag` + "`" + `. Null if no word was replaced.
   """
   correctedTo: String
+}
+
+"Where a path of the past leads now."
+type Redirect {
+  "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `, or the slug of what has no path; or a URL with a scheme: ` + "`" + `https://help.example/shipping` + "`" + `."
+  path: String!
+  "The product that is there. Null if it is no product."
+  product: Product
+  "The node or hierarchy that is there. Null if it is none."
+  node: CatalogNode
 }
 
 "What a shopper may look for who has typed a part of a search."
@@ -13532,6 +13591,18 @@ func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type PromotionUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Redirect(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "path":
+		return ec.fieldContext_Redirect_path(ctx, field)
+	case "product":
+		return ec.fieldContext_Redirect_product(ctx, field)
+	case "node":
+		return ec.fieldContext_Redirect_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Redirect", field.Name)
+}
+
 func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "nodes":
@@ -16435,6 +16506,20 @@ func (ec *executionContext) field_Query_promotions_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["offset"] = arg6
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_redirect_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["path"] = arg0
 	return args, nil
 }
 
@@ -35444,6 +35529,50 @@ func (ec *executionContext) fieldContext_Query_searchSuggestions(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_redirect(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_redirect(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Redirect(ctx, fc.Args["path"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Redirect) graphql.Marshaler {
+			return ec.marshalORedirect2ᚖporticoᚋgraphᚋmodelᚐRedirect(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_redirect(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Redirect(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_redirect_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_currencies(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -37129,6 +37258,93 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields___Schema(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Redirect_path(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Redirect_path(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Path, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Redirect_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Redirect", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Redirect_product(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Redirect_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Product, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Redirect_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Redirect",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Redirect_node(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Redirect_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
+			return ec.marshalOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Redirect_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Redirect",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogNode(ctx, field)
 		},
 	}
 	return fc, nil
@@ -54485,6 +54701,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "redirect":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_redirect(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "currencies":
 			field := field
 
@@ -55356,6 +55594,54 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var redirectImplementors = []string{"Redirect"}
+
+func (ec *executionContext) _Redirect(ctx context.Context, sel ast.SelectionSet, obj *model.Redirect) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, redirectImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Redirect")
+		case "path":
+			out.Values[i] = ec._Redirect_path(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "product":
+			out.Values[i] = ec._Redirect_product(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._Redirect_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -62329,6 +62615,13 @@ func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋ
 		return graphql.Null
 	}
 	return ec._PromotionUpdatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORedirect2ᚖporticoᚋgraphᚋmodelᚐRedirect(ctx context.Context, sel ast.SelectionSet, v *model.Redirect) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Redirect(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, sel ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {

@@ -29,6 +29,7 @@ var scopeTable = map[string]string{
 	"Query.currencies":        "catalog:read",
 	"Query.locales":           "catalog:read",
 	"Query.searchSuggestions": "catalog:read",
+	"Query.redirect":          "catalog:read",
 	"Query.channels":          "catalog:read",
 	"Query.stock":             "inventory:read",
 	"Query.stocks":            "inventory:read",

@@ -188,7 +188,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 		}
 	}
 	graph, attributes := newReferenceChecker(), newAttributeChecker()
-	numbers := numberChecker{}
+	numbers, redirects := numberChecker{}, redirectChecker{}
 	known, err := newKeyStore(ctx, s.db.Reader)
 	if err != nil {
 		return err
@@ -212,6 +212,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 				graph.add(d)
 				attributes.add(d)
 				numbers.add(d)
+				redirects.add(d)
 			}
 		}
 		faulty, err := c.kept.ledger.check(ctx, batch)

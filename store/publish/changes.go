@@ -25,7 +25,7 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 	if before.Format != now.Format || before.Locale != now.Locale || !slices.Equal(before.Locales, now.Locales) || len(w.differing) > maxDiffering {
 		w.changes.AddEverything()
 	} else {
-		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedLists, w.changedAttributes, w.changedSynonyms} {
+		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedLists, w.changedAttributes, w.changedSynonyms, w.changedRedirects} {
 			if err := find(ctx); err != nil {
 				return err
 			}
@@ -178,15 +178,3 @@ func (w *releaseWriter) changedAttributes(ctx context.Context) error {
 	}
 	return nil
 }
-
-// changedSynonyms adds the synonyms if one differs.
-func (w *releaseWriter) changedSynonyms(ctx context.Context) error {
-	before, err := w.servedView().SynonymSources(ctx)
-	if err == nil && !slices.EqualFunc(before, w.plan.synonyms, sameSource) {
-		w.changes.Add(segment.AnySynonym)
-	}
-	return err
-}
-
-// sameSource reports whether two sources are stored alike.
-func sameSource[T any](a, b *T) bool { return string(store.Encode(a)) == string(store.Encode(b)) }

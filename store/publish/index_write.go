@@ -168,14 +168,6 @@ func (w *releaseWriter) writeAttributes(ctx context.Context) error {
 	return w.writeChunks(ctx, [][]any{{w.release.ID, segment.ListAttributes, "", 0, store.Encode(attributes)}})
 }
 
-// writeSynonyms writes the synonyms.
-func (w *releaseWriter) writeSynonyms(ctx context.Context) error {
-	if len(w.plan.synonyms) == 0 {
-		return nil
-	}
-	return w.writeChunks(ctx, [][]any{{w.release.ID, segment.ListSynonyms, "", 0, store.Encode(w.plan.synonyms)}})
-}
-
 // wordChunkSize is the approximate size of a chunk, in bytes.
 const wordChunkSize = 16 << 10
 

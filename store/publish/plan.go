@@ -99,6 +99,12 @@ func (p *publicationPlan) readSynonyms(ctx context.Context) (err error) {
 	return err
 }
 
+// readRedirects reads the imported redirects.
+func (p *publicationPlan) readRedirects(ctx context.Context) (err error) {
+	p.redirects, err = readSources[catalog.RedirectSource](ctx, p.in, "redirect")
+	return err
+}
+
 // readSources reads all sources of a table in the order of their first import.
 func readSources[T any](ctx context.Context, in db.Session, table string) ([]*T, error) {
 	return db.Collect(ctx, in, func(rows *sql.Rows) (*T, error) {
@@ -125,6 +131,7 @@ type publicationPlan struct {
 	modifiers  map[string]*catalog.ModifierSource // by name
 	attributes segment.Attributes
 	synonyms   []*catalog.SynonymSource
+	redirects  []*catalog.RedirectSource
 
 	files      index.StringList // ids
 	ids        index.StringList // of the products, by handle
@@ -185,7 +192,7 @@ func (p *publicationPlan) isCurrent(ctx context.Context, in db.Session) (bool, e
 	return revision == p.revision, err
 }
 
-// catalog reads the catalog, its modifiers, attributes, synonyms and nodes.
+// catalog reads the catalog, its modifiers, attributes, synonyms, redirects and nodes.
 func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 	if err := p.readCatalog(ctx, id); err != nil {
 		return err
@@ -197,6 +204,9 @@ func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 		return err
 	}
 	if err := p.readSynonyms(ctx); err != nil {
+		return err
+	}
+	if err := p.readRedirects(ctx); err != nil {
 		return err
 	}
 	var nodes []*segment.CatalogNode

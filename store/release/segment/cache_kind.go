@@ -21,6 +21,7 @@ const (
 	cachedAmounts    = 'e' // epochPrices, by currency and epoch
 	cachedOrders     = 'r' // Orders, by attribute
 	cachedSynonyms   = 'S' // *index.Synonyms
+	cachedRedirects  = 'R' // *Redirects
 	cachedFamilies   = 'G' // *Families
 )
 

@@ -10,8 +10,8 @@ import (
 	"portico/store/index"
 )
 
-// ListSynonyms is the name of the list whose only chunk holds the synonyms, as JSON. Each release has its own,
-// a delta too. A release without synonyms has none.
+// ListSynonyms is the name of the list whose only chunk holds the synonyms, as JSON. A delta has one only if they
+// differ from those of its base, and a whole release if it has any.
 const ListSynonyms = "synonyms"
 
 // AnySynonym is the key of the synonyms.
@@ -20,8 +20,7 @@ var AnySynonym = dependency.NewKey('Y', "")
 // SynonymSources reads the synonyms as they were published.
 func (r *Reader) SynonymSources(ctx context.Context) (sources []*catalog.SynonymSource, err error) {
 	r.Reads.Add(AnySynonym)
-	body, found, err := db.One(ctx, r.session(), db.Scalar[[]byte],
-		`SELECT body FROM release_chunk WHERE release_id = $1 AND list = $2 AND sort = '' AND chunk = 0`, r.Release.ID, ListSynonyms)
+	body, found, err := r.shopChunk(ctx, ListSynonyms)
 	if err != nil || !found {
 		return nil, err
 	}
