@@ -61,13 +61,13 @@ func TestRedirects(t *testing.T) {
 			}
 		}
 		publish(redirectShop, redirectProduct("p1", "mug"), redirectProduct("p2", "cup"), redirectProduct("p3", "bowl"),
-			redirectNode("n1", "kitchen", "", "p1"), redirectNode("n2", "mugs", "n1", "p1 p2"))
+			redirectNode("n1", "kitchen", "", "p1"), redirectNode("n2", "mugs", "n1", "p1 p2"), redirectNode("n3", "", "", "p3"))
 		check("nothing has changed", map[string]string{"mug": "", "kitchen": "", "kitchen/mugs/cup": "", "none": "", "": "", "/": ""})
 
 		publish(redirectProduct("p1", "blue-mug"), redirectProduct("p3", "big-bowl"))
 		check("slugs of products", map[string]string{
-			"mug": "shop/kitchen/blue-mug product p1", "/mug/": "shop/kitchen/blue-mug product p1",
-			"kitchen/mugs/mug": "shop/kitchen/blue-mug product p1", "bowl": "big-bowl product p3", // in no node
+			"mug": "shop/kitchen/mugs/blue-mug product p1", "/mug/": "shop/kitchen/mugs/blue-mug product p1",
+			"kitchen/mugs/mug": "shop/kitchen/mugs/blue-mug product p1", "bowl": "big-bowl product p3", // in a node without a path
 			"blue-mug": "", "cup": "", "kitchen/blue-mug": "", "kitchen/mugs/blue-mug": "",
 		})
 		v := storetest.View(t, s, release.ShopperContext{})
@@ -76,14 +76,14 @@ func TestRedirects(t *testing.T) {
 
 		publish(redirectProduct("p1", "sky-mug"), redirectNode("n1", "cooking", "", "p1"))
 		check("chains of slugs, and nodes", map[string]string{
-			"mug": "shop/cooking/sky-mug product p1", "blue-mug": "shop/cooking/sky-mug product p1",
+			"mug": "shop/cooking/mugs/sky-mug product p1", "blue-mug": "shop/cooking/mugs/sky-mug product p1",
 			"kitchen": "shop/cooking node n1", "shop/kitchen": "shop/cooking node n1",
 			"kitchen/mugs": "cooking/mugs node n2", "kitchen/mugs/cup": "cooking/mugs/cup product p2",
 			"kitchen/mugs/none": "", "cooking": "",
 		})
 
 		publish(redirectProduct("p2", "mug"))
-		check("a slug that is used again", map[string]string{"mug": "", "cooking/mugs/mug": "", "cup": "shop/cooking/mugs/mug product p2", "blue-mug": "shop/cooking/sky-mug product p1"})
+		check("a slug that is used again", map[string]string{"mug": "", "cooking/mugs/mug": "", "cup": "shop/cooking/mugs/mug product p2", "blue-mug": "shop/cooking/mugs/sky-mug product p1"})
 
 		before := where("old/mugs")
 		storetest.Import(t, s, `{"type":"redirect","id":"r1","attributes":{"from":"/old/mugs/"},"relationships":{"target":{"data":{"type":"node","id":"n2"}}}}
