@@ -250,6 +250,13 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
 	}
+	for _, check := range []func(context.Context, db.Session) ([]ImportError, error){numbers.tooMany, redirects.loops} {
+		found, err := check(ctx, s.db.Reader)
+		if err != nil {
+			return err
+		}
+		wrong = append(wrong, found...)
+	}
 	for _, fault := range slices.Concat(missing, wrong, c.deletions.faults) {
 		add(fault)
 	}

@@ -79,7 +79,7 @@ func TestRedirectsThatLoop(t *testing.T) {
 			{"a chain", []string{line("r3", "c", "d"), line("r1", "a", "b")}, nil},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{DryRun: true})
+				_, err := s.PlanImport(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{}, func(exchange.PlannedChange) {})
 				if c.want == nil {
 					require.NoError(t, err)
 					return

@@ -38,9 +38,9 @@ func writeShopList[T any](ctx context.Context, w *releaseWriter, list string, no
 	return w.writeChunks(ctx, [][]any{{w.release.ID, list, "", 0, store.Encode(now)}})
 }
 
-// changedSynonyms adds the synonyms if one differs.
+// changedSynonyms adds what searches find if a synonym differs.
 func (w *releaseWriter) changedSynonyms(ctx context.Context) error {
-	return changedShopList(ctx, w, segment.AnySynonym, w.plan.synonyms, (*release.View).SynonymSources)
+	return changedShopList(ctx, w, segment.AnyProduct, w.plan.synonyms, (*release.View).SynonymSources)
 }
 
 // changedRedirects adds the imported redirects if one differs.

@@ -44,7 +44,6 @@ type searcher struct {
 // layer, and further lists if a word matches nothing at first.
 func (r *Reader) Searched(ctx context.Context, search index.Search) (*SearchResult, error) {
 	r.Reads.Add(AnyProduct)
-	r.Reads.Add(AnySynonym)
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedSearch, Name: r.SearchName(search.String())}
 	if kept, ok := db.Cached[*SearchResult](r.Cache, key); ok {
 		return kept, nil

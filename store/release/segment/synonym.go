@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"portico/internal/dependency"
 	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/index"
@@ -14,12 +13,9 @@ import (
 // differ from those of its base, and a whole release if it has any.
 const ListSynonyms = "synonyms"
 
-// AnySynonym is the key of the synonyms.
-var AnySynonym = dependency.NewKey('Y', "")
-
-// SynonymSources reads the synonyms as they were published.
+// SynonymSources reads the synonyms as they were published. Searches depend on them, so they count as AnyProduct.
 func (r *Reader) SynonymSources(ctx context.Context) (sources []*catalog.SynonymSource, err error) {
-	r.Reads.Add(AnySynonym)
+	r.Reads.Add(AnyProduct)
 	body, found, err := r.shopChunk(ctx, ListSynonyms)
 	if err != nil || !found {
 		return nil, err
