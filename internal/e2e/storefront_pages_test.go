@@ -61,6 +61,8 @@ func TestStorefrontRendering(t *testing.T) {
 		{"the shopper's choice", "/p/cold-brew", append([]string{"Cookie", "a=b; shopper=de.EUR; c=d"}, french...), 200, []string{`<html lang="de">`, ">In den Warenkorb<", "€"}},
 		{"a language that the catalog does not have", "/", []string{"Accept-Language", "th"}, 200, []string{`<html lang="en">`}},
 		{"search", "/search?q=chocolat", nil, 200, []string{">Pain au Chocolat<"}},
+		{"mistyped words", "/search?q=choclate", nil, 200, []string{"Showing results for “chocolate”", ">Hot Chocolate<"}},
+		{"a search without results", "/search?q=zzzz", nil, 200, []string{"Nothing was found.", `<a class="chip" href="/c/drinks"`}},
 		{"cart", "/cart", nil, 200, []string{"<title>Cart</title>"}},
 		{"a child is shown by its parent", "/p/latte-large", nil, 301, nil},
 		{"no product", "/p/nothing", nil, 404, []string{">Not found<"}},
@@ -216,22 +218,64 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 	f.picture(t, "storefront-stock-ticked")
 }
 
-func seeSuggestion(t *testing.T, f *storefrontTab) {
-	var said struct{ Products struct{ Nodes []soldProduct } }
-	f.query(t, &said, `{ products(filter: {search: "lat"}, includeChildren: true, orderBy: {field: RELEVANCE}, first: 6) { nodes`+sold+`} }`)
-	var suggestions []string
-	for _, product := range said.Products.Nodes {
-		suggestions = append(suggestions, product.Name+product.price())
+// suggested returns the texts of the suggestions for a text, as the search box shows them.
+func (f *storefrontTab) suggested(t *testing.T, text string) string {
+	t.Helper()
+	var said struct {
+		SearchSuggestions struct {
+			Completions []string
+			Nodes       []struct{ Name string }
+			Products    []soldProduct
+			DidYouMean  string
+		}
 	}
-	f.write(t, ".search input", "lat")
-	f.eventually(t, strings.Join(suggestions, "\n"), `[...document.querySelectorAll("[role=option]")].map((e) => e.textContent).join("\n")`)
+	f.query(t, &said, fmt.Sprintf(`{ searchSuggestions(text: %q, first: 4) { completions nodes { name } products`, text)+sold+` didYouMean } }`)
+	var all []string
+	if said.SearchSuggestions.DidYouMean != "" {
+		all = append(all, "Did you mean "+said.SearchSuggestions.DidYouMean+"? ")
+	}
+	for _, words := range said.SearchSuggestions.Completions {
+		all = append(all, words+" ")
+	}
+	for _, node := range said.SearchSuggestions.Nodes {
+		all = append(all, node.Name+" Category")
+	}
+	for _, product := range said.SearchSuggestions.Products {
+		all = append(all, product.Name+" "+product.price())
+	}
+	require.NotEmpty(t, all)
+	return strings.Join(all, "\n")
+}
+
+func seeSuggestion(t *testing.T, f *storefrontTab) {
+	const options = `[...document.querySelectorAll("[role=option]")].map((e) => e.textContent).join("\n")`
+	const active = `(document.getElementById(document.querySelector("[role=combobox]").getAttribute("aria-activedescendant"))?.textContent ?? "")`
+	const expanded = `document.querySelector("[role=combobox]").ariaExpanded`
+	f.write(t, ".search input", "choc")
+	f.eventually(t, f.suggested(t, "choc"), options)
+	require.Contains(t, f.script(t, options), "Tea and Chocolate Category")
 	f.do(t, chromedp.KeyEvent(kb.ArrowDown))
-	f.eventually(t, "true", `document.querySelector("[role=option]").ariaSelected + (document.activeElement.getAttribute("aria-activedescendant") === document.querySelector("[role=option]").id ? "" : ", and not told")`)
+	f.eventually(t, "chocolate true", active+` + document.querySelector("[role=option]").ariaSelected`)
 	f.accessible(t, "suggestions")
+	f.do(t, chromedp.KeyEvent(kb.ArrowUp))
+	f.eventually(t, "", active) // back in the field
+	f.do(t, chromedp.KeyEvent(kb.ArrowUp))
+	f.eventually(t, "House Blend, 250 g $13.50", active) // the last one
+	f.do(t, chromedp.KeyEvent(kb.Escape))
+	f.eventually(t, "false choc", expanded+` + " " + document.querySelector(".search input").value`)
+
+	f.write(t, ".search input", "choclat")
+	f.eventually(t, f.suggested(t, "choclat"), options)
+	f.do(t, chromedp.KeyEvent(kb.Enter)) // the words as they are
+	f.eventually(t, "/search?q=choclat choclat", `location.pathname + location.search + " " + document.querySelector(".search input").value`)
+	var said struct{ Products struct{ CorrectedTo string } }
+	f.query(t, &said, `{ products(filter: {search: "choclat"}, variants: PARENTS) { correctedTo } }`)
+	f.eventually(t, "Showing results for “"+said.Products.CorrectedTo+"”. ", `document.querySelector(".tools strong")?.textContent ?? ""`)
+
 	f.write(t, ".search input", "breakf")
-	f.eventually(t, "Breakfast at Portico", `document.querySelector("[role=option] span")?.textContent ?? ""`)
-	f.do(t, chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter))
-	f.eventually(t, "/p/breakfast", `location.pathname`)
+	f.eventually(t, f.suggested(t, "breakf"), options)
+	f.do(t, chromedp.KeyEvent(kb.ArrowUp), chromedp.KeyEvent(kb.Enter))
+	f.eventually(t, "/p/breakfast false", `location.pathname + " " + `+expanded)
 }
 
 func seeBundle(t *testing.T, f *storefrontTab) {
