@@ -52,18 +52,24 @@ func TestStorefrontRendering(t *testing.T) {
 		has        []string
 	}{
 		{"home", "/", nil, 200, []string{`<html lang="en">`, "<title>Portico Coffee</title>", ">Categories<", ">Bakery<", ">Cold Brew<"}},
-		{"category", "/c/drinks/coffee", nil, 200, []string{"<title>Coffee</title>", ">Flat White<", `href="/c/drinks"`}},
+		{"category", "/c/drinks/coffee", nil, 200, []string{"<title>Coffee</title>", ">Flat White<", `href="/c/drinks"`,
+			`<link rel="canonical" href="https://shop.example/c/drinks/coffee"/>`}},
+		{"a page of a category", "/c/drinks?page=2&sort=name", nil, 200, []string{`<link rel="canonical" href="https://shop.example/c/drinks?page=2"/>`}},
 		{"a category by a path with its hierarchy", "/c/portico-coffee/drinks", nil, 200, []string{"<title>Drinks</title>"}},
-		{"product", "/p/cold-brew", nil, 200, []string{"<title>Cold Brew</title>", "$3.90", "$4.80"}},
+		{"product", "/p/cold-brew", nil, 200, []string{"<title>Cold Brew</title>", "$3.90", "$4.80",
+			`<meta name="description" content="Steeped for eighteen hours, poured over ice in two seconds."/>`,
+			`<link rel="canonical" href="https://shop.example/p/cold-brew"/>`,
+			`"offers":{"@type":"Offer","price":"3.90","priceCurrency":"USD","availability":"https://schema.org/InStock"}`}},
+		{"a product with variants", "/p/latte", nil, 200, []string{`{"@type":"AggregateOffer","lowPrice":"4.60","highPrice":"5.80",`, ">You may also like<"}},
 		{"a product's promotions", "/p/croissant", nil, 200, []string{"Three for two", "Of three croissants, one is a present."}},
-		{"a variant", "/p/latte?options=opt-large", nil, 200, []string{"$5.80"}},
+		{"a variant", "/p/latte?options=opt-large", nil, 200, []string{"$5.80", `<link rel="canonical" href="https://shop.example/p/latte"/>`}},
 		{"the language of the browser", "/p/cold-brew", french, 200, []string{`<html lang="fr">`, ">Ajouter au panier<", "Panier"}},
 		{"the shopper's choice", "/p/cold-brew", append([]string{"Cookie", "a=b; shopper=de.EUR; c=d"}, french...), 200, []string{`<html lang="de">`, ">In den Warenkorb<", "€"}},
 		{"a language that the catalog does not have", "/", []string{"Accept-Language", "th"}, 200, []string{`<html lang="en">`}},
 		{"search", "/search?q=chocolat", nil, 200, []string{">Pain au Chocolat<"}},
 		{"mistyped words", "/search?q=choclate", nil, 200, []string{"Showing results for “chocolate”", ">Hot Chocolate<"}},
 		{"a search without results", "/search?q=zzzz", nil, 200, []string{"Nothing was found.", `<a class="chip" href="/c/drinks"`}},
-		{"cart", "/cart", nil, 200, []string{"<title>Cart</title>"}},
+		{"cart", "/cart", nil, 200, []string{"<title>Cart</title>", `<meta name="robots" content="noindex"/>`}},
 		{"a child is shown by its parent", "/p/latte-large", nil, 301, nil},
 		{"no product", "/p/nothing", nil, 404, []string{">Not found<"}},
 		{"no category", "/c/drinks/nothing", nil, 404, []string{">Not found<"}},
@@ -196,18 +202,20 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 	f.click(t, ".options input[value=opt-large]")
 	var said struct {
 		Product struct {
+			Related        struct{ Nodes []soldProduct }
 			ChildByOptions struct {
 				soldProduct
 				Stock struct{ Available int }
 			}
 		}
 	}
-	f.query(t, &said, `{ product(slug: "latte") { childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
+	f.query(t, &said, `{ product(slug: "latte") { related(first: 4) { nodes`+sold+`} childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
 	large := said.Product.ChildByOptions
 	f.eventually(t, large.UUID+" "+large.DisplayPrice.text(),
 		`document.querySelector(".product").dataset.product + " " + document.querySelector(".product .price").textContent`)
 	const stock = `document.querySelector(".product .stock").dataset.available ?? ""`
 	f.eventually(t, fmt.Sprint(large.Stock.Available), stock)
+	f.shows(t, "[aria-labelledby=related]", said.Product.Related.Nodes)
 	f.accessible(t, "variants")
 
 	_, answer := f.s.graphql(t, f.token, `mutation { stockTransact(input: {changes: [{productId: "prod-latte-large", action: DECREMENT, quantity: 137}]}) { userErrors { message } } }`)

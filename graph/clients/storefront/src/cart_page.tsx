@@ -4,6 +4,7 @@ import { Link } from 'react-router'
 import { useQuery } from 'urql'
 import { addCode, keyOf, removeCode, setQuantity, useCart, useCodes, useInteractive, type Line } from './cart'
 import { graphql, type ResultOf } from './graphql'
+import { Head } from './head'
 import { ProductPath, productPath } from './path'
 import { Picture, PictureOf } from './picture'
 import { StockBadge, useStock } from './stock'
@@ -136,7 +137,7 @@ export function CartPage() {
   const lines = useCart()
   const interactive = useInteractive()
   return <>
-    <title>{texts.cart}</title>
+    <Head title={texts.cart} />
     <h1>{texts.cart}</h1>
     {lines.length ? <Full lines={lines} /> : interactive ? <p className="lead">{texts.emptyCart} <Link to="/">{texts.startShopping}</Link></p> : <Waiting />}
   </>

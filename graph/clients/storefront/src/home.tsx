@@ -2,6 +2,7 @@ import { Link } from 'react-router'
 import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
 import { graphql } from './graphql'
+import { Head } from './head'
 import { categoryPath } from './path'
 import { useTexts } from './texts'
 import { Trouble, Waiting } from './trouble'
@@ -31,8 +32,7 @@ export function HomePage() {
   if (error && !shop) return <Trouble error={error} again={ask} />
   if (!shop) return <Waiting />
   return <>
-    <title>{shop.name}</title>
-    <meta name="description" content={shop.description} />
+    <Head title={shop.name} description={shop.description} path="/" />
     <section className="hero" lang={shop.language} dir="auto">
       <h1>{shop.name}</h1>
       <p className="lead">{shop.description}</p>

@@ -9,8 +9,8 @@ export const Amount = graphql(`
 
 interface Bounds { gte?: string | null; lte?: string | null }
 
-// digitsOf returns the decimal places of a currency.
-const digitsOf = (currency: string) => new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+/** digitsOf returns the decimal places of a currency. */
+export const digitsOf = (currency: string) => new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
 
 /** PriceRange are two fields, with the lowest and the highest price of the list as hints. */
 export function PriceRange({ of, chosen, choose }: { of: { min: FragmentOf<typeof Amount>; max: FragmentOf<typeof Amount> }; chosen: Bounds; choose: (bounds: Bounds | null) => void }) {

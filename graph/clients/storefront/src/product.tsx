@@ -2,11 +2,13 @@ import { useState } from 'react'
 import { Link, Navigate } from 'react-router'
 import { useQuery } from 'urql'
 import { Bundle, BundleOf, useBundle } from './bundle'
+import { CardOf, Cards } from './card'
 import { add } from './cart'
 import { Day } from './day'
 import { FromPrice, FromPriceOf } from './from_price'
 import { Downloads, Gallery, GalleryOf } from './gallery'
 import { graphql, type ResultOf } from './graphql'
+import { OfferOf, ProductHead } from './head'
 import { useStatus } from './page'
 import { categoryPath, ProductPath, productPath } from './path'
 import { Price, PriceText } from './price'
@@ -38,6 +40,7 @@ const Product = graphql(`
       ...GalleryOf
       ...BundleOf
       ...FromPriceOf
+      ...OfferOf
       breadcrumbs { node { id name slug } ancestors { uuid name slug } }
       variations { uuid name options { uuid name description } }
       children {
@@ -53,9 +56,10 @@ const Product = graphql(`
         childVariations { uuid option { uuid } }
       }
       componentProducts { id uuid }
+      related(first: 4) { nodes { id ...CardOf } }
     }
   }
-`, [PriceText, PromotionOf, ProductPath, GalleryOf, BundleOf, FromPriceOf])
+`, [PriceText, PromotionOf, ProductPath, GalleryOf, BundleOf, FromPriceOf, OfferOf, CardOf])
 
 type ProductData = NonNullable<ResultOf<typeof Product>['product']>
 
@@ -125,8 +129,7 @@ function Shown({ product }: { product: ProductData }) {
     say(texts.added(quantity))
   }
   return <>
-    <title>{product.name}</title>
-    <meta name="description" content={product.description} />
+    <ProductHead of={product} path={productPath(product)} />
     <Crumbs product={product} />
     <article className="product" data-product={bought.uuid}>
       <Gallery of={[bought, product]} name={product.name} />
@@ -154,5 +157,9 @@ function Shown({ product }: { product: ProductData }) {
         <p className="muted">SKU {bought.sku}</p>
       </div>
     </article>
+    {product.related.nodes.length > 0 && <section aria-labelledby="related">
+      <h2 id="related">{texts.related}</h2>
+      <Cards products={product.related.nodes} />
+    </section>}
   </>
 }

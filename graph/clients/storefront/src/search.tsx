@@ -5,6 +5,7 @@ import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
 import { Facets, FacetsOf, filterOf, type Filter } from './facets'
 import { graphql } from './graphql'
+import { Head } from './head'
 import { Ways } from './menu'
 import { useTexts } from './texts'
 import { Trouble, Waiting } from './trouble'
@@ -49,7 +50,7 @@ export function SearchPage() {
   const choose = (filter: string) => setChosen({ q: words, ...(filter && { filter }) }, { preventScrollReset: true })
   const title = words ? texts.resultsFor(words) : texts.allProducts
   return <>
-    <title>{title}</title>
+    <Head title={title} />
     <h1>{title}</h1>
     <Found key={chosen.toString()} words={words} filter={filterOf(chosen)} choose={choose} />
   </>
