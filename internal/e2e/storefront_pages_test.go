@@ -71,7 +71,7 @@ func TestStorefrontRendering(t *testing.T) {
 		{"a search without results", "/search?q=zzzz", nil, 200, []string{"Nothing was found.", `<a class="chip" href="/c/drinks"`}},
 		{"cart", "/cart", nil, 200, []string{"<title>Cart</title>", `<meta name="robots" content="noindex"/>`}},
 		{"a child is shown by its parent", "/p/latte-large", nil, 301, nil},
-		{"no product", "/p/nothing", nil, 404, []string{">Not found<"}},
+		{"no product", "/p/nothing", nil, 404, []string{">Not found<", `<a class="chip" href="/c/drinks"`}},
 		{"no category", "/c/drinks/nothing", nil, 404, []string{">Not found<"}},
 		{"no page", "/nothing", nil, 404, []string{">Not found<"}},
 		{"a filter that is none", "/c/drinks/coffee?filter=%7B", nil, 200, []string{">Flat White<"}},

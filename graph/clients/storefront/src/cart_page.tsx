@@ -5,6 +5,7 @@ import { useQuery } from 'urql'
 import { addCode, keyOf, removeCode, setQuantity, useCart, useCodes, useInteractive, type Line } from './cart'
 import { graphql, type ResultOf } from './graphql'
 import { Head } from './head'
+import { Ways } from './menu'
 import { ProductPath, productPath } from './path'
 import { Picture, PictureOf } from './picture'
 import { StockBadge, useStock } from './stock'
@@ -132,6 +133,14 @@ function Full({ lines }: { lines: readonly Line[] }) {
   </div>
 }
 
+function Empty() {
+  const texts = useTexts()
+  return <>
+    <p className="lead">{texts.emptyCart} <Link to="/">{texts.startShopping}</Link></p>
+    <Ways />
+  </>
+}
+
 export function CartPage() {
   const texts = useTexts()
   const lines = useCart()
@@ -139,6 +148,6 @@ export function CartPage() {
   return <>
     <Head title={texts.cart} />
     <h1>{texts.cart}</h1>
-    {lines.length ? <Full lines={lines} /> : interactive ? <p className="lead">{texts.emptyCart} <Link to="/">{texts.startShopping}</Link></p> : <Waiting />}
+    {lines.length ? <Full lines={lines} /> : interactive ? <Empty /> : <Waiting />}
   </>
 }

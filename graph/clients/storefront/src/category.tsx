@@ -74,7 +74,7 @@ export function CategoryPage({ path }: { path: string }) {
       {node.breadcrumbs.map((step, i) => <Link key={step.uuid} to={categoryPath(node.breadcrumbs.slice(0, i), step)}>{step.name}</Link>)}
       <span aria-current="page">{node.name}</span>
     </nav>
-    <div lang={node.language} dir="auto"><h1>{node.name}</h1>{node.description !== node.name && <p className="muted">{node.description}</p>}</div>
+    <div lang={node.language}><h1 dir="auto">{node.name}</h1>{node.description !== node.name && <p className="muted" dir="auto">{node.description}</p>}</div>
     {node.children.nodes.length > 0 && <nav className="chips" aria-label={texts.within(node.name)} lang={node.language}>
       {node.children.nodes.map(child => <Link key={child.id} className="chip" to={categoryPath(ancestors, child)}>{child.name}</Link>)}
     </nav>}

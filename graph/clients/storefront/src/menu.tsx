@@ -3,7 +3,6 @@ import { Link } from 'react-router'
 import { useQuery } from 'urql'
 import { graphql } from './graphql'
 import { categoryPath } from './path'
-import { useTexts } from './texts'
 
 const Menu = graphql(`
   query Menu {
@@ -21,9 +20,8 @@ export function useMenu() {
 
 /** Ways links the top categories, where a page has nothing else to show. */
 export function Ways() {
-  const texts = useTexts()
   const { shop } = useMenu()
-  return shop ? <nav className="chips" aria-label={texts.categories} lang={shop.language}>
-    {shop.children.nodes.map(node => <Link key={node.id} className="chip" to={categoryPath([shop], node)}>{node.name}</Link>)}
-  </nav> : null
+  return shop ? <ul className="chips" lang={shop.language}>
+    {shop.children.nodes.map(node => <li key={node.id}><Link className="chip" to={categoryPath([shop], node)}>{node.name}</Link></li>)}
+  </ul> : null
 }

@@ -34,7 +34,7 @@ export function PriceRange({ of, chosen, choose }: { of: { min: FragmentOf<typeo
       {([['gte', texts.minimum, min], ['lte', texts.maximum, max]] as const).map(([name, label, { amount }]) => <label key={name}>{label}
         <input type="number" name={name} min="0" step="any" inputMode="decimal" defaultValue={major(chosen[name])} placeholder={hint(amount)} />
       </label>)}
-      <button type="submit">{texts.apply}</button>
+      <button type="submit" className="quiet">{texts.apply}</button>
     </fieldset>
   </form>
 }

@@ -56,7 +56,7 @@ const Product = graphql(`
         childVariations { uuid option { uuid } }
       }
       componentProducts { id uuid }
-      related(first: 4) { nodes { id ...CardOf } }
+      related(first: 12) { nodes { id parent { id } ...CardOf } }
     }
   }
 `, [PriceText, PromotionOf, ProductPath, GalleryOf, BundleOf, FromPriceOf, OfferOf, CardOf])
@@ -80,7 +80,7 @@ function Crumbs({ product: { breadcrumbs: [trail], name, language } }: { product
   const texts = useTexts()
   return <nav className="crumbs" aria-label={texts.breadcrumbs} lang={language}>
     {trail?.ancestors.map((step, i) => <Link key={step.uuid} to={categoryPath(trail.ancestors.slice(0, i), step)}>{step.name}</Link>)}
-    {trail && <Link to={categoryPath(trail.ancestors, trail.node)}>{trail.node.name}</Link>}
+    {trail ? <Link to={categoryPath(trail.ancestors, trail.node)}>{trail.node.name}</Link> : <Link to="/">{texts.home}</Link>}
     <span aria-current="page">{name}</span>
   </nav>
 }
@@ -96,6 +96,17 @@ function Attributes({ of: { attributes, shopperAttributes } }: { of: ProductData
   return rows.length ? <section aria-labelledby="details">
     <h2 id="details">{texts.details}</h2>
     <dl>{rows.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+  </section> : null
+}
+
+// Related shows one product of each family, which are a parent and its children.
+function Related({ to: { id, related } }: { to: ProductData }) {
+  const texts = useTexts()
+  const family = (of: (typeof related.nodes)[number]) => of.parent?.id ?? of.id
+  const shown = related.nodes.filter((each, i, all) => family(each) !== id && all.findIndex(other => family(other) === family(each)) === i).slice(0, 4)
+  return shown.length ? <section aria-labelledby="related">
+    <h2 id="related">{texts.related}</h2>
+    <Cards products={shown} />
   </section> : null
 }
 
@@ -134,9 +145,9 @@ function Shown({ product }: { product: ProductData }) {
     <article className="product" data-product={bought.uuid}>
       <Gallery of={[bought, product]} name={product.name} />
       <div>
-        <div lang={product.language} dir="auto">
-          <h1>{product.name}</h1>
-          <p className="lead">{product.description}</p>
+        <div lang={product.language}>
+          <h1 dir="auto">{product.name}</h1>
+          <p className="lead" dir="auto">{product.description}</p>
         </div>
         <div aria-live="polite">{open ? <FromPrice of={product} /> : <Price now={price.displayPrice} before={price.originalDisplayPrice} />}</div>
         {bought.saleExpires && <p className="muted">{texts.saleUntil} <Day at={bought.saleExpires} /></p>}
@@ -157,9 +168,6 @@ function Shown({ product }: { product: ProductData }) {
         <p className="muted">SKU {bought.sku}</p>
       </div>
     </article>
-    {product.related.nodes.length > 0 && <section aria-labelledby="related">
-      <h2 id="related">{texts.related}</h2>
-      <Cards products={product.related.nodes} />
-    </section>}
+    <Related to={product} />
   </>
 }

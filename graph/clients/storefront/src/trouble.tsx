@@ -1,5 +1,6 @@
 import type { CombinedError } from 'urql'
 import { Head } from './head'
+import { Ways } from './menu'
 import { useStatus } from './page'
 import { useTexts, type Texts } from './texts'
 
@@ -30,7 +31,8 @@ export function Missing() {
   return <section className="narrow">
     <Head title={texts.notFound} />
     <h1>{texts.notFound}</h1>
-    <p>{texts.missing}</p>
+    <p className="lead">{texts.missing}</p>
+    <Ways />
   </section>
 }
 
