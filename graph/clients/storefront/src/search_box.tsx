@@ -19,6 +19,9 @@ const Suggest = graphql(`
   }
 `, [ProductPath, FromPriceOf])
 
+// By POST, the browser keeps what the service allows other origins. By GET it would ask again for each text.
+const byPost = { preferGetMethod: false }
+
 interface Suggestion { to: string; text: string; lang?: string; kind?: string; product?: FragmentOf<typeof FromPriceOf> }
 
 const searchPath = (words: string) => `/search?${new URLSearchParams({ q: words })}`
@@ -38,7 +41,7 @@ function useSettled<T>(value: T, milliseconds: number) {
 function useSuggestions(text: string): { found: Suggestion[]; current: boolean } {
   const texts = useTexts()
   const asked = useSettled(text, 150)
-  const [{ data, operation, fetching }] = useQuery({ query: Suggest, variables: { text: asked }, pause: asked.length < 2 })
+  const [{ data, operation, fetching }] = useQuery({ query: Suggest, variables: { text: asked }, pause: asked.length < 2, context: byPost })
   const all = data?.searchSuggestions
   const of = operation?.variables.text ?? ''
   if (!all || text.length < 2 || !(text.startsWith(of) || of.startsWith(text))) return { found: [], current: false }
