@@ -2,10 +2,12 @@ package publish
 
 import (
 	"context"
+	"errors"
 
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/release/segment"
 )
 
 // maxSlugChanges is how many slugs of the past redirect in a catalog. Those that changed first go.
@@ -58,6 +60,9 @@ func (w *releaseWriter) nodeSlugChanges(ctx context.Context) (int, error) {
 
 func (w *releaseWriter) productSlugChanges(ctx context.Context, ids []string) (int, error) {
 	before, err := w.servedView().ProductsByID(ctx, ids)
+	if errors.Is(err, segment.ErrGone) {
+		return 0, nil // the served release was swept meanwhile, or lacks a product
+	}
 	if err != nil {
 		return 0, err
 	}
