@@ -168,6 +168,10 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return fmt.Sprintf(`[{productId: %s, quantity: %d}, {productId: "kit"}]`, quoted(products...), 1+a.IntN(3))
 	case "Query.searchSuggestions.text":
 		return quoted("a", "bru", "anvli", "paint brush")
+	case "Query.synonym.id":
+		return quoted("lutes", "organ")
+	case "Query.redirect.path":
+		return quoted("old-tools", "tools", "workshop/tools/anvil", "old-anvil")
 	case "Query.file.id":
 		return quoted("photo-1", "photo-2")
 	case "Query.catalogNode.slug":
@@ -276,7 +280,7 @@ func globalIDs() (ids []string) {
 		{store.TypeProduct, "anvil", "easel", "easel-oak", "kit", "brush"}, {store.TypeCatalogNode, "tools", "sale", "workshop"}, {store.TypeHierarchy, "workshop", "seasons"},
 		{store.TypeFile, "photo-1", "photo-2"}, {store.TypeStock, "anvil", "drill-draft"}, {store.TypeRelease, "1", "2"}, {store.TypeJob, "job-1"},
 		{store.TypePromotion, "ten-off", "auto"}, {store.TypePromotionCode, "code-1", "code-3"}, {store.TypeCatalog, "main", "outlet"},
-		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"},
+		{store.TypeCatalogRule, "everyone", "club"}, {store.TypeAuthoredHierarchy, "workshop", "attic"}, {store.TypeAuthoredNode, "tools", "box"}, {store.TypeAuthoredProduct, "anvil", "drill-draft"}, {store.TypeSynonym, "lutes", "organ"},
 	} {
 		for _, id := range of[1:] {
 			ids = append(ids, store.GlobalID(of[0], id))

@@ -194,7 +194,7 @@ func (r *Resolver) promotionsOfType(ctx context.Context, kind string, ids []stri
 var authoredLists = map[string]string{
 	store.TypeCatalog: "Query.catalogs", store.TypeCatalogRule: "Query.catalogRules",
 	store.TypeAuthoredHierarchy: "Query.authoredHierarchies", store.TypeAuthoredNode: "Query.authoredNodes",
-	store.TypeAuthoredProduct: "Query.authoredProducts",
+	store.TypeAuthoredProduct: "Query.authoredProducts", store.TypeSynonym: "Query.synonyms",
 }
 
 func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string, into map[string]model.Node) error {
@@ -210,6 +210,10 @@ func (r *Resolver) authoredOfType(ctx context.Context, kind string, ids []string
 	case store.TypeAuthoredProduct:
 		byID, err := r.store.AuthoredProductsByID(ctx, ids)
 		addNodes(model.NewBatch[model.AuthoredProduct](valuesByID(ids, byID)), into)
+		return err
+	case store.TypeSynonym:
+		byID, err := r.store.SynonymsByID(ctx, ids)
+		addNodes(valuesByID(ids, byID), into)
 		return err
 	case store.TypeAuthoredHierarchy:
 		byID, err := r.store.AuthoredHierarchiesByID(ctx, ids)

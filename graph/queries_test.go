@@ -82,7 +82,7 @@ func TestPageOfQueries(t *testing.T) {
 		require.Empty(t, validator.ValidateWithRules(schemas.For(q.scopes).Schema, q.document, rules.NewDefaultRules()), q.name)
 		require.Contains(t, pageStatements(), q.name, "say how many statements it may take")
 	}
-	require.Equal(t, map[int]int{len(auth.ShopperScopes()): 40, len(access.Scopes()): 15}, counts)
+	require.Equal(t, map[int]int{len(auth.ShopperScopes()): 41, len(access.Scopes()): 15}, counts)
 	require.Len(t, pageStatements(), len(names))
 }
 
@@ -115,7 +115,7 @@ func TestPageQueriesOnAdventureWorks(t *testing.T) {
 		t.Skip("skipped for want of AdventureWorks")
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		s := openPages(t, e, string(lines))
+		s := openPages(t, e, string(lines)+`{"type":"redirect","id":"old","attributes":{"from":"bikes/old-road-bikes","to":"bikes/road-bikes"}}`+"\n")
 		graphtest.LoadCodes(t, s)
 		for _, q := range pageQueries(t) {
 			values, ok := adventureWorksVariables()[q.name]
@@ -148,12 +148,12 @@ func requirePageQuery(t *testing.T, s *graphtest.Service, q pageQuery, values gr
 func pageStatements() map[string]int {
 	return map[string]int{
 		"Home": 5, "MainMenu": 1, "CategoryFirstPage": 55, "CategorySheet": 5, "ByPrice": 12, "ProductPageBySlug": 11,
-		"ProductByPath": 8, "VariantByOptions": 8, "VariantPrices": 7, "SearchFirstPage": 26, "WhileTyping": 14,
+		"ProductByPath": 8, "VariantByOptions": 8, "VariantPrices": 7, "SearchFirstPage": 30, "WhileTyping": 19, "MovedPage": 8,
 		"Availability": 1, "CartPage": 6, "Promoted": 5, "BundlePrice": 8, "Related": 9, "BreadcrumbTrails": 5,
-		"Choices": 2, "BySku": 10, "NewProducts": 4, "Collection": 14, "ProductWithVariants": 10, "Predictive": 15,
-		"Localization": 2, "RecentlyViewed": 3, "Category": 5, "SearchByName": 14, "Variant": 8, "Variants": 5,
+		"Choices": 2, "BySku": 10, "NewProducts": 4, "Collection": 14, "ProductWithVariants": 10, "Predictive": 17,
+		"Localization": 2, "RecentlyViewed": 3, "Category": 5, "SearchByName": 15, "Variant": 8, "Variants": 5,
 		"CheckoutTotals": 4, "SearchNarrowed": 13, "Collections": 1, "ActiveChannel": 0, "WithVariants": 8,
-		"CategoryTree": 1, "TagsAndTypes": 10, "ProjectionSearch": 21, "AllLanguages": 7, "TieredPrices": 4,
+		"CategoryTree": 1, "TagsAndTypes": 10, "ProjectionSearch": 24, "AllLanguages": 7, "TieredPrices": 4,
 		"RootCategories": 1, "StockList": 6, "Ledger": 7, "ActivePromotions": 2, "PromotionPage": 5, "FindCode": 2,
 		"CheckCode": 6, "Redemptions": 4, "Catalogs": 0, "CatalogRules": 0, "Releases": 0, "JobList": 1,
 		"AuthoredTree": 4, "WhyThisCatalog": 0, "SettingsPage": 1, "OrderLines": 4,
@@ -174,7 +174,8 @@ func adventureWorksVariables() map[string]graphtest.Variables {
 		"VariantByOptions":    {"slug": "classic-vest-m1", "options": []string{"0234fe3d-6818-5545-afe1-9bb1935e9da3"}},
 		"VariantPrices":       {"slug": "classic-vest-m1"},
 		"SearchFirstPage":     {"text": "helmet"},
-		"WhileTyping":         {"text": "road ye"},
+		"WhileTyping":         {"text": "raod ye"},
+		"MovedPage":           {"path": "bikes/old-road-bikes"},
 		"Availability":        {"ids": []string{vestS, helmet}},
 		"CartPage":            {"lines": []any{line}, "codes": []string{"HI", "NONE"}},
 		"Promoted":            {"slug": "sport-100-helmet-black-708"},

@@ -37,6 +37,7 @@ func reaches() map[string]reach {
 		store.TypeCatalog:           {"Query.catalog", `catalog(id: $id) { id }`, "main", []string{"none"}},
 		store.TypeCatalogRule:       {"Query.catalogRule", `catalogRule(id: $id) { id }`, "club", []string{"none"}},
 		store.TypeAuthoredHierarchy: {"Query.authoredHierarchy", `authoredHierarchy(id: $id) { id }`, "attic", []string{"box"}},
+		store.TypeSynonym:           {"Query.synonym", `synonym(id: $id) { id }`, "lutes", []string{"none"}},
 		store.TypeAuthoredProduct:   {"Query.authoredProduct", `authoredProduct(id: $id) { id }`, "drill-draft", []string{"none"}},
 		store.TypeAuthoredNode:      {"Query.authoredNode", `authoredNode(id: $id) { id }`, "box", []string{"attic"}},
 	}

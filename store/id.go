@@ -111,6 +111,7 @@ const (
 	TypeAuthoredHierarchy = "AuthoredHierarchy"
 	TypeAuthoredNode      = "AuthoredNode"
 	TypeAuthoredProduct   = "AuthoredProduct"
+	TypeSynonym           = "Synonym"
 )
 
 // GlobalID returns an id that is unique across types and opaque to clients.
@@ -131,7 +132,7 @@ func ParseGlobalID(global string) (kind, id string, ok bool) {
 	}
 	switch kind {
 	case TypeCatalogNode, TypeHierarchy, TypeProduct, TypeFile, TypeStock, TypeRelease, TypeJob,
-		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode, TypeAuthoredProduct, TypePromotion, TypePromotionCode:
+		TypeCatalog, TypeCatalogRule, TypeAuthoredHierarchy, TypeAuthoredNode, TypeAuthoredProduct, TypeSynonym, TypePromotion, TypePromotionCode:
 		id, ok = CanonicalID(id)
 		return kind, id, ok
 	}

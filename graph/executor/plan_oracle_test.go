@@ -135,7 +135,7 @@ func newDrawing(t testing.TB, s *graphtest.Service, seed uint64) *drawing {
 	var found map[string]struct{ Nodes []map[string]any }
 	s.Post(t, `{ Product: products(first: 40) { nodes { id uuid sku name slug } } CatalogNode: catalogNodes(first: 40) { nodes { id uuid slug } } Hierarchy: hierarchies { nodes { id uuid } }
 		Stock: stocks(first: 10) { nodes { id uuid } } Promotion: promotions { nodes { id uuid } } Catalog: catalogs { nodes { id uuid } } File: files(first: 10) { nodes { id uuid } }
-		CatalogRule: catalogRules { nodes { id uuid } } AuthoredHierarchy: authoredHierarchies { nodes { id uuid } } }`, nil).Read(t, &found)
+		CatalogRule: catalogRules { nodes { id uuid } } AuthoredHierarchy: authoredHierarchies { nodes { id uuid } } Synonym: synonyms { nodes { id uuid } } }`, nil).Read(t, &found)
 	for _, kind := range slices.Sorted(maps.Keys(found)) {
 		for _, node := range found[kind].Nodes {
 			for _, member := range []string{"id", "uuid"} {

@@ -1109,6 +1109,7 @@ type ComplexityRoot struct {
 		PromotionCodeUsages   func(childComplexity int, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		PromotionCodes        func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions            func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
+		Redirect              func(childComplexity int, path string) int
 		SearchSuggestions     func(childComplexity int, text string, first int) int
 		Settings              func(childComplexity int) int
 		Sitemap               func(childComplexity int, first int, after *string) int
@@ -1118,6 +1119,14 @@ type ComplexityRoot struct {
 		StockTransactions     func(childComplexity int, productID string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Stocks                func(childComplexity int, filter *model.ListBounds, available *model.IntBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		StocksByID            func(childComplexity int, productIds []string) int
+		Synonym               func(childComplexity int, id string) int
+		Synonyms              func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+	}
+
+	Redirect struct {
+		Node    func(childComplexity int) int
+		Path    func(childComplexity int) int
+		Product func(childComplexity int) int
 	}
 
 	RelatedProducts struct {
@@ -1255,6 +1264,27 @@ type ComplexityRoot struct {
 		CatalogPublished func(childComplexity int) int
 		JobProgress      func(childComplexity int, id string) int
 		StockChanged     func(childComplexity int, productIds []string) int
+	}
+
+	Synonym struct {
+		GlobalID func(childComplexity int) int
+		ID       func(childComplexity int) int
+		Kind     func(childComplexity int) int
+		Locale   func(childComplexity int) int
+		Term     func(childComplexity int) int
+		Terms    func(childComplexity int) int
+	}
+
+	SynonymConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	SynonymEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	TextFilterValues struct {
@@ -1444,6 +1474,7 @@ type QueryResolver interface {
 	File(ctx context.Context, id string) (*catalog.File, error)
 	Files(ctx context.Context, filter *FileFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.File], error)
 	SearchSuggestions(ctx context.Context, text string, first int) (*model.SearchSuggestions, error)
+	Redirect(ctx context.Context, path string) (*model.Redirect, error)
 	Currencies(ctx context.Context) ([]*release.Currency, error)
 	Locales(ctx context.Context) ([]string, error)
 	Channels(ctx context.Context) ([]string, error)
@@ -1471,6 +1502,8 @@ type QueryResolver interface {
 	AuthoredNode(ctx context.Context, id string) (*model.AuthoredNode, error)
 	AuthoredNodes(ctx context.Context, hierarchyID string, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredNode], error)
 	AuthoredProduct(ctx context.Context, id string) (*model.AuthoredProduct, error)
+	Synonym(ctx context.Context, id string) (*catalog.Synonym, error)
+	Synonyms(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Synonym], error)
 	AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
 	CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
@@ -6140,6 +6173,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Promotions(childComplexity, args["filter"].(*model.PromotionFilter), args["orderBy"].(*model.ListOrder), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.redirect":
+		if e.ComplexityRoot.Query.Redirect == nil {
+			break
+		}
+
+		args, err := ec.field_Query_redirect_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Redirect(childComplexity, args["path"].(string)), true
 	case "Query.searchSuggestions":
 		if e.ComplexityRoot.Query.SearchSuggestions == nil {
 			break
@@ -6229,6 +6273,47 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.StocksByID(childComplexity, args["productIds"].([]string)), true
+	case "Query.synonym":
+		if e.ComplexityRoot.Query.Synonym == nil {
+			break
+		}
+
+		args, err := ec.field_Query_synonym_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Synonym(childComplexity, args["id"].(string)), true
+	case "Query.synonyms":
+		if e.ComplexityRoot.Query.Synonyms == nil {
+			break
+		}
+
+		args, err := ec.field_Query_synonyms_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Synonyms(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+
+	case "Redirect.node":
+		if e.ComplexityRoot.Redirect.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Redirect.Node(childComplexity), true
+	case "Redirect.path":
+		if e.ComplexityRoot.Redirect.Path == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Redirect.Path(childComplexity), true
+	case "Redirect.product":
+		if e.ComplexityRoot.Redirect.Product == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Redirect.Product(childComplexity), true
 
 	case "RelatedProducts.nodes":
 		if e.ComplexityRoot.RelatedProducts.Nodes == nil {
@@ -6726,6 +6811,81 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Subscription.StockChanged(childComplexity, args["productIds"].([]string)), true
+
+	case "Synonym.id":
+		if e.ComplexityRoot.Synonym.GlobalID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Synonym.GlobalID(childComplexity), true
+	case "Synonym.uuid":
+		if e.ComplexityRoot.Synonym.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Synonym.ID(childComplexity), true
+	case "Synonym.kind":
+		if e.ComplexityRoot.Synonym.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Synonym.Kind(childComplexity), true
+	case "Synonym.locale":
+		if e.ComplexityRoot.Synonym.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Synonym.Locale(childComplexity), true
+	case "Synonym.term":
+		if e.ComplexityRoot.Synonym.Term == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Synonym.Term(childComplexity), true
+	case "Synonym.terms":
+		if e.ComplexityRoot.Synonym.Terms == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Synonym.Terms(childComplexity), true
+
+	case "SynonymConnection.edges":
+		if e.ComplexityRoot.SynonymConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SynonymConnection.Edges(childComplexity), true
+	case "SynonymConnection.nodes":
+		if e.ComplexityRoot.SynonymConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SynonymConnection.Nodes(childComplexity), true
+	case "SynonymConnection.pageInfo":
+		if e.ComplexityRoot.SynonymConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SynonymConnection.PageInfo(childComplexity), true
+	case "SynonymConnection.totalCount":
+		if e.ComplexityRoot.SynonymConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SynonymConnection.TotalCount(childComplexity), true
+
+	case "SynonymEdge.cursor":
+		if e.ComplexityRoot.SynonymEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SynonymEdge.Cursor(childComplexity), true
+	case "SynonymEdge.node":
+		if e.ComplexityRoot.SynonymEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SynonymEdge.Node(childComplexity), true
 
 	case "TextFilterValues.eq":
 		if e.ComplexityRoot.TextFilterValues.Eq == nil {
@@ -7241,6 +7401,17 @@ type Query {
     first: Int! = 5
   ): SearchSuggestions
 
+  """
+  Where a path of the past leads, for a storefront to send browsers there with 301: by an imported redirect, else by
+  the slugs that products and nodes had in earlier releases. Chains are followed to their end. Null if the path leads
+  nowhere else, and if a product or node is there. ` + "`" + `product` + "`" + ` and ` + "`" + `catalogNode` + "`" + ` do not answer old slugs.
+  Example: ` + "`" + `redirect(path: "bikes/old-road-bikes") { path product { id } node { id } }` + "`" + `.
+  """
+  redirect(
+    "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `, or the slug of a product or node. Slashes around it do not count. At most 1024 bytes and 32 slugs."
+    path: String!
+  ): Redirect
+
   # Currencies and shopper context
   "The currencies that the catalog has prices in, and the default currency, by code. Example: ` + "`" + `currencies { code default format }` + "`" + `."
   currencies: [Currency!]
@@ -7501,6 +7672,23 @@ type Query {
 
   "A product as authored, draft or live, in a catalog or not. Null if there is none. Shoppers read ` + "`" + `product` + "`" + `."
   authoredProduct("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): AuthoredProduct
+
+  "A synonym of searches as authored. Null if there is none."
+  synonym("Global id or ` + "`" + `uuid` + "`" + `." id: ID!): Synonym
+
+  "The synonyms of searches as authored, by id. Searches use them as they were when the catalog was published. Example: ` + "`" + `synonyms { nodes { kind term terms } }` + "`" + `."
+  synonyms(
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): SynonymConnection
 
   """
   Products as authored, drafts too.
@@ -8536,15 +8724,28 @@ type ProductConnection {
   correctedTo: String
 }
 
+"Where a path of the past leads now."
+type Redirect {
+  "Slugs joined by slashes, as ` + "`" + `seo.canonicalPath` + "`" + `, or the slug of what has no path; or a URL with a scheme: ` + "`" + `https://help.example/shipping` + "`" + `."
+  path: String!
+  "The product that is there. Null if it is no product."
+  product: Product
+  "The node or hierarchy that is there. Null if it is none."
+  node: CatalogNode
+}
+
 "What a shopper may look for who has typed a part of a search."
 type SearchSuggestions {
-  "The text with its last word completed by words of product names, the most frequent first: ` + "`" + `choc cookies` + "`" + `. Empty if none begins with it."
+  """
+  The text with its last word completed by words of product names, the most frequent first: ` + "`" + `choc cookies` + "`" + `.
+  Mistyped words are replaced. Empty if no name has a word that begins with the last one.
+  """
   completions: [String!]!
-  "The products that the text finds, the best first."
+  "The products that the text finds, mistyped words replaced, the best first."
   products: [Product!]!
-  "The nodes and hierarchies whose names have all words, or words that begin with them, the shortest name first."
+  "The nodes and hierarchies whose names have all words, or words that begin with them, the shortest name first. If there is none, those with similar words."
   nodes: [CatalogNode!]!
-  "The text with mistyped words replaced. Null if no word was."
+  "The text with mistyped words replaced by words of the shop. Null if no word was."
   didYouMean: String
 }
 
@@ -10848,6 +11049,50 @@ type AuthoredProductEdge {
   node: AuthoredProduct!
 }
 
+"A synonym: a search for one term also finds products that have others. Synonyms are written by import."
+type Synonym implements Node {
+  "Global id."
+  id: ID!
+  "The service's own id."
+  uuid: ID!
+  "Which terms find which."
+  kind: SynonymKind!
+  "BCP 47 tag of the texts that it is for: ` + "`" + `de` + "`" + ` is also for ` + "`" + `de-AT` + "`" + `. Null if it is for all."
+  locale: String
+  "What shoppers type, with ONE_WAY: ` + "`" + `tablet` + "`" + `. Null with EQUIVALENT."
+  term: String
+  "The terms that products have, each of one word or several: ` + "`" + `surface pro` + "`" + `."
+  terms: [String!]!
+}
+
+"Which terms of a synonym find which."
+enum SynonymKind {
+  "Each of ` + "`" + `terms` + "`" + ` also finds the products of the others."
+  EQUIVALENT
+  "` + "`" + `term` + "`" + ` also finds the products of ` + "`" + `terms` + "`" + `, and not the reverse."
+  ONE_WAY
+}
+
+"A page of synonyms."
+type SynonymConnection {
+  "Rows, each with its cursor."
+  edges: [SynonymEdge!]!
+  "Rows without cursors."
+  nodes: [Synonym!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"A synonym in a list."
+type SynonymEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The synonym."
+  node: Synonym!
+}
+
 "A resource that was written since the served release of a catalog was made."
 type CatalogPendingChange {
   "What it is."
@@ -10880,6 +11125,10 @@ enum CatalogResource {
   CATALOG
   "The declaration of an attribute."
   ATTRIBUTE
+  "A synonym of searches."
+  SYNONYM
+  "A redirect."
+  REDIRECT
 }
 
 "What the next publication of a catalog does to a product."
@@ -13342,6 +13591,18 @@ func (ec *executionContext) childFields_PromotionUpdatePayload(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type PromotionUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_Redirect(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "path":
+		return ec.fieldContext_Redirect_path(ctx, field)
+	case "product":
+		return ec.fieldContext_Redirect_product(ctx, field)
+	case "node":
+		return ec.fieldContext_Redirect_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Redirect", field.Name)
+}
+
 func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "nodes":
@@ -13604,6 +13865,48 @@ func (ec *executionContext) childFields_StockTransactionEdge(ctx context.Context
 		return ec.fieldContext_StockTransactionEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type StockTransactionEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_Synonym(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Synonym_id(ctx, field)
+	case "uuid":
+		return ec.fieldContext_Synonym_uuid(ctx, field)
+	case "kind":
+		return ec.fieldContext_Synonym_kind(ctx, field)
+	case "locale":
+		return ec.fieldContext_Synonym_locale(ctx, field)
+	case "term":
+		return ec.fieldContext_Synonym_term(ctx, field)
+	case "terms":
+		return ec.fieldContext_Synonym_terms(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Synonym", field.Name)
+}
+
+func (ec *executionContext) childFields_SynonymConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SynonymConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_SynonymConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_SynonymConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_SynonymConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SynonymConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_SynonymEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SynonymEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SynonymEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SynonymEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_TextFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16206,6 +16509,20 @@ func (ec *executionContext) field_Query_promotions_args(ctx context.Context, raw
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_redirect_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "path",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["path"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_searchSuggestions_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -16437,6 +16754,66 @@ func (ec *executionContext) field_Query_stocks_args(ctx context.Context, rawArgs
 		return nil, err
 	}
 	args["offset"] = arg7
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_synonym_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_synonyms_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg4
 	return args, nil
 }
 
@@ -35152,6 +35529,50 @@ func (ec *executionContext) fieldContext_Query_searchSuggestions(ctx context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_redirect(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_redirect(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Redirect(ctx, fc.Args["path"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Redirect) graphql.Marshaler {
+			return ec.marshalORedirect2ᚖporticoᚋgraphᚋmodelᚐRedirect(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_redirect(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Redirect(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_redirect_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_currencies(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -36262,6 +36683,94 @@ func (ec *executionContext) fieldContext_Query_authoredProduct(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_synonym(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_synonym(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Synonym(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Synonym) graphql.Marshaler {
+			return ec.marshalOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_synonym(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Synonym(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_synonym_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_synonyms(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_synonyms(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Synonyms(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*catalog.Synonym]) graphql.Marshaler {
+			return ec.marshalOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_synonyms(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SynonymConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_synonyms_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_authoredProducts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -36749,6 +37258,93 @@ func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields___Schema(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Redirect_path(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Redirect_path(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Path, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Redirect_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Redirect", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Redirect_product(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Redirect_product(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Product, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Product) graphql.Marshaler {
+			return ec.marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Redirect_product(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Redirect",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Product(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Redirect_node(ctx context.Context, field graphql.CollectedField, obj *model.Redirect) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Redirect_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
+			return ec.marshalOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Redirect_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Redirect",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogNode(ctx, field)
 		},
 	}
 	return fc, nil
@@ -38840,6 +39436,318 @@ func (ec *executionContext) fieldContext_Subscription_catalogPublished(_ context
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogRelease(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Synonym_id(ctx context.Context, field graphql.CollectedField, obj *catalog.Synonym) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Synonym_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.GlobalID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Synonym_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Synonym", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Synonym_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.Synonym) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Synonym_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Synonym_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Synonym", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Synonym_kind(ctx context.Context, field graphql.CollectedField, obj *catalog.Synonym) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Synonym_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SynonymKind) graphql.Marshaler {
+			return ec.marshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Synonym_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Synonym", field, false, false, errors.New("field of type SynonymKind does not have child fields"))
+}
+
+func (ec *executionContext) _Synonym_locale(ctx context.Context, field graphql.CollectedField, obj *catalog.Synonym) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Synonym_locale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locale, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Synonym_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Synonym", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Synonym_term(ctx context.Context, field graphql.CollectedField, obj *catalog.Synonym) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Synonym_term(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Term, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Synonym_term(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Synonym", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Synonym_terms(ctx context.Context, field graphql.CollectedField, obj *catalog.Synonym) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Synonym_terms(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Terms, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Synonym_terms(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Synonym", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SynonymConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Synonym]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SynonymConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*catalog.Synonym]) graphql.Marshaler {
+			return ec.marshalNSynonymEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SynonymConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SynonymConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SynonymEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SynonymConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Synonym]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SynonymConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.Synonym) graphql.Marshaler {
+			return ec.marshalNSynonym2ᚕᚖporticoᚋstoreᚋcatalogᚐSynonymᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SynonymConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SynonymConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Synonym(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SynonymConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Synonym]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SynonymConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SynonymConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SynonymConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SynonymConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*catalog.Synonym]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SynonymConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SynonymConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SynonymConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _SynonymEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.Synonym]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SynonymEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SynonymEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SynonymEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SynonymEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.Synonym]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SynonymEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *catalog.Synonym) graphql.Marshaler {
+			return ec.marshalNSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SynonymEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SynonymEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Synonym(ctx, field)
 		},
 	}
 	return fc, nil
@@ -43810,6 +44718,11 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 	switch obj := (obj).(type) {
 	case nil:
 		return graphql.Null
+	case *catalog.Synonym:
+		if obj == nil {
+			return graphql.Null
+		}
+		return ec._Synonym(ctx, sel, obj)
 	case model.Stock:
 		return ec._Stock(ctx, sel, &obj)
 	case *model.Stock:
@@ -53788,6 +54701,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "redirect":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_redirect(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "currencies":
 			field := field
 
@@ -54382,6 +55317,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "synonym":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_synonym(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "synonyms":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_synonyms(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "authoredProducts":
 			field := field
 
@@ -54615,6 +55594,54 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var redirectImplementors = []string{"Redirect"}
+
+func (ec *executionContext) _Redirect(ctx context.Context, sel ast.SelectionSet, obj *model.Redirect) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, redirectImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Redirect")
+		case "path":
+			out.Values[i] = ec._Redirect_path(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "product":
+			out.Values[i] = ec._Redirect_product(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._Redirect_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -55892,6 +56919,198 @@ func (ec *executionContext) _Subscription(ctx context.Context, sel ast.Selection
 	default:
 		panic("unknown field " + strconv.Quote(fields[0].Name))
 	}
+}
+
+var synonymImplementors = []string{"Synonym", "Node"}
+
+func (ec *executionContext) _Synonym(ctx context.Context, sel ast.SelectionSet, obj *catalog.Synonym) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, synonymImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Synonym")
+		case "id":
+			out.Values[i] = ec._Synonym_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._Synonym_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._Synonym_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "locale":
+			out.Values[i] = ec._Synonym_locale(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "term":
+			out.Values[i] = ec._Synonym_term(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "terms":
+			out.Values[i] = ec._Synonym_terms(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var synonymConnectionImplementors = []string{"SynonymConnection"}
+
+func (ec *executionContext) _SynonymConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*catalog.Synonym]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, synonymConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SynonymConnection")
+		case "edges":
+			out.Values[i] = ec._SynonymConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._SynonymConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._SynonymConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._SynonymConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var synonymEdgeImplementors = []string{"SynonymEdge"}
+
+func (ec *executionContext) _SynonymEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.Synonym]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, synonymEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SynonymEdge")
+		case "cursor":
+			out.Values[i] = ec._SynonymEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._SynonymEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
 }
 
 var textFilterValuesImplementors = []string{"TextFilterValues"}
@@ -57470,6 +58689,8 @@ var (
 		"HIERARCHY":      publish.ResourceHierarchy,
 		"CATALOG":        publish.ResourceCatalog,
 		"ATTRIBUTE":      publish.ResourceAttribute,
+		"SYNONYM":        publish.ResourceSynonym,
+		"REDIRECT":       publish.ResourceRedirect,
 	}
 	marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind = map[publish.ResourceKind]string{
 		publish.ResourceProduct:       "PRODUCT",
@@ -57481,6 +58702,8 @@ var (
 		publish.ResourceHierarchy:     "HIERARCHY",
 		publish.ResourceCatalog:       "CATALOG",
 		publish.ResourceAttribute:     "ATTRIBUTE",
+		publish.ResourceSynonym:       "SYNONYM",
+		publish.ResourceRedirect:      "REDIRECT",
 	}
 )
 
@@ -59566,6 +60789,80 @@ func (ec *executionContext) marshalNString2ᚖstring(ctx context.Context, sel as
 	return res
 }
 
+func (ec *executionContext) marshalNSynonym2ᚕᚖporticoᚋstoreᚋcatalogᚐSynonymᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.Synonym) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx context.Context, sel ast.SelectionSet, v *catalog.Synonym) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Synonym(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSynonymEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.Synonym]) graphql.Marshaler {
+	return ec._SynonymEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNSynonymEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*catalog.Synonym]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSynonymEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind(ctx context.Context, v any) (catalog.SynonymKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind(ctx context.Context, sel ast.SelectionSet, v catalog.SynonymKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind = map[string]catalog.SynonymKind{
+		"EQUIVALENT": catalog.SynonymEquivalent,
+		"ONE_WAY":    catalog.SynonymOneWay,
+	}
+	marshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind = map[catalog.SynonymKind]string{
+		catalog.SynonymEquivalent: "EQUIVALENT",
+		catalog.SynonymOneWay:     "ONE_WAY",
+	}
+)
+
 func (ec *executionContext) marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -61320,6 +62617,13 @@ func (ec *executionContext) marshalOPromotionUpdatePayload2ᚖporticoᚋgraphᚋ
 	return ec._PromotionUpdatePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalORedirect2ᚖporticoᚋgraphᚋmodelᚐRedirect(ctx context.Context, sel ast.SelectionSet, v *model.Redirect) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Redirect(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, sel ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -61550,6 +62854,20 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	_ = ctx
 	res := graphql.MarshalString(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx context.Context, sel ast.SelectionSet, v *catalog.Synonym) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Synonym(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*catalog.Synonym]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SynonymConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, v any) (*model.TextFilter, error) {

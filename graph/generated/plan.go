@@ -4401,45 +4401,48 @@ var planQuery = &plan.Object{
 		"file":                  {Number: 10, Resolver: true},
 		"files":                 {Number: 11, Resolver: true},
 		"searchSuggestions":     {Number: 12, Resolver: true},
-		"currencies":            {Number: 13, Resolver: true},
-		"locales":               {Number: 14, Resolver: true},
-		"channels":              {Number: 15, Resolver: true},
-		"attributes":            {Number: 16, Resolver: true},
-		"currency":              {Number: 17, Resolver: true},
-		"catalogResolution":     {Number: 18, Resolver: true},
-		"stock":                 {Number: 19, Resolver: true},
-		"stocks":                {Number: 20, Resolver: true},
-		"stocksById":            {Number: 21, Resolver: true},
-		"stockLocations":        {Number: 22, Resolver: true},
-		"stockTransactions":     {Number: 23, Resolver: true},
-		"stockTransaction":      {Number: 24, Resolver: true},
-		"promotion":             {Number: 25, Resolver: true},
-		"promotions":            {Number: 26, Resolver: true},
-		"promotionCode":         {Number: 27, Resolver: true},
-		"promotionCodes":        {Number: 28, Resolver: true},
-		"promotionCodeCheck":    {Number: 29, Resolver: true},
-		"promotionCodeUsages":   {Number: 30, Resolver: true},
-		"catalog":               {Number: 31, Resolver: true},
-		"catalogs":              {Number: 32, Resolver: true},
-		"catalogRule":           {Number: 33, Resolver: true},
-		"catalogRules":          {Number: 34, Resolver: true},
-		"authoredHierarchy":     {Number: 35, Resolver: true},
-		"authoredHierarchies":   {Number: 36, Resolver: true},
-		"authoredNode":          {Number: 37, Resolver: true},
-		"authoredNodes":         {Number: 38, Resolver: true},
-		"authoredProduct":       {Number: 39, Resolver: true},
-		"authoredProducts":      {Number: 40, Resolver: true},
-		"catalogPendingChanges": {Number: 41, Resolver: true},
-		"catalogReleases":       {Number: 42, Resolver: true},
-		"job":                   {Number: 43, Resolver: true},
-		"jobs":                  {Number: 44, Resolver: true},
-		"settings":              {Number: 45, Resolver: true},
-		"gateway":               {Number: 46, Resolver: true},
-		"gateways":              {Number: 47, Resolver: true},
-		"node":                  {Number: 48, Resolver: true},
-		"nodes":                 {Number: 49, Resolver: true},
-		"__type":                {Number: 50, Introspection: true},
-		"__schema":              {Number: 51, Introspection: true},
+		"redirect":              {Number: 13, Resolver: true},
+		"currencies":            {Number: 14, Resolver: true},
+		"locales":               {Number: 15, Resolver: true},
+		"channels":              {Number: 16, Resolver: true},
+		"attributes":            {Number: 17, Resolver: true},
+		"currency":              {Number: 18, Resolver: true},
+		"catalogResolution":     {Number: 19, Resolver: true},
+		"stock":                 {Number: 20, Resolver: true},
+		"stocks":                {Number: 21, Resolver: true},
+		"stocksById":            {Number: 22, Resolver: true},
+		"stockLocations":        {Number: 23, Resolver: true},
+		"stockTransactions":     {Number: 24, Resolver: true},
+		"stockTransaction":      {Number: 25, Resolver: true},
+		"promotion":             {Number: 26, Resolver: true},
+		"promotions":            {Number: 27, Resolver: true},
+		"promotionCode":         {Number: 28, Resolver: true},
+		"promotionCodes":        {Number: 29, Resolver: true},
+		"promotionCodeCheck":    {Number: 30, Resolver: true},
+		"promotionCodeUsages":   {Number: 31, Resolver: true},
+		"catalog":               {Number: 32, Resolver: true},
+		"catalogs":              {Number: 33, Resolver: true},
+		"catalogRule":           {Number: 34, Resolver: true},
+		"catalogRules":          {Number: 35, Resolver: true},
+		"authoredHierarchy":     {Number: 36, Resolver: true},
+		"authoredHierarchies":   {Number: 37, Resolver: true},
+		"authoredNode":          {Number: 38, Resolver: true},
+		"authoredNodes":         {Number: 39, Resolver: true},
+		"authoredProduct":       {Number: 40, Resolver: true},
+		"synonym":               {Number: 41, Resolver: true},
+		"synonyms":              {Number: 42, Resolver: true},
+		"authoredProducts":      {Number: 43, Resolver: true},
+		"catalogPendingChanges": {Number: 44, Resolver: true},
+		"catalogReleases":       {Number: 45, Resolver: true},
+		"job":                   {Number: 46, Resolver: true},
+		"jobs":                  {Number: 47, Resolver: true},
+		"settings":              {Number: 48, Resolver: true},
+		"gateway":               {Number: 49, Resolver: true},
+		"gateways":              {Number: 50, Resolver: true},
+		"node":                  {Number: 51, Resolver: true},
+		"nodes":                 {Number: 52, Resolver: true},
+		"__type":                {Number: 53, Introspection: true},
+		"__schema":              {Number: 54, Introspection: true},
 	},
 }
 
@@ -4592,31 +4595,41 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx, f, v)
-	case 13: // currencies
+	case 13: // redirect
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_redirect_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Redirect, error) { return x.resolvers.Query().Redirect(ctx, arguments["path"].(string)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeORedirect2ᚖporticoᚋgraphᚋmodelᚐRedirect(ctx, f, v)
+	case 14: // currencies
 		v, err := plan.Call(ctx, func() ([]*release.Currency, error) { return x.resolvers.Query().Currencies(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚕᚖporticoᚋstoreᚋreleaseᚐCurrencyᚄ(ctx, f, v)
-	case 14: // locales
+	case 15: // locales
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Locales(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 15: // channels
+	case 16: // channels
 		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.Query().Channels(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOString2ᚕstringᚄ(ctx, f, v)
-	case 16: // attributes
+	case 17: // attributes
 		v, err := plan.Call(ctx, func() ([]*release.AttributeDefinition, error) { return x.resolvers.Query().Attributes(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAttributeDefinition2ᚕᚖporticoᚋstoreᚋreleaseᚐAttributeDefinitionᚄ(ctx, f, v)
-	case 17: // currency
+	case 18: // currency
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_currency_args)
 		if !ok {
 			return false
@@ -4628,7 +4641,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCurrency2ᚖporticoᚋstoreᚋreleaseᚐCurrency(ctx, f, v)
-	case 18: // catalogResolution
+	case 19: // catalogResolution
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogResolution_args)
 		if !ok {
 			return false
@@ -4640,7 +4653,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx, f, v)
-	case 19: // stock
+	case 20: // stock
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stock_args)
 		if !ok {
 			return false
@@ -4650,7 +4663,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚖporticoᚋgraphᚋmodelᚐStock(ctx, f, v)
-	case 20: // stocks
+	case 21: // stocks
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocks_args)
 		if !ok {
 			return false
@@ -4662,7 +4675,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockConnection2ᚖporticoᚋgraphᚋmodelᚐStockConnection(ctx, f, v)
-	case 21: // stocksById
+	case 22: // stocksById
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stocksById_args)
 		if !ok {
 			return false
@@ -4674,13 +4687,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStock2ᚕᚖporticoᚋgraphᚋmodelᚐStockᚄ(ctx, f, v)
-	case 22: // stockLocations
+	case 23: // stockLocations
 		v, err := plan.Call(ctx, func() ([]*stock.StockLocation, error) { return x.resolvers.Query().StockLocations(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockLocation2ᚕᚖporticoᚋstoreᚋstockᚐStockLocationᚄ(ctx, f, v)
-	case 23: // stockTransactions
+	case 24: // stockTransactions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransactions_args)
 		if !ok {
 			return false
@@ -4692,7 +4705,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransactionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 24: // stockTransaction
+	case 25: // stockTransaction
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_stockTransaction_args)
 		if !ok {
 			return false
@@ -4704,7 +4717,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOStockTransaction2ᚖporticoᚋgraphᚋmodelᚐStockTransaction(ctx, f, v)
-	case 25: // promotion
+	case 26: // promotion
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotion_args)
 		if !ok {
 			return false
@@ -4714,7 +4727,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx, f, v)
-	case 26: // promotions
+	case 27: // promotions
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotions_args)
 		if !ok {
 			return false
@@ -4726,7 +4739,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 27: // promotionCode
+	case 28: // promotionCode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCode_args)
 		if !ok {
 			return false
@@ -4738,7 +4751,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCode2ᚖporticoᚋstoreᚋpromotionᚋcodeᚐPromotionCode(ctx, f, v)
-	case 28: // promotionCodes
+	case 29: // promotionCodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodes_args)
 		if !ok {
 			return false
@@ -4750,7 +4763,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 29: // promotionCodeCheck
+	case 30: // promotionCodeCheck
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeCheck_args)
 		if !ok {
 			return false
@@ -4762,7 +4775,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeCheck2ᚖporticoᚋstoreᚋpromotionᚋredeemᚐCodeCheck(ctx, f, v)
-	case 30: // promotionCodeUsages
+	case 31: // promotionCodeUsages
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_promotionCodeUsages_args)
 		if !ok {
 			return false
@@ -4774,7 +4787,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 31: // catalog
+	case 32: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -4784,7 +4797,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 32: // catalogs
+	case 33: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -4796,7 +4809,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 33: // catalogRule
+	case 34: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -4808,7 +4821,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 34: // catalogRules
+	case 35: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -4820,7 +4833,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 35: // authoredHierarchy
+	case 36: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -4832,7 +4845,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 36: // authoredHierarchies
+	case 37: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -4844,7 +4857,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 37: // authoredNode
+	case 38: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -4856,7 +4869,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 38: // authoredNodes
+	case 39: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -4868,7 +4881,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 39: // authoredProduct
+	case 40: // authoredProduct
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
 		if !ok {
 			return false
@@ -4880,7 +4893,29 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 40: // authoredProducts
+	case 41: // synonym
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonym_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*catalog.Synonym, error) { return x.resolvers.Query().Synonym(ctx, arguments["id"].(string)) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v)
+	case 42: // synonyms
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonyms_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*catalog.Synonym], error) {
+			return x.resolvers.Query().Synonyms(ctx, arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 43: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
@@ -4892,7 +4927,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 41: // catalogPendingChanges
+	case 44: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -4904,7 +4939,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 42: // catalogReleases
+	case 45: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -4916,7 +4951,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 43: // job
+	case 46: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -4926,7 +4961,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 44: // jobs
+	case 47: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -4936,13 +4971,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 45: // settings
+	case 48: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 46: // gateway
+	case 49: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -4954,13 +4989,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 47: // gateways
+	case 50: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 48: // node
+	case 51: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -4970,7 +5005,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 49: // nodes
+	case 52: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -4980,12 +5015,47 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 50: // __type
+	case 53: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 51: // __schema
+	case 54: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
+}
+
+var planRedirect = &plan.Object{
+	Name:      "Redirect",
+	Satisfies: []string{"Redirect"},
+	Fields: map[string]*plan.FieldInfo{
+		"path":    {Number: 1, NonNull: true},
+		"product": {Number: 2},
+		"node":    {Number: 3},
+	},
+}
+
+func (x *planRun) writeRedirect(ctx context.Context, fields *plan.Fields, obj *model.Redirect) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldRedirect(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldRedirect(ctx context.Context, f *plan.Field, obj *model.Redirect) bool {
+	switch f.Number {
+	case 1: // path
+		return x.writeNString2string(ctx, f, obj.Path)
+	case 2: // product
+		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, obj.Product)
+	case 3: // node
+		return x.writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx, f, obj.Node)
+	}
+	return x.String("Redirect")
 }
 
 var planRelatedProducts = &plan.Object{
@@ -5572,6 +5642,124 @@ func (x *planRun) fieldStockTransactionEdge(ctx context.Context, f *plan.Field, 
 	return x.String("StockTransactionEdge")
 }
 
+var planSynonym = &plan.Object{
+	Name:      "Synonym",
+	Satisfies: []string{"Synonym", "Node"},
+	Fields: map[string]*plan.FieldInfo{
+		"id":     {Number: 1, NonNull: true},
+		"uuid":   {Number: 2, NonNull: true},
+		"kind":   {Number: 3, NonNull: true},
+		"locale": {Number: 4},
+		"term":   {Number: 5},
+		"terms":  {Number: 6, NonNull: true},
+	},
+}
+
+func (x *planRun) writeSynonym(ctx context.Context, fields *plan.Fields, obj *catalog.Synonym) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSynonym(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSynonym(ctx context.Context, f *plan.Field, obj *catalog.Synonym) bool {
+	switch f.Number {
+	case 1: // id
+		return x.writeNID2string(ctx, f, obj.GlobalID())
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // kind
+		return x.writeNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind(ctx, f, obj.Kind)
+	case 4: // locale
+		return x.writeOString2ᚖstring(ctx, f, obj.Locale)
+	case 5: // term
+		return x.writeOString2ᚖstring(ctx, f, obj.Term)
+	case 6: // terms
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Terms)
+	}
+	return x.String("Synonym")
+}
+
+var planSynonymConnection = &plan.Object{
+	Name:      "SynonymConnection",
+	Satisfies: []string{"SynonymConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeSynonymConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*catalog.Synonym]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSynonymConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSynonymConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*catalog.Synonym]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNSynonymEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNSynonym2ᚕᚖporticoᚋstoreᚋcatalogᚐSynonymᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("SynonymConnection")
+}
+
+var planSynonymEdge = &plan.Object{
+	Name:      "SynonymEdge",
+	Satisfies: []string{"SynonymEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeSynonymEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*catalog.Synonym]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldSynonymEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldSynonymEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*catalog.Synonym]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, obj.Node)
+	}
+	return x.String("SynonymEdge")
+}
+
 var planTextFilterValues = &plan.Object{
 	Name:      "TextFilterValues",
 	Satisfies: []string{"TextFilterValues"},
@@ -5717,6 +5905,11 @@ func (x *planRun) fieldVariationOption(ctx context.Context, f *plan.Field, obj *
 
 func (x *planRun) writeNode(ctx context.Context, f *plan.Field, obj model.Node) bool {
 	switch obj := obj.(type) {
+	case *catalog.Synonym:
+		if obj == nil {
+			return false
+		}
+		return x.writeSynonym(ctx, f.Of(planSynonym), obj)
 	case model.Stock:
 		return x.writeStock(ctx, f.Of(planStock), &obj)
 	case *model.Stock:
@@ -7138,6 +7331,47 @@ func (x *planRun) writeNString2ᚕstringᚄ(ctx context.Context, f *plan.Field, 
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNSynonym2ᚕᚖporticoᚋstoreᚋcatalogᚐSynonymᚄ(ctx context.Context, f *plan.Field, v []*catalog.Synonym) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx context.Context, f *plan.Field, v *catalog.Synonym) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeSynonym(ctx, f.Of(planSynonym), v)
+}
+
+func (x *planRun) writeNSynonymEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.Synonym]) bool {
+	return x.writeSynonymEdge(ctx, f.Of(planSynonymEdge), &v)
+}
+
+func (x *planRun) writeNSynonymEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*catalog.Synonym]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNSynonymEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind(ctx context.Context, f *plan.Field, v catalog.SynonymKind) bool {
+	return x.String(marshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind[v])
+}
+
 func (x *planRun) writeNVariantOptions2porticoᚋstoreᚋreleaseᚐVariantOptions(ctx context.Context, f *plan.Field, v release.VariantOptions) bool {
 	return x.writeVariantOptions(ctx, f.Of(planVariantOptions), &v)
 }
@@ -7709,6 +7943,13 @@ func (x *planRun) writeOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnect
 	return x.writePromotionConnection(ctx, f.Of(planPromotionConnection), v)
 }
 
+func (x *planRun) writeORedirect2ᚖporticoᚋgraphᚋmodelᚐRedirect(ctx context.Context, f *plan.Field, v *model.Redirect) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeRedirect(ctx, f.Of(planRedirect), v)
+}
+
 func (x *planRun) writeOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, f *plan.Field, v *model.SearchSuggestions) bool {
 	if v == nil {
 		return false
@@ -7827,6 +8068,20 @@ func (x *planRun) writeOString2ᚖstring(ctx context.Context, f *plan.Field, v *
 		return false
 	}
 	return x.String(*v)
+}
+
+func (x *planRun) writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx context.Context, f *plan.Field, v *catalog.Synonym) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSynonym(ctx, f.Of(planSynonym), v)
+}
+
+func (x *planRun) writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*catalog.Synonym]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeSynonymConnection(ctx, f.Of(planSynonymConnection), v)
 }
 
 func (x *planRun) writeOTextFilterValues2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, f *plan.Field, v *model.TextFilter) bool {

@@ -42,6 +42,8 @@ var fieldWeights = map[string]float64{
 	"Query.promotionCodeUsages":   24,
 	"Query.authoredHierarchy":     12,
 	"Query.authoredHierarchies":   16,
+	"Query.synonym":               12,
+	"Query.synonyms":              16,
 	"Query.authoredNode":          16,
 	"Query.authoredNodes":         24,
 	"Query.sitemap":               600, // at most 1,000 products
@@ -54,6 +56,7 @@ var fieldWeights = map[string]float64{
 	"Query.catalog":               12,
 	"Query.catalogRule":           12,
 	"Query.files":                 16,
+	"Query.redirect":              24, // paths, slugs and the slugs of the past
 	"Query.searchSuggestions":     64, // a search, and the names of 30 products
 
 	"Stock.transactions": 24,
@@ -69,6 +72,7 @@ var fieldWeights = map[string]float64{
 	"CatalogConnection.totalCount":              12,
 	"CatalogRuleConnection.totalCount":          12,
 	"AuthoredHierarchyConnection.totalCount":    12,
+	"SynonymConnection.totalCount":              12,
 	"AuthoredNodeConnection.totalCount":         12,
 	"AuthoredProductConnection.totalCount":      12,
 	"CatalogPendingChangeConnection.totalCount": 12,

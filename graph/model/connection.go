@@ -102,6 +102,8 @@ type (
 	CatalogRuleEdge             = Edge[*CatalogRule]
 	AuthoredHierarchyConnection = Connection[*catalog.AuthoredHierarchy]
 	AuthoredHierarchyEdge       = Edge[*catalog.AuthoredHierarchy]
+	SynonymConnection           = Connection[*catalog.Synonym]
+	SynonymEdge                 = Edge[*catalog.Synonym]
 	AuthoredNodeConnection      = Connection[*AuthoredNode]
 	AuthoredNodeEdge            = Edge[*AuthoredNode]
 	AuthoredProductConnection   = Connection[*AuthoredProduct]

@@ -29,6 +29,7 @@ var scopeTable = map[string]string{
 	"Query.currencies":        "catalog:read",
 	"Query.locales":           "catalog:read",
 	"Query.searchSuggestions": "catalog:read",
+	"Query.redirect":          "catalog:read",
 	"Query.channels":          "catalog:read",
 	"Query.stock":             "inventory:read",
 	"Query.stocks":            "inventory:read",
@@ -64,6 +65,8 @@ var scopeTable = map[string]string{
 	"Query.authoredNodes":          "catalog:write",
 	"Query.authoredProduct":        "catalog:write",
 	"Query.authoredProducts":       "catalog:write",
+	"Query.synonym":                "catalog:write",
+	"Query.synonyms":               "catalog:write",
 	"Query.catalogPendingChanges":  "catalog:write",
 	"Query.sitemap":                "catalog:read",
 

@@ -15,7 +15,7 @@ type rowChange struct{ table, id string }
 
 // tracked are the tables whose changes are recorded by row. A publication compares hierarchies and nodes as a
 // whole instead: hierarchy is listed for the list of pending changes, node also for its curated products.
-var tracked = []string{"attribute", "catalog", "file", "hierarchy", "node", "price", "price_modifier", "pricebook", "product"}
+var tracked = []string{"attribute", "catalog", "file", "hierarchy", "node", "price", "price_modifier", "pricebook", "product", "redirect", "synonym"}
 
 // maxTracked bounds the stored changes. A write beyond it deletes them all, and the next
 // publications are full ones.

@@ -16,6 +16,7 @@ type Kind struct {
 	Export func(context.Context, *Exporter) error                            // exports all, in an order that import keeps
 	Whole  *Table                                                            // the table, if it stores the whole source by id, so that equal lines can be skipped
 
+	Most      int    // how many a shop may have; 0 for no limit. An import checks it before it writes
 	After     string // kind to import first; empty for none
 	Referred  bool   // others refer to it by id
 	Published bool   // releases contain it

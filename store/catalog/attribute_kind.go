@@ -5,7 +5,7 @@ import "portico/store/authoring"
 // AttributeKind is the kind of declared attributes.
 var AttributeKind = authoring.Kind{
 	Name: "attribute", Create: func() authoring.Source { return &AttributeSource{} },
-	Write: attributeTable.Write, Export: authoring.ExportBodies("attribute", "id", "sequence", "id"),
+	Write: attributeTable.Write, Delete: authoring.RemoveRows("attribute"), Export: authoring.ExportBodies("attribute", "id", "sequence", "id"),
 	Published: true,
 }
 

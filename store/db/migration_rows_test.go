@@ -39,7 +39,7 @@ var addedSinceRows = []string{
 	`INDEX product_by_slug`,
 	"product.sku",
 	"product.slug",
-	`TABLE attribute`,
+	`TABLE attribute`, `TABLE synonym`, `TABLE redirect`, `TABLE slug_change`,
 	"settings.low_stock_threshold",
 	`INDEX promotion_code_by_state`,
 	`INDEX promotion_code_by_state_in_order`,

@@ -65,7 +65,7 @@ type deletionPlan struct {
 // referrers are the types of resources that can refer to those of a type.
 var referrers = map[string][]string{
 	"product": {"product", "node", "product-price"}, "file": {"product"}, "hierarchy": {"node", "catalog"}, "node": {"node"},
-	"pricebook": {"product-price", "catalog"}, "price_modifier": {"product"}, "catalog": {"catalog_rule"},
+	"pricebook": {"product-price", "catalog"}, "price_modifier": {"product"}, "attribute": {"product"}, "catalog": {"catalog_rule"},
 }
 
 // planDeletions plans the deletions of lines and of Replace. batches reads the file.
@@ -254,10 +254,18 @@ func (p *deletionPlan) note(d decodedLine) {
 		}
 	}
 	counted := map[*deletion]bool{}
-	for _, ref := range d.refs {
-		if deleted := p.dead[p.hash(authoring.KeyKind(ref.Kind), ref.ID)]; deleted != nil && !counted[deleted] {
+	needs := func(kind, id string) {
+		if deleted := p.dead[p.hash(authoring.KeyKind(kind), id)]; deleted != nil && !counted[deleted] {
 			counted[deleted] = true
 			deleted.hard.add(d)
+		}
+	}
+	for _, ref := range d.refs {
+		needs(ref.Kind, ref.ID)
+	}
+	if product, ok := d.source.(*catalog.ProductSource); ok {
+		for key := range product.Attributes.CustomAttributes {
+			needs("attribute", key)
 		}
 	}
 	for _, key := range p.keys.used {

@@ -188,6 +188,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 		}
 	}
 	graph, attributes := newReferenceChecker(), newAttributeChecker()
+	numbers, redirects := numberChecker{}, redirectChecker{}
 	known, err := newKeyStore(ctx, s.db.Reader)
 	if err != nil {
 		return err
@@ -210,6 +211,8 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 				report.Resources[d.kind]++
 				graph.add(d)
 				attributes.add(d)
+				numbers.add(d)
+				redirects.add(d)
 			}
 		}
 		faulty, err := c.kept.ledger.check(ctx, batch)
@@ -246,6 +249,13 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	batches := func(do func([]decodedLine) error) error { return c.eachBatch(ctx, options, do) }
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
+	}
+	for _, check := range []func(context.Context, db.Session) ([]ImportError, error){numbers.tooMany, redirects.loops} {
+		found, err := check(ctx, s.db.Reader)
+		if err != nil {
+			return err
+		}
+		wrong = append(wrong, found...)
 	}
 	for _, fault := range slices.Concat(missing, wrong, c.deletions.faults) {
 		add(fault)

@@ -49,6 +49,76 @@ func membersOf(errs []exchange.ImportError) []string {
 	return members
 }
 
+func synonym(attributes string) string {
+	return `{"type":"synonym","id":"s","attributes":{` + attributes + `}}`
+}
+
+func redirect(attributes, relationships string) string {
+	return `{"type":"redirect","id":"r","attributes":{` + attributes + `},"relationships":{` + relationships + `}}`
+}
+
+// TestRedirectsThatLoop checks redirects with those of the file and of the store.
+func TestRedirectsThatLoop(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		line := func(id, from, to string) string {
+			return `{"type":"redirect","id":"` + id + `","attributes":{"from":"` + from + `","to":"` + to + `"},"relationships":{}}`
+		}
+		storetest.Import(t, s, storetest.JoinLines(line("r1", "a", "b"), line("r2", "b", "c")))
+		for _, c := range []struct {
+			name  string
+			lines []string
+			want  []string
+		}{
+			{"over the store", []string{line("r3", "c", "a")}, []string{"1 attributes.to leads back to itself, over 3 redirects"}},
+			{"within the file", []string{line("r3", "x", "y"), line("r4", "y", "x")}, []string{"1 attributes.to leads back", "2 attributes.to leads back"}},
+			{"into a loop that another line makes", []string{line("r3", "z", "a"), line("r2", "b", "a")}, []string{"2 attributes.to leads back"}},
+			{"a path of the store", []string{line("r3", "a", "d")}, []string{`1 attributes.from is also the path of the redirect "r1"`}},
+			{"a path of the file", []string{line("r3", "d", "e"), line("r4", "d", "f")}, []string{`2 attributes.from is also the path of the redirect "r3"`}},
+			{"a chain", []string{line("r3", "c", "d"), line("r1", "a", "b")}, nil},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				_, err := s.PlanImport(t.Context(), storetest.Actor, storetest.Source(storetest.JoinLines(c.lines...)), exchange.ImportOptions{}, func(exchange.PlannedChange) {})
+				if c.want == nil {
+					require.NoError(t, err)
+					return
+				}
+				found := errorTexts(t, err)
+				require.Len(t, found, len(c.want), "%v", found)
+				for i, want := range c.want {
+					require.Contains(t, found[i], want)
+				}
+			})
+		}
+	})
+}
+
+// TestNumberOfSynonyms imports one more than a shop may have, in one file and over two.
+func TestNumberOfSynonyms(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, backend)
+		s := backend.Open(t)
+		lines := func(first, n int) string {
+			var b strings.Builder
+			for i := first; i < first+n; i++ {
+				fmt.Fprintf(&b, `{"type":"synonym","id":"s%d","attributes":{"kind":"equivalent","terms":["a%[1]d","b%[1]d"]}}`+"\n", i)
+			}
+			return b.String()
+		}
+		const most = 5000
+		fails := func(text, line string) {
+			_, err := s.Import(t.Context(), storetest.Actor, storetest.Source(text), exchange.ImportOptions{})
+			require.Contains(t, errorTexts(t, err)[0], line+" id is one too many: a shop has at most 5000 of the type synonym")
+		}
+		fails(lines(0, most+1), "5001")
+		storetest.Import(t, s, lines(0, most))
+		fails(lines(most-2, 3), "3")
+		storetest.Import(t, s, lines(most-2, 2))
+	})
+}
+
 type errorCase struct {
 	name, line   string
 	kind, member string   // of the only error
@@ -106,6 +176,20 @@ func errorCases() []errorCase {
 		{"no label", `{"type":"attribute","id":"colour","attributes":{"attribute_type":"text"}}`, "attribute", "attributes.label", []string{"is required"}},
 		{"a unit of texts", `{"type":"attribute","id":"colour","attributes":{"label":"Colour","attribute_type":"text","unit":"kg"}}`, "attribute", "attributes.unit", []string{"must be empty"}},
 		{"texts to sort by", `{"type":"attribute","id":"colour","attributes":{"label":"Colour","attribute_type":"text","sortable":true}}`, "attribute", "attributes.sortable", []string{"number or date"}},
+		{"an unknown kind of synonym", synonym(`"kind":"both","terms":["a","b"]`), "synonym", "attributes.kind", []string{"equivalent, one_way"}},
+		{"one equivalent term", synonym(`"kind":"equivalent","terms":["a"]`), "synonym", "attributes.terms", []string{"2 to 20 terms, got 1"}},
+		{"a one-way synonym without term", synonym(`"kind":"one_way","terms":["a"]`), "synonym", "attributes.term", []string{"is required"}},
+		{"an equivalent synonym with term", synonym(`"kind":"equivalent","term":"a","terms":["b","c"]`), "synonym", "attributes.term", []string{"must be empty"}},
+		{"a term twice, in another case", synonym(`"kind":"equivalent","terms":["Café","cafe"]`), "synonym", "attributes.terms.1", []string{"twice"}},
+		{"a term of six words", synonym(`"kind":"equivalent","terms":["a","b c d e f g"]`), "synonym", "attributes.terms.1", []string{"1 to 5 words, got 6"}},
+		{"a term without words", synonym(`"kind":"equivalent","terms":["a","-"]`), "synonym", "attributes.terms.1", []string{"1 to 5 words, got 0"}},
+		{"a long term", synonym(`"kind":"equivalent","terms":["a","` + long + `"]`), "synonym", "attributes.terms.1", []string{"100 bytes"}},
+		{"a locale that is none", synonym(`"kind":"equivalent","locale":"english!","terms":["a","b"]`), "synonym", "attributes.locale", []string{"BCP 47"}},
+		{"a redirect of a URL", redirect(`"from":"https://a.example/b","to":"c"`, ``), "redirect", "attributes.from", []string{"without scheme"}},
+		{"a redirect without a path", redirect(`"from":"/","to":"c"`, ``), "redirect", "attributes.from", []string{"is required"}},
+		{"a redirect to nothing", redirect(`"from":"a"`, ``), "redirect", "attributes.to", []string{"is required"}},
+		{"a redirect to itself", redirect(`"from":"/a","to":"a/"`, ``), "redirect", "attributes.to", []string{"must differ"}},
+		{"a redirect to a file", redirect(`"from":"a"`, `"target":{"data":{"type":"file","id":"photo-1"}}`), "redirect", "relationships.target.data.type", []string{"product, node"}},
 
 		// What is required.
 		{"no sku", storetest.ChangedShopLine("product", "frame", `"sku":"FRAME",`, ``), "product", "attributes.sku", []string{"is required"}},

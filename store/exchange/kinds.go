@@ -15,7 +15,7 @@ import (
 // allKinds are all kinds, in the order of an export.
 var allKinds = []authoring.Kind{
 	settings.SettingsKind, catalog.FileKind, catalog.AttributeKind, catalog.ProductKind,
-	catalog.HierarchyKind, catalog.NodeKind,
+	catalog.HierarchyKind, catalog.NodeKind, catalog.SynonymsKind, catalog.RedirectKind,
 	catalog.PricebookKind, catalog.PriceKind, catalog.ModifierKind,
 	catalog.CatalogKind, catalog.RuleKind,
 	stock.StockTransactionKind, stock.StockKind,

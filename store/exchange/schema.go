@@ -68,6 +68,10 @@ var relations = map[string]string{
 	"promotion_code.uses":                   "Remaining uses, at most max_uses. The default is max_uses.",
 	"promotion_code.used":                   "Must be 0 with max_uses or uses.",
 	"code_usage.units_asked":                "Must be at least units. The default is units.",
+	"synonym.attributes.term":               "Required if kind is one_way, else absent.",
+	"synonym.attributes.terms":              "2 to 20 terms, or 1 to 20 if kind is one_way.",
+	"redirect.attributes.to":                "Required without relationships.target, else absent.",
+	"redirect.relationships.target":         "Required without attributes.to, else absent.",
 	"hierarchy.attributes.curated_products": "Must be empty. Curated products belong to nodes.",
 }
 

@@ -9,9 +9,10 @@ import (
 )
 
 // Completions returns a text with its last word completed by longer words of some names that begin with
-// it, in lower case, those of most names first, then as the names come. At most limit are returned. A text
-// that ends with a space, or in a script without spaces, is not completed.
-func Completions(text string, names []string, limit int) []string {
+// it, in lower case, those of most names first, then as the names come. Mistyped words are replaced, and a
+// mistyped last word is completed by words that begin with what it may have meant, these included. At most
+// limit are returned. A text that ends with a space, or in a script without spaces, is not completed.
+func Completions(text string, corrections Corrections, names []string, limit int) []string {
 	start := strings.LastIndexFunc(text, func(r rune) bool { return !isTextPart(r) })
 	if start >= 0 {
 		_, n := utf8.DecodeRuneInString(text[start:])
@@ -22,12 +23,18 @@ func Completions(text string, names []string, limit int) []string {
 	if r, _ := utf8.DecodeRuneInString(typed); typed == "" || isUnspaced(r) {
 		return []string{}
 	}
+	completes := func(folded string) bool { return len(folded) > len(typed) && strings.HasPrefix(folded, typed) }
+	if meant := corrections.of(typed); len(meant) > 0 {
+		completes = func(folded string) bool {
+			return slices.ContainsFunc(meant, func(word string) bool { return strings.HasPrefix(folded, word) })
+		}
+	}
 	counts := map[string]int{}
 	var words []string // in order
 	for _, name := range names {
 		seen := map[string]bool{}
 		for _, word := range nameWords(name) {
-			if folded := Fold(word); len(folded) > len(typed) && strings.HasPrefix(folded, typed) && !seen[word] {
+			if completes(Fold(word)) && !seen[word] {
 				if seen[word] = true; counts[word] == 0 {
 					words = append(words, word)
 				}
@@ -36,9 +43,10 @@ func Completions(text string, names []string, limit int) []string {
 		}
 	}
 	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	before := corrections.replaceIn(text[:start])
 	completions := []string{}
 	for _, word := range words[:min(limit, len(words))] {
-		completions = append(completions, text[:start]+word)
+		completions = append(completions, before+word)
 	}
 	return completions
 }
@@ -80,6 +88,27 @@ func (s Search) Names(name string) bool {
 		}
 		if !slices.ContainsFunc(have, func(w string) bool {
 			return strings.HasPrefix(w, text) || word.Unspaced() && strings.Contains(w, strings.TrimSuffix(text, SyllableEnd))
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// SimilarlyNames reports whether a name has all words of the search, words that begin with them, or words
+// that are mistyped as them.
+func (s Search) SimilarlyNames(name string) bool {
+	var have []string
+	for w := range splitWords(name) {
+		have = append(have, w.text)
+	}
+	var table distanceTable
+	for _, word := range s.Words {
+		text := word.Whole.Text
+		most := MaxDistance(text)
+		letters := []rune(text)
+		if word.Unspaced() || !slices.ContainsFunc(have, func(other string) bool {
+			return strings.HasPrefix(other, text) || most > 0 && other != "" && letters[0] == []rune(other)[0] && table.distance(letters, other, most, word.Whole.Prefix) <= most
 		}) {
 			return false
 		}

@@ -1,15 +1,25 @@
 package index
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Expansion is a way in which a word of a search matches: by a token, or by several tokens that a product
-// must all have.
+// Expansion is a way in which a word of a search matches: by a token, or by several of which a product must
+// have one of each group.
 type Expansion struct {
-	Tokens []SearchToken
+	One    SearchToken
+	All    [][]SearchToken // nil for One
 	Weight uint32
+}
+
+// Tokens returns the tokens to look up.
+func (x Expansion) Tokens() []SearchToken {
+	if x.All == nil {
+		return []SearchToken{x.One}
+	}
+	return slices.Concat(x.All...)
 }
 
 // The most expansions of a word by each rule.
@@ -36,18 +46,21 @@ type WordSource struct {
 //   - words of the same stem in the languages of the sources,
 //   - words that begin with it: for the last word, and for every word of a search of up to four words,
 //   - in languages that join words, words that end with it: Futter finds Hundefutter,
-//   - the word joined with its neighbor: tooth paste finds toothpaste.
+//   - the word joined with its neighbor: tooth paste finds toothpaste,
+//   - synonyms of the word, or of a term that it is part of.
 //
 // For a word that matches nothing so far, Fallbacks and Corrections have further ways.
 type Expander struct {
 	sources []WordSource
 	all     []SearchWord
 	words   []SearchWord // without stop words
+
+	synonyms [][]Expansion // by word
 }
 
 // NewExpander prepares a search for sources. locales are the languages of the texts. Function words of
-// these, such as "the", are left out unless there is no other word.
-func NewExpander(search Search, sources []WordSource, locales []string) *Expander {
+// these, such as "the", are left out unless there is no other word. synonyms may be nil.
+func NewExpander(search Search, sources []WordSource, locales []string, synonyms *Synonyms) *Expander {
 	e := &Expander{sources: sources, all: search.Words}
 	for _, word := range search.Words {
 		stop := false
@@ -61,11 +74,15 @@ func NewExpander(search Search, sources []WordSource, locales []string) *Expande
 	if len(e.words) == 0 {
 		e.words = search.Words
 	}
+	e.findSynonyms(synonyms, locales)
 	return e
 }
 
 // Words are the words to match.
 func (e *Expander) Words() []SearchWord { return e.words }
+
+// Synonyms returns the ways in which a word matches by its synonyms.
+func (e *Expander) Synonyms(i int) []Expansion { return e.synonyms[i] }
 
 // expansions collects ways to match a word, the best weight for each token.
 type expansions struct {
@@ -83,7 +100,7 @@ func (x *expansions) add(text string, prefix bool, weight uint32) {
 		x.at = map[SearchToken]int{}
 	}
 	x.at[token] = len(x.list)
-	x.list = append(x.list, Expansion{[]SearchToken{token}, weight})
+	x.list = append(x.list, Expansion{One: token, Weight: weight})
 }
 
 // Expand returns the first ways in which a spaced word matches.
@@ -208,7 +225,7 @@ func (e *Expander) Fallbacks(i int) []Expansion {
 	for cut := range text {
 		if left, right := text[:cut], text[cut:]; cut > 0 && splits < maxSplits && e.splits(left, right) {
 			splits++
-			x.list = append(x.list, Expansion{[]SearchToken{{Text: left}, {Text: right}}, WeightSplit})
+			x.list = append(x.list, Expansion{All: [][]SearchToken{{{Text: left}}, {{Text: right}}}, Weight: WeightSplit})
 		}
 	}
 	return x.list
@@ -260,5 +277,5 @@ func (e *Expander) Corrections(i int) []SimilarWord {
 
 // Correction returns a correction as a way to match.
 func Correction(word SimilarWord) Expansion {
-	return Expansion{[]SearchToken{{Text: word.Text}}, uint32(WeightTypo - typoStep*(word.Distance-1))}
+	return Expansion{One: SearchToken{Text: word.Text}, Weight: uint32(WeightTypo - typoStep*(word.Distance-1))}
 }

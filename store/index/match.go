@@ -13,9 +13,9 @@ const (
 	WeightJoined      = 245 // tooth paste as toothpaste
 	WeightStem        = 230
 	WeightSplit       = 220 // icecream as ice cream
-	WeightSynonym     = 200
 	WeightCompound    = 190 // Futter in Hundefutter
 	WeightPrefix      = 170
+	WeightSynonym     = 160 // in a short name it counts less than the word itself in a long one
 	WeightTypo        = 150 // for each further edit typoStep less
 	typoStep          = 30
 )

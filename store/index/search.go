@@ -74,19 +74,6 @@ func (s Search) String() string {
 	return "search(" + strings.Join(parts, " ") + ")"
 }
 
-// Corrected returns the text with some folded words replaced.
-func (s Search) Corrected(words map[string]string) string {
-	var parts []string
-	for w := range splitWords(s.Typed) {
-		part := w.text
-		if other := words[truncateToken(part)]; other != "" {
-			part = other
-		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, " ")
-}
-
 // transcriptions are letters that are also written as two.
 var transcriptions = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ø", "oe", "å", "aa", "Ä", "ae", "Ö", "oe", "Ü", "ue", "Ø", "oe", "Å", "aa")
 

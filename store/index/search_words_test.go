@@ -161,13 +161,34 @@ func TestMatch(t *testing.T) {
 func TestCompletions(t *testing.T) {
 	t.Parallel()
 	names := []string{"Zahnbürste, weich", "Zahnpasta", "Kinderzahnpasta", "Elektrische Zahnbürste"}
-	require.Equal(t, []string{"zahnbürste", "zahnpasta"}, Completions("zahn", names, 5))
-	require.Equal(t, []string{"weiche zahnbürste"}, Completions("weiche zahnbu", names, 5))
-	require.Equal(t, []string{"zahnbürste"}, Completions("zahn", names, 1))
+	require.Equal(t, []string{"zahnbürste", "zahnpasta"}, Completions("zahn", nil, names, 5))
+	require.Equal(t, []string{"weiche zahnbürste"}, Completions("weiche zahnbu", nil, names, 5))
+	require.Equal(t, []string{"zahnbürste"}, Completions("zahn", nil, names, 1))
 	for _, text := range []string{"zahn ", "", "zahnpasta", "木"} {
-		require.Empty(t, Completions(text, names, 5), text)
+		require.Empty(t, Completions(text, nil, names, 5), text)
 	}
 	require.Equal(t, "weich zahnbürste", Spelled("weich zahnburste", names))
+	corrections := Corrections{"wiech": {"weich"}, "zanhbur": {"zahnburste", "zahnpasta"}}
+	require.Equal(t, []string{"zahnbürste", "zahnpasta"}, Completions("zanhbür", corrections, names, 5), "words that it may have meant, whole ones too")
+	require.Equal(t, []string{"Extra-weich, zahnpasta"}, Completions("Extra-wiech, zahnp", corrections, names, 5), "what is around a mistyped word stays")
+	require.Empty(t, Completions("wiech ", corrections, names, 5))
+}
+
+func TestSimilarlyNames(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, name string
+		want       bool
+	}{
+		{"moutnain", "Mountain Bikes", true}, {"moutnain bik", "Mountain Bikes", true}, {"moutn", "Mountain Bikes", true}, // a prefix
+		{"moutn bikes", "Mountain Bikes", false}, // a word before the last is whole
+		{"nountain", "Mountain Bikes", false},    // the first letter is right
+		{"bik", "Mountain Bikes", true}, {"bki", "Mountain Bikes", false}, {"木椅", "木桌", false},
+	} {
+		search, err := NewSearch(c.text)
+		require.NoError(t, err)
+		require.Equal(t, c.want, search.SimilarlyNames(c.name), c.text)
+	}
 }
 
 func TestStems(t *testing.T) {

@@ -64,6 +64,7 @@ type SearchWord struct {
 	Transcribed string          // Whole.Text with ä written as ae, and so on; empty if it is the same
 	Pairs       []SearchToken   // neighboring syllables
 	singles     []syllableToken // one for each syllable
+	text        string          // folded
 }
 
 // Unspaced reports whether the word is in a script without spaces between words.
@@ -78,9 +79,12 @@ func (w SearchWord) Unspaced() bool {
 // searchWord returns the word to find. last means that it ends the input.
 func (w textWord) searchWord(last bool) SearchWord {
 	if !w.unspaced {
-		return SearchWord{Whole: SearchToken{truncateToken(w.text), last}}
+		text := truncateToken(w.text)
+		return SearchWord{Whole: SearchToken{text, last}, text: text}
 	}
-	return parseUnspaced(w.text, last)
+	wanted := parseUnspaced(w.text, last)
+	wanted.text = w.text
+	return wanted
 }
 
 // syllableToken is the token that matches a syllable alone; empty if it needs a neighbor.

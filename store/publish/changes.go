@@ -7,7 +7,6 @@ import (
 
 	"portico/internal/dependency"
 	"portico/store"
-	"portico/store/catalog"
 	"portico/store/db"
 	"portico/store/release"
 	"portico/store/release/segment"
@@ -26,7 +25,7 @@ func (w *releaseWriter) findChanges(ctx context.Context) error {
 	if before.Format != now.Format || before.Locale != now.Locale || !slices.Equal(before.Locales, now.Locales) || len(w.differing) > maxDiffering {
 		w.changes.AddEverything()
 	} else {
-		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedLists, w.changedAttributes} {
+		for _, find := range []func(context.Context) error{w.changedProducts, w.changedNodes, w.changedFiles, w.changedLists, w.changedAttributes, w.changedSynonyms, w.changedRedirects} {
 			if err := find(ctx); err != nil {
 				return err
 			}
@@ -174,8 +173,7 @@ func (w *releaseWriter) changedAttributes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	same := func(a, b *catalog.AttributeSource) bool { return string(store.Encode(a)) == string(store.Encode(b)) }
-	if !slices.EqualFunc(before, w.plan.attributes, same) {
+	if !slices.EqualFunc(before, w.plan.attributes, sameSource) {
 		w.changes.Add(segment.AnyAttribute)
 	}
 	return nil

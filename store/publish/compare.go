@@ -113,6 +113,7 @@ func (w *releaseWriter) compare(ctx context.Context) error {
 			w.release.Added++
 		case was.version != w.versions[ordinal]:
 			w.release.Changed++
+			w.changed = append(w.changed, handle)
 		default:
 			continue
 		}
@@ -180,6 +181,7 @@ func (w *releaseWriter) compareDelta(ctx context.Context, served *release.View) 
 				r.Removed++
 			case was.version != is.version:
 				r.Changed++
+				w.changedID = append(w.changedID, id)
 			default:
 				continue
 			}

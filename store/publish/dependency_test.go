@@ -161,6 +161,22 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 		require.NoError(t, err)
 		return fmt.Sprint(v.NamesSKU(ctx, release.ProductFilter{Searches: []index.Search{search}}))
 	}
+	reads["a search with synonyms"] = func(v *release.View) string {
+		search, err := index.NewSearch("zither")
+		require.NoError(t, err)
+		return page(v.Products(ctx, release.ProductQuery{Filter: release.ProductFilter{Searches: []index.Search{search}}}))
+	}
+	reads["redirects"] = func(v *release.View) string {
+		text := ""
+		for _, path := range []string{"glue", "old-tools", "help/shipping", "workshop/tools"} {
+			r, err := v.Redirect(ctx, path)
+			require.NoError(t, err)
+			if r != nil {
+				text += path + " " + r.Path + "\n"
+			}
+		}
+		return text
+	}
 	return reads
 }
 
@@ -168,6 +184,8 @@ func viewReads(t *testing.T) map[string]func(v *release.View) string {
 func shopChanges() map[string]string {
 	line := storetest.ChangedShopLine
 	return map[string]string{
+		"a synonym":                              line("synonym", "lutes", `"cittern"`, `"glue"`),
+		"a redirect":                             line("redirect", "help", `?lang=en`, `?lang=fr`),
 		"a label":                                line("attribute", "brand", `"label":"Brand"`, `"label":"Maker"`),
 		"a value":                                line("product", "chalk", `"brand":"Acme"`, `"brand":"LG"`),
 		"a text":                                 line("product", "chalk", `"tags":["paint"]`, `"tags":["paint","new"]`),
@@ -206,7 +224,7 @@ func TestDependenciesOfViews(t *testing.T) {
 				reads, changes := viewReads(t), shopChanges()
 				view := func() *release.View { return storetest.View(t, s, release.ShopperContext{}) }
 				held, all, seen := 0, 0, map[string]bool{}
-				for _, what := range []string{"a label", "a value", "a text", "a name", "a SKU", "a slug", "a draft", "an order", "a translation", "a child", "a price", "a currency", "a file", "a new file", "a new product",
+				for _, what := range []string{"a label", "a synonym", "a redirect", "a value", "a text", "a name", "a SKU", "a slug", "a draft", "an order", "a translation", "a child", "a price", "a currency", "a file", "a new file", "a new product",
 					"a node", "a new node", "a node that moves", "a product that is left", "a curated order"} {
 					before, made := map[string]string{}, map[string][]*dependency.Dependencies{}
 					for name, read := range reads {

@@ -36,6 +36,8 @@ const (
 	ResourceHierarchy     ResourceKind = "hierarchy"
 	ResourceCatalog       ResourceKind = "catalog"
 	ResourceAttribute     ResourceKind = "attribute"
+	ResourceSynonym       ResourceKind = "synonym"
+	ResourceRedirect      ResourceKind = "redirect"
 )
 
 // PendingResource is a resource that was written since the served release of a catalog was made.

@@ -89,11 +89,28 @@ func (p *publicationPlan) readModifiers(ctx context.Context) error {
 
 // readAttributes reads the declarations of attributes.
 func (p *publicationPlan) readAttributes(ctx context.Context) (err error) {
-	p.attributes, err = db.Collect(ctx, p.in, func(rows *sql.Rows) (a *catalog.AttributeSource, err error) {
-		a = &catalog.AttributeSource{}
-		return a, rows.Scan(db.JSON{Into: a})
-	}, `SELECT body FROM attribute ORDER BY sequence, id`)
+	p.attributes, err = readSources[catalog.AttributeSource](ctx, p.in, "attribute")
 	return err
+}
+
+// readSynonyms reads the synonyms.
+func (p *publicationPlan) readSynonyms(ctx context.Context) (err error) {
+	p.synonyms, err = readSources[catalog.SynonymSource](ctx, p.in, "synonym")
+	return err
+}
+
+// readRedirects reads the imported redirects.
+func (p *publicationPlan) readRedirects(ctx context.Context) (err error) {
+	p.redirects, err = readSources[catalog.RedirectSource](ctx, p.in, "redirect")
+	return err
+}
+
+// readSources reads all sources of a table in the order of their first import.
+func readSources[T any](ctx context.Context, in db.Session, table string) ([]*T, error) {
+	return db.Collect(ctx, in, func(rows *sql.Rows) (*T, error) {
+		source := new(T)
+		return source, rows.Scan(db.JSON{Into: source})
+	}, `SELECT body FROM `+table+` ORDER BY sequence, id`)
 }
 
 // missingFile is the index of files that products refer to but that do not exist.
@@ -113,6 +130,8 @@ type publicationPlan struct {
 
 	modifiers  map[string]*catalog.ModifierSource // by name
 	attributes segment.Attributes
+	synonyms   []*catalog.SynonymSource
+	redirects  []*catalog.RedirectSource
 
 	files      index.StringList // ids
 	ids        index.StringList // of the products, by handle
@@ -173,7 +192,7 @@ func (p *publicationPlan) isCurrent(ctx context.Context, in db.Session) (bool, e
 	return revision == p.revision, err
 }
 
-// catalog reads the catalog, its modifiers, attributes and nodes.
+// catalog reads the catalog, its modifiers, attributes, synonyms, redirects and nodes.
 func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 	if err := p.readCatalog(ctx, id); err != nil {
 		return err
@@ -182,6 +201,12 @@ func (p *publicationPlan) catalog(ctx context.Context, id string) error {
 		return err
 	}
 	if err := p.readAttributes(ctx); err != nil {
+		return err
+	}
+	if err := p.readSynonyms(ctx); err != nil {
+		return err
+	}
+	if err := p.readRedirects(ctx); err != nil {
 		return err
 	}
 	var nodes []*segment.CatalogNode

@@ -46,6 +46,9 @@ func (s *PublishService) sweepReleases(ctx context.Context, actor store.Actor) e
 			}
 		}
 	}
+	if err := s.dropSlugChangesOfCatalogs(ctx, actor); err != nil {
+		return err
+	}
 	return s.dropDocuments(ctx, actor)
 }
 

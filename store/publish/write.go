@@ -30,8 +30,8 @@ func (w *releaseWriter) writeAuthored(ctx context.Context, progress PublishProgr
 // reads only releases, which never change, so the snapshot of the plan may have ended.
 func (w *releaseWriter) writeDerived(ctx context.Context) error {
 	w.plan.in = w.service.db.Reader
-	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.sparseEnd, w.writeAttributes, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.families, w.ids, w.lists, w.sortKeys,
-		w.indexes, w.compare, w.findChanges)
+	return w.steps(ctx, w.blocksEnd, w.wordsEnd, w.sparseEnd, w.writeAttributes, w.writeSynonyms, w.writeRedirects, w.facets, w.sortedNames, w.writePlaces, w.nodes, w.dead, w.families, w.ids, w.lists, w.sortKeys,
+		w.indexes, w.compare, w.findChanges, w.slugChanges)
 }
 
 func (w *releaseWriter) steps(ctx context.Context, steps ...func(context.Context) error) error {

@@ -32,6 +32,8 @@ type releaseWriter struct {
 	before    []servedVersion    // of the products, by handle
 	places    []uint32           // in the served release, by handle; for a whole release
 	differing []string           // ids of products that differ from the served release
+	changed   []uint32           // handles of those that are in both, for a whole release
+	changedID []string           // their ids, for a delta
 	changes   dependency.Changes // of the release, compared with the served one
 	words     wordIndex
 	facet     map[string]*facetBuilder // by attribute

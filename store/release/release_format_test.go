@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "cc86e3ab42403076813d305e840bbb38034e933c76e810cba3c97133a6652810"
+	formatSum   = "3acd81144a72f40fdc9110d2ec90b1843cb0afe1bf30bd49fd63b726638f40ce"
 )
 
 func TestFormatOfReleases(t *testing.T) {

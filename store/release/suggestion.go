@@ -25,9 +25,10 @@ const (
 	completionProducts = 30
 )
 
-// Suggest returns suggestions for a text, at most first of each kind, the best first. It returns none for
-// a text without letters and digits, and INVALID for a text that is no valid search, or if first is not
-// between 1 and MaxSuggestions.
+// Suggest returns suggestions for a text, at most first of each kind, the best first. Mistyped words are
+// replaced as a search does; what the replaced text finds comes first. It returns none for a text without
+// letters and digits, and INVALID for a text that is no valid search, or if first is not between 1 and
+// MaxSuggestions.
 func (v *View) Suggest(ctx context.Context, text string, first int) (*Suggestions, error) {
 	if first < 1 || first > MaxSuggestions {
 		return nil, store.Invalidf([]string{"first"}, "must be between 1 and %d, got %d", MaxSuggestions, first)
@@ -40,33 +41,50 @@ func (v *View) Suggest(ctx context.Context, text string, first int) (*Suggestion
 	if search.Empty() {
 		return s, nil
 	}
-	products, err := v.bestMatches(ctx, search, max(first, completionProducts))
+	result, err := v.Searched(ctx, search)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, len(products))
-	for i, p := range products {
-		names[i] = p.Name()
+	meant := search // with mistyped words replaced
+	if corrected, err := index.NewSearch(result.CorrectedTo); err == nil && !corrected.Empty() {
+		meant = corrected
 	}
-	s.Products, s.Completions = products[:min(first, len(products))], index.Completions(text, names, first)
-	if s.CorrectedTo, err = v.correctedTo(ctx, search, names); err != nil {
+	products, err := v.bestMatches(ctx, meant, max(first, completionProducts))
+	if err != nil {
 		return nil, err
 	}
+	names := productNames(products)
+	s.Products, s.Completions = products[:min(first, len(products))], index.Completions(text, result.Corrections, names, first)
+	s.CorrectedTo = index.Spelled(result.CorrectedTo, names)
+	s.Nodes, err = v.namedNodes(ctx, meant, first)
+	return s, err
+}
+
+// namedNodes returns at most n nodes whose names a search finds, or if none has its words, those that have
+// similar ones; the shortest name first.
+func (v *View) namedNodes(ctx context.Context, search index.Search, n int) (nodes []*segment.CatalogNode, err error) {
 	tree, err := v.Tree(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := store.Charge(ctx, nodeNameWork*len(tree.Nodes)); err != nil {
-		return nil, err
-	}
-	for _, node := range tree.Nodes {
-		if search.Names(node.Name) {
-			s.Nodes = append(s.Nodes, node)
+	for _, way := range []struct {
+		finds func(name string) bool
+		work  int
+	}{{search.Names, nodeNameWork}, {search.SimilarlyNames, 8 * nodeNameWork}} {
+		if err := store.Charge(ctx, way.work*len(tree.Nodes)); err != nil {
+			return nil, err
+		}
+		for _, node := range tree.Nodes {
+			if way.finds(node.Name) {
+				nodes = append(nodes, node)
+			}
+		}
+		if len(nodes) > 0 {
+			break
 		}
 	}
-	slices.SortStableFunc(s.Nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(len(a.Name), len(b.Name)) })
-	s.Nodes = s.Nodes[:min(first, len(s.Nodes))]
-	return s, nil
+	slices.SortStableFunc(nodes, func(a, b *segment.CatalogNode) int { return cmp.Compare(len(a.Name), len(b.Name)) })
+	return nodes[:min(n, len(nodes))], nil
 }
 
 // nodeNameWork is the work of comparing the name of a node, in bytes of an Allowance.
@@ -99,16 +117,8 @@ func (v *View) CorrectedTo(ctx context.Context, filter ProductFilter) (string, e
 		if err != nil {
 			return "", err
 		}
-		names := make([]string, len(products))
-		for i, p := range products {
-			names[i] = p.Name()
-		}
 		corrected = true
-		text, err := v.correctedTo(ctx, search, names)
-		if err != nil {
-			return "", err
-		}
-		texts = append(texts, text)
+		texts = append(texts, index.Spelled(result.CorrectedTo, productNames(products)))
 	}
 	if !corrected {
 		return "", nil
@@ -116,12 +126,10 @@ func (v *View) CorrectedTo(ctx context.Context, filter ProductFilter) (string, e
 	return strings.Join(texts, " "), nil
 }
 
-// correctedTo returns a search with mistyped words replaced. Their accents are as in the names that have
-// them.
-func (v *View) correctedTo(ctx context.Context, search index.Search, names []string) (string, error) {
-	result, err := v.Searched(ctx, search)
-	if err != nil || result.CorrectedTo == "" {
-		return "", err
+func productNames(products []*Product) []string {
+	names := make([]string, len(products))
+	for i, p := range products {
+		names[i] = p.Name()
 	}
-	return index.Spelled(result.CorrectedTo, names), nil
+	return names
 }

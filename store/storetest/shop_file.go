@@ -41,6 +41,10 @@ const ShopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":
 {"type":"node","id":"sale","attributes":{"name":"Sale","curated_products":["drill-draft"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}},"products":{"data":[{"type":"product","id":"glue"},{"type":"product","id":"anvil"},{"type":"product","id":"brush"}]}}}
 {"type":"node","id":"box","attributes":{"name":"Box"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"attic"}},"products":{"data":[{"type":"product","id":"ink-unlisted"}]}}}
 {"type":"node","id":"empty","attributes":{"name":"Empty"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"seasons"}}}}
+{"type":"synonym","id":"lutes","attributes":{"kind":"equivalent","terms":["zither","cittern"]}}
+{"type":"synonym","id":"organ","attributes":{"kind":"one_way","locale":"fr","term":"harmonium","terms":["pipe organ","melodeon"]}}
+{"type":"redirect","id":"old-tools","attributes":{"from":"old-tools"},"relationships":{"target":{"data":{"type":"node","id":"tools"}}}}
+{"type":"redirect","id":"help","attributes":{"from":"help/shipping","to":"https://help.example/shipping?lang=en"},"relationships":{}}
 {"type":"pricebook","id":"standard","attributes":{"name":"Standard","description":"What everyone pays."}}
 {"type":"pricebook","id":"vip","attributes":{"name":"VIP"}}
 {"type":"product-price","id":"standard-anvil","attributes":{"sku":"ANVIL","currencies":{"EUR":{"amount":119900,"includes_tax":true},"JPY":{"amount":150000,"includes_tax":false},"USD":{"amount":129900,"includes_tax":false,"tiers":{"ten":{"minimum_quantity":10,"amount":119900}}}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"standard"}}}}

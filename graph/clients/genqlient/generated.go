@@ -1298,6 +1298,7 @@ func (v *ShopCartQueryNodesJob) GetId() string { return v.Id }
 // ShopCartQueryNodesPromotion
 // ShopCartQueryNodesPromotionCode
 // ShopCartQueryNodesStock
+// ShopCartQueryNodesSynonym
 // The GraphQL type's documentation follows.
 //
 // An object that `node` finds by its global id.
@@ -1326,6 +1327,7 @@ func (v *ShopCartQueryNodesProduct) implementsGraphQLInterfaceShopCartQueryNodes
 func (v *ShopCartQueryNodesPromotion) implementsGraphQLInterfaceShopCartQueryNodesNode()         {}
 func (v *ShopCartQueryNodesPromotionCode) implementsGraphQLInterfaceShopCartQueryNodesNode()     {}
 func (v *ShopCartQueryNodesStock) implementsGraphQLInterfaceShopCartQueryNodesNode()             {}
+func (v *ShopCartQueryNodesSynonym) implementsGraphQLInterfaceShopCartQueryNodesNode()           {}
 
 func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) error {
 	if string(b) == "null" {
@@ -1382,6 +1384,9 @@ func __unmarshalShopCartQueryNodesNode(b []byte, v *ShopCartQueryNodesNode) erro
 		return json.Unmarshal(b, *v)
 	case "Stock":
 		*v = new(ShopCartQueryNodesStock)
+		return json.Unmarshal(b, *v)
+	case "Synonym":
+		*v = new(ShopCartQueryNodesSynonym)
 		return json.Unmarshal(b, *v)
 	case "":
 		return fmt.Errorf(
@@ -1510,6 +1515,14 @@ func __marshalShopCartQueryNodesNode(v *ShopCartQueryNodesNode) ([]byte, error) 
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopCartQueryNodesStock
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopCartQueryNodesSynonym:
+		typename = "Synonym"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopCartQueryNodesSynonym
 		}{typename, v}
 		return json.Marshal(result)
 	case nil:
@@ -1719,6 +1732,22 @@ func (v *ShopCartQueryNodesStock) GetId() string { return v.Id }
 
 // GetAvailable returns ShopCartQueryNodesStock.Available, and is useful for accessing the field via an interface.
 func (v *ShopCartQueryNodesStock) GetAvailable() int { return v.Available }
+
+// ShopCartQueryNodesSynonym includes the requested fields of the GraphQL type Synonym.
+// The GraphQL type's documentation follows.
+//
+// A synonym: a search for one term also finds products that have others. Synonyms are written by import.
+type ShopCartQueryNodesSynonym struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopCartQueryNodesSynonym.Typename, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesSynonym) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopCartQueryNodesSynonym.Id, and is useful for accessing the field via an interface.
+func (v *ShopCartQueryNodesSynonym) GetId() string { return v.Id }
 
 // ShopCartQueryResponse is returned by ShopCartQuery on success.
 type ShopCartQueryResponse struct {
@@ -5501,6 +5530,7 @@ func (v *ShopSuggestQueryResponse) GetProducts() *ShopSuggestQueryProductsProduc
 // ShopThingQueryNodePromotion
 // ShopThingQueryNodePromotionCode
 // ShopThingQueryNodeStock
+// ShopThingQueryNodeSynonym
 // The GraphQL type's documentation follows.
 //
 // An object that `node` finds by its global id.
@@ -5529,6 +5559,7 @@ func (v *ShopThingQueryNodeProduct) implementsGraphQLInterfaceShopThingQueryNode
 func (v *ShopThingQueryNodePromotion) implementsGraphQLInterfaceShopThingQueryNode()         {}
 func (v *ShopThingQueryNodePromotionCode) implementsGraphQLInterfaceShopThingQueryNode()     {}
 func (v *ShopThingQueryNodeStock) implementsGraphQLInterfaceShopThingQueryNode()             {}
+func (v *ShopThingQueryNodeSynonym) implementsGraphQLInterfaceShopThingQueryNode()           {}
 
 func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 	if string(b) == "null" {
@@ -5585,6 +5616,9 @@ func __unmarshalShopThingQueryNode(b []byte, v *ShopThingQueryNode) error {
 		return json.Unmarshal(b, *v)
 	case "Stock":
 		*v = new(ShopThingQueryNodeStock)
+		return json.Unmarshal(b, *v)
+	case "Synonym":
+		*v = new(ShopThingQueryNodeSynonym)
 		return json.Unmarshal(b, *v)
 	case "":
 		return fmt.Errorf(
@@ -5709,6 +5743,14 @@ func __marshalShopThingQueryNode(v *ShopThingQueryNode) ([]byte, error) {
 		result := struct {
 			TypeName string `json:"__typename"`
 			*ShopThingQueryNodeStock
+		}{typename, v}
+		return json.Marshal(result)
+	case *ShopThingQueryNodeSynonym:
+		typename = "Synonym"
+
+		result := struct {
+			TypeName string `json:"__typename"`
+			*ShopThingQueryNodeSynonym
 		}{typename, v}
 		return json.Marshal(result)
 	case nil:
@@ -6009,6 +6051,22 @@ func (v *ShopThingQueryNodeStockProduct) GetId() string { return v.Id }
 
 // GetName returns ShopThingQueryNodeStockProduct.Name, and is useful for accessing the field via an interface.
 func (v *ShopThingQueryNodeStockProduct) GetName() string { return v.Name }
+
+// ShopThingQueryNodeSynonym includes the requested fields of the GraphQL type Synonym.
+// The GraphQL type's documentation follows.
+//
+// A synonym: a search for one term also finds products that have others. Synonyms are written by import.
+type ShopThingQueryNodeSynonym struct {
+	Typename *string `json:"__typename"`
+	// Global id: opaque and unique over all types.
+	Id string `json:"id"`
+}
+
+// GetTypename returns ShopThingQueryNodeSynonym.Typename, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeSynonym) GetTypename() *string { return v.Typename }
+
+// GetId returns ShopThingQueryNodeSynonym.Id, and is useful for accessing the field via an interface.
+func (v *ShopThingQueryNodeSynonym) GetId() string { return v.Id }
 
 // ShopThingQueryResponse is returned by ShopThingQuery on success.
 type ShopThingQueryResponse struct {

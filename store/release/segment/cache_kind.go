@@ -20,7 +20,9 @@ const (
 	cachedAttributes = 'b' // Attributes
 	cachedAmounts    = 'e' // epochPrices, by currency and epoch
 	cachedOrders     = 'r' // Orders, by attribute
-	cachedFamilies   = 'y' // *Families
+	cachedSynonyms   = 'S' // *index.Synonyms
+	cachedRedirects  = 'R' // *Redirects
+	cachedFamilies   = 'G' // *Families
 )
 
 // storedTexts are a cached list of texts.

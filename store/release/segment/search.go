@@ -15,9 +15,13 @@ type SearchResult struct {
 	index.Matches
 	// CorrectedTo is the search with mistyped words replaced; empty if none was.
 	CorrectedTo string
+	// Corrections are the words by which mistyped ones were found, the one of most products first.
+	Corrections index.Corrections
 }
 
-func (s *SearchResult) Size() int { return s.Matches.Size() + len(s.CorrectedTo) }
+func (s *SearchResult) Size() int {
+	return s.Matches.Size() + len(s.CorrectedTo) + s.Corrections.Size()
+}
 
 // searchLayer is what a search reads in one layer of a release.
 type searchLayer struct {
@@ -36,7 +40,7 @@ type searcher struct {
 }
 
 // Searched returns the products that a search finds, without dead ones. It reads
-// the directory, the vocabularies and the lists in one statement each for each
+// the synonyms, the directory, the vocabularies and the lists in one statement each for each
 // layer, and further lists if a word matches nothing at first.
 func (r *Reader) Searched(ctx context.Context, search index.Search) (*SearchResult, error) {
 	r.Reads.Add(AnyProduct)
@@ -85,7 +89,11 @@ func (r *Reader) newSearcher(ctx context.Context, search index.Search) (*searche
 		}
 		sources = append(sources, vocabularies...)
 	}
-	return s, index.NewExpander(search, sources, append([]string{r.Release.Locale}, r.languages...)), nil
+	synonyms, err := r.synonyms(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return s, index.NewExpander(search, sources, append([]string{r.Release.Locale}, r.languages...), synonyms), nil
 }
 
 // run finds the products.
@@ -103,18 +111,21 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 				return nil, s.missing(ctx, "index of words without spaces")
 			}
 			tokens = append(tokens, word.Tokens()...)
-			continue
+		} else {
+			ways[i] = expander.Expand(i)
 		}
-		ways[i] = expander.Expand(i)
+		ways[i] = append(ways[i], expander.Synonyms(i)...)
 		tokens = append(tokens, tokensOf(ways[i])...)
 	}
 	if err := s.read(ctx, tokens); err != nil {
 		return nil, err
 	}
-	matches, corrected := make([]index.WordMatches, len(words)), map[string]string{}
+	matches, corrected := make([]index.WordMatches, len(words)), index.Corrections{}
 	for i, word := range words {
 		if word.Unspaced() {
 			matches[i] = s.unspaced(word)
+			bySynonym := s.matches(ways[i])
+			matches[i].Lists, matches[i].Sets = bySynonym.Lists, append(matches[i].Sets, bySynonym.Sets...)
 			continue
 		}
 		matches[i] = s.matches(ways[i])
@@ -128,12 +139,12 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 		if matches[i].Count(1) > 0 {
 			continue
 		}
-		var best string
-		if matches[i], best, err = s.correct(ctx, expander, i); err != nil {
+		var meant []string
+		if matches[i], meant, err = s.correct(ctx, expander, i); err != nil {
 			return nil, err
 		}
-		if best != "" {
-			corrected[word.Whole.Text] = best
+		if len(meant) > 0 {
+			corrected[word.Whole.Text] = meant
 		}
 	}
 	for i := range matches {
@@ -141,7 +152,7 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	}
 	result, err := s.match(ctx, matches, wholes)
 	if err == nil && len(corrected) > 0 && len(result.Found) > 0 {
-		result.CorrectedTo = s.search.Corrected(corrected)
+		result.CorrectedTo, result.Corrections = s.search.Corrected(corrected), corrected
 	}
 	return result, err
 }
@@ -179,7 +190,7 @@ func (s *searcher) bySKU(ctx context.Context, wholes []index.SearchToken) (*Sear
 		if !index.IsSKU(s.lists[whole]) {
 			continue
 		}
-		ways := []index.Expansion{{Tokens: []index.SearchToken{whole}, Weight: index.WeightExact}, {Tokens: []index.SearchToken{longer}, Weight: index.WeightPrefix}}
+		ways := []index.Expansion{{One: whole, Weight: index.WeightExact}, {One: longer, Weight: index.WeightPrefix}}
 		return s.match(ctx, []index.WordMatches{s.matches(ways)}, wholes[:1+slices.Index(wholes, whole)])
 	}
 	return nil, nil
@@ -187,7 +198,7 @@ func (s *searcher) bySKU(ctx context.Context, wholes []index.SearchToken) (*Sear
 
 func tokensOf(ways []index.Expansion) (tokens []index.SearchToken) {
 	for _, way := range ways {
-		tokens = append(tokens, way.Tokens...)
+		tokens = append(tokens, way.Tokens()...)
 	}
 	return tokens
 }
@@ -202,15 +213,15 @@ func (s *searcher) fallBack(ctx context.Context, expander *index.Expander, i int
 }
 
 // correct matches a word by the nearest words that live products have, and returns
-// the one that most products have.
-func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int) (m index.WordMatches, best string, err error) {
+// these, the one that most products have first.
+func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int) (m index.WordMatches, meant []string, err error) {
 	similar := expander.Corrections(i)
 	var tokens []index.SearchToken
 	for _, word := range similar {
 		tokens = append(tokens, index.SearchToken{Text: word.Text})
 	}
 	if err := s.read(ctx, tokens); err != nil {
-		return m, "", err
+		return m, nil, err
 	}
 	most, nearest := 0, 0
 	for _, word := range similar {
@@ -222,12 +233,14 @@ func (s *searcher) correct(ctx context.Context, expander *index.Expander, i int)
 		if count == 0 {
 			continue
 		}
+		meant = append(meant, word.Text)
 		if nearest = word.Distance; count > most {
-			most, best = count, word.Text
+			most = count
+			meant[0], meant[len(meant)-1] = word.Text, meant[0]
 		}
 		m.Lists = append(m.Lists, one.Lists...)
 	}
-	return m, best, nil
+	return m, meant, nil
 }
 
 // read reads the lists of tokens in all layers.
@@ -271,13 +284,13 @@ func (s *searcher) read(ctx context.Context, tokens []index.SearchToken) error {
 // matches returns where a word matches in some ways, whose lists are read.
 func (s *searcher) matches(ways []index.Expansion) (m index.WordMatches) {
 	for _, way := range ways {
-		if len(way.Tokens) > 1 {
+		if way.All != nil {
 			if set := s.together(way); set != nil {
 				m.Sets = append(m.Sets, *set)
 			}
 			continue
 		}
-		for _, list := range s.lists[way.Tokens[0]] {
+		for _, list := range s.lists[way.One] {
 			list.Weight = way.Weight
 			m.Lists = append(m.Lists, list)
 		}
@@ -285,25 +298,27 @@ func (s *searcher) matches(ways []index.Expansion) (m index.WordMatches) {
 	return m
 }
 
-// set returns the live products that have a token.
-func (s *searcher) set(token index.SearchToken) (all, named index.OrdinalSet) {
+// set returns the live products that have one of some tokens.
+func (s *searcher) set(tokens ...index.SearchToken) (all, named index.OrdinalSet) {
 	all, named = index.NewOrdinalSet(s.Release.Ordinals), index.NewOrdinalSet(s.Release.Ordinals)
-	for _, list := range s.lists[token] {
-		list.AddTo(all, named)
+	for _, token := range tokens {
+		for _, list := range s.lists[token] {
+			list.AddTo(all, named)
+		}
 	}
 	return all, named
 }
 
-// together returns the products that have all tokens; nil if there are none.
+// together returns the products that have a token of each group; nil if no product has one of some group.
 func (s *searcher) together(way index.Expansion) *index.WeightedSet {
-	for _, token := range way.Tokens {
-		if len(s.lists[token]) == 0 {
+	for _, group := range way.All {
+		if !slices.ContainsFunc(group, func(token index.SearchToken) bool { return len(s.lists[token]) > 0 }) {
 			return nil
 		}
 	}
-	all, named := s.set(way.Tokens[0])
-	for _, token := range way.Tokens[1:] {
-		others, othersNamed := s.set(token)
+	all, named := s.set(way.All[0]...)
+	for _, group := range way.All[1:] {
+		others, othersNamed := s.set(group...)
 		all.And(others)
 		named.And(othersNamed)
 	}

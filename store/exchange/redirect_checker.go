@@ -1,0 +1,81 @@
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// redirectChecker finds redirects that share a path or lead back to themselves, with those of the store. It
+// keeps the redirects of the file, of which a shop may have catalog.MaxRedirects.
+type redirectChecker map[string]redirectLine // by id
+
+type redirectLine struct {
+	id, from, to string
+	line         int
+}
+
+func newRedirectLine(source *catalog.RedirectSource, line int) redirectLine {
+	return redirectLine{source.ID, source.Attributes.From, source.Attributes.To, line}
+}
+
+func (c redirectChecker) add(d decodedLine) {
+	source, ok := d.source.(*catalog.RedirectSource)
+	if ok && len(d.errs) == 0 && len(c) <= catalog.MaxRedirects {
+		c[source.ID] = newRedirectLine(source, d.line)
+	}
+}
+
+// loops reports the lines of the file that are to blame.
+func (c redirectChecker) loops(ctx context.Context, in db.Session) (list []ImportError, err error) {
+	if len(c) == 0 {
+		return nil, nil
+	}
+	stored, err := db.Collect(ctx, in, db.Scalar[[]byte], `SELECT body FROM redirect ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	byFrom := map[string]redirectLine{}
+	for _, body := range stored {
+		source := &catalog.RedirectSource{}
+		if err := json.Unmarshal(body, source); err != nil {
+			return nil, err
+		}
+		if _, replaced := c[source.ID]; !replaced {
+			byFrom[source.Attributes.From] = newRedirectLine(source, 0)
+		}
+	}
+	fault := func(at redirectLine, member, format string, args ...any) {
+		list = append(list, ImportError{Line: at.line, Type: "redirect", Err: store.Invalidf([]string{"attributes", member}, format, args...)})
+	}
+	lines := make([]redirectLine, 0, len(c))
+	for _, at := range c {
+		lines = append(lines, at)
+	}
+	slices.SortFunc(lines, func(a, b redirectLine) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.id, b.id)) })
+	for _, at := range lines {
+		if other, known := byFrom[at.from]; known {
+			fault(at, "from", "is also the path of the redirect %q; delete that in an import before, or change it", other.id)
+			continue
+		}
+		byFrom[at.from] = at
+	}
+	for _, at := range lines {
+		seen := map[string]bool{at.from: true}
+		for to := at.to; to != ""; to = byFrom[to].to {
+			if to == at.from {
+				fault(at, "to", "leads back to itself, over %d redirects", len(seen))
+			}
+			if seen[to] {
+				break
+			}
+			seen[to] = true
+		}
+	}
+	return list, nil
+}

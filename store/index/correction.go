@@ -1,0 +1,64 @@
+package index
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Corrections are the words that mistyped words of a search may have meant, the likeliest first, by folded
+// word.
+type Corrections map[string][]string
+
+// of returns what a folded word may have meant; nil if it was not mistyped.
+func (c Corrections) of(folded string) []string { return c[truncateToken(folded)] }
+
+// Size is about the memory in bytes.
+func (c Corrections) Size() (n int) {
+	for word, meant := range c {
+		n += 64 + len(word)
+		for _, other := range meant {
+			n += 16 + len(other)
+		}
+	}
+	return n
+}
+
+// Corrected returns the text, folded, with mistyped words replaced.
+func (s Search) Corrected(corrections Corrections) string {
+	var parts []string
+	for w := range splitWords(s.Typed) {
+		part := w.text
+		if meant := corrections.of(part); len(meant) > 0 {
+			part = meant[0]
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " ")
+}
+
+// replaceIn replaces mistyped words in a text, and keeps what is between and around them.
+func (c Corrections) replaceIn(text string) string {
+	if len(c) == 0 {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		end := strings.IndexFunc(text, func(r rune) bool { return !isTextPart(r) })
+		if end < 0 {
+			end = len(text)
+		}
+		if meant := c.of(Fold(text[:end])); len(meant) > 0 {
+			b.WriteString(meant[0])
+		} else {
+			b.WriteString(text[:end])
+		}
+		next := end
+		if end < len(text) {
+			_, n := utf8.DecodeRuneInString(text[end:])
+			next += n
+		}
+		b.WriteString(text[end:next])
+		text = text[next:]
+	}
+	return b.String()
+}

@@ -1,0 +1,60 @@
+package publish
+
+import (
+	"context"
+	"slices"
+
+	"portico/internal/dependency"
+	"portico/store"
+	"portico/store/release"
+	"portico/store/release/segment"
+)
+
+// writeSynonyms writes the synonyms.
+func (w *releaseWriter) writeSynonyms(ctx context.Context) error {
+	return writeShopList(ctx, w, segment.ListSynonyms, w.plan.synonyms, (*release.View).SynonymSources)
+}
+
+// writeRedirects writes the imported redirects.
+func (w *releaseWriter) writeRedirects(ctx context.Context) error {
+	return writeShopList(ctx, w, segment.ListRedirects, w.plan.redirects, (*release.View).RedirectSources)
+}
+
+// writeShopList writes a list of the shop's sources. A delta has that of its base if it is the same.
+func writeShopList[T any](ctx context.Context, w *releaseWriter, list string, now []*T, read func(*release.View, context.Context) ([]*T, error)) error {
+	var before []*T
+	if w.plan.delta != nil {
+		var err error
+		if before, err = read(w.plan.delta.view, ctx); err != nil {
+			return err
+		}
+	}
+	if slices.EqualFunc(before, now, sameSource) {
+		return nil
+	}
+	if now == nil {
+		now = []*T{}
+	}
+	return w.writeChunks(ctx, [][]any{{w.release.ID, list, "", 0, store.Encode(now)}})
+}
+
+// changedSynonyms adds what searches find if a synonym differs.
+func (w *releaseWriter) changedSynonyms(ctx context.Context) error {
+	return changedShopList(ctx, w, segment.AnyProduct, w.plan.synonyms, (*release.View).SynonymSources)
+}
+
+// changedRedirects adds the imported redirects if one differs.
+func (w *releaseWriter) changedRedirects(ctx context.Context) error {
+	return changedShopList(ctx, w, segment.AnyRedirect, w.plan.redirects, (*release.View).RedirectSources)
+}
+
+func changedShopList[T any](ctx context.Context, w *releaseWriter, key dependency.Key, now []*T, read func(*release.View, context.Context) ([]*T, error)) error {
+	before, err := read(w.servedView(), ctx)
+	if err == nil && !slices.EqualFunc(before, now, sameSource) {
+		w.changes.Add(key)
+	}
+	return err
+}
+
+// sameSource reports whether two sources are stored alike.
+func sameSource[T any](a, b *T) bool { return string(store.Encode(a)) == string(store.Encode(b)) }

@@ -1,0 +1,83 @@
+package segment
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"portico/internal/dependency"
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// ListRedirects is the name of the list whose only chunk holds the imported redirects, as JSON. A delta has one
+// only if they differ from those of its base, and a whole release if it has any.
+const ListRedirects = "redirects"
+
+// AnyRedirect is the key of the imported redirects.
+var AnyRedirect = dependency.NewKey('R', "")
+
+// RedirectSources reads the imported redirects as they were published.
+func (r *Reader) RedirectSources(ctx context.Context) (sources []*catalog.RedirectSource, err error) {
+	r.Reads.Add(AnyRedirect)
+	body, found, err := r.shopChunk(ctx, ListRedirects)
+	if err != nil || !found {
+		return nil, err
+	}
+	return sources, json.Unmarshal(body, &sources)
+}
+
+// shopChunk reads a list that a delta has only if it differs from that of its base.
+func (r *Reader) shopChunk(ctx context.Context, list string) (body []byte, found bool, err error) {
+	return db.One(ctx, r.session(), db.Scalar[[]byte], `
+		SELECT body FROM release_chunk WHERE release_id IN ($1, $2) AND list = $3 AND sort = '' AND chunk = 0 ORDER BY release_id DESC LIMIT 1`,
+		r.Release.BaseID, r.Release.ID, list)
+}
+
+// Redirects are imported redirects by the path that they are for.
+type Redirects struct {
+	ByPath map[string]*catalog.RedirectSource
+	size   int
+}
+
+// Size is about the memory in bytes.
+func (r *Redirects) Size() int { return r.size }
+
+// Redirects reads the imported redirects.
+func (r *Reader) Redirects(ctx context.Context) (*Redirects, error) {
+	r.Reads.Add(AnyRedirect)
+	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedRedirects}
+	if kept, ok := db.Cached[*Redirects](r.Cache, key); ok {
+		return kept, nil
+	}
+	sources, err := r.RedirectSources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	redirects := &Redirects{make(map[string]*catalog.RedirectSource, len(sources)), 64}
+	for _, source := range sources {
+		redirects.ByPath[source.Attributes.From] = source
+		redirects.size += 256 + len(source.Attributes.From) + len(source.Attributes.To)
+	}
+	r.Cache.Set(key, redirects)
+	return redirects, nil
+}
+
+// SlugChange is that a published product or node had a slug before.
+type SlugChange struct {
+	Slug     string
+	Kind     string // catalog.RedirectProduct or RedirectNode
+	TargetID string
+	Release  int64 // that has another slug
+}
+
+// SlugChanges reads what had some slugs before this release and has another one since, the last change first.
+// It is up to the caller to record the slugs as read.
+func (r *Reader) SlugChanges(ctx context.Context, slugs []string) ([]SlugChange, error) {
+	return db.CollectIn(ctx, r.session(), func(rows *sql.Rows) (c SlugChange, err error) {
+		return c, rows.Scan(&c.Slug, &c.Kind, &c.TargetID, &c.Release)
+	}, store.Unique(slugs), `
+		SELECT slug, kind, target_id, release_id FROM slug_change
+		WHERE catalog_id = $1 AND release_id <= $2 AND slug IN ($in) ORDER BY release_id DESC, kind, target_id LIMIT 100`, r.Release.CatalogID, r.Release.ID)
+}
