@@ -340,9 +340,15 @@ func (r *Reader) readBlocks(ctx context.Context, places []uint32, found *StoredP
 		ids = append(ids, members[n].block)
 	}
 	slices.Sort(ids)
-	list, args := db.InList(nil, slices.Compact(ids))
+	ids = slices.Compact(ids)
+	condition, args := "BETWEEN $1 AND $2", []any{ids[0], ids[len(ids)-1]}
+	if ids[len(ids)-1]-ids[0] > int64(len(ids)*5/4) { // else the range has few others
+		var list string
+		list, args = db.InList(nil, ids)
+		condition = "IN (" + list + ")"
+	}
 	block := productBlock{to: found}
-	_, err = db.Collect(ctx, r.session(), func(rows *sql.Rows) (none struct{}, err error) {
+	_, err = db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (none struct{}, err error) {
 		var id int64
 		var body sql.RawBytes
 		if err := rows.Scan(&id, &body); err != nil {
@@ -360,7 +366,7 @@ func (r *Reader) readBlocks(ctx context.Context, places []uint32, found *StoredP
 			}
 		}
 		return none, nil
-	}, `SELECT id, body FROM release_block WHERE id IN (`+list+`)`, args...)
+	}, `SELECT id, body FROM release_block WHERE id `+condition, args...)
 	return err
 }
 

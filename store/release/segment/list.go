@@ -56,7 +56,7 @@ func (r *Reader) ListHeads(ctx context.Context, lists []string) (map[string]*Lis
 	return db.Fetch(r.Cache, key, lists, func(lists []string) (map[string]*ListHead, error) {
 		heads := make(map[string]*ListHead, len(lists))
 		places, args := db.InList([]any{r.Release.ID}, lists)
-		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (h *ListHead, err error) {
+		_, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (h *ListHead, err error) {
 			h = &ListHead{}
 			var list string
 			var curated, parts []byte
