@@ -116,7 +116,7 @@ func (r *Reader) ownFiles(ctx context.Context, ids []string, stored map[string]*
 		files := make(map[string]*catalog.File, len(ids))
 		list, args := db.InList([]any{r.Release.ID}, ids)
 		read, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (*catalog.File, error) {
-			var document []byte
+			var document string
 			if err := rows.Scan(&document); err != nil {
 				return nil, err
 			}
