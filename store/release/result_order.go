@@ -290,7 +290,7 @@ func (v *View) inNodes(ctx context.Context, ids []string) (index.Ordinals, error
 	for i, node := range below {
 		names[i] = segment.ListOfNode(node.ID)
 	}
-	set, err := v.Ahead().MembersOf(ctx, names)
+	set, err := v.MembersOf(ctx, names)
 	if err != nil {
 		return nil, err
 	}
