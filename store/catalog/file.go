@@ -18,7 +18,7 @@ type File struct {
 	Link     FileHref `json:"link"`
 	Meta     FileMeta `json:"meta"`
 
-	json []byte // the stored JSON
+	json string // the stored JSON
 }
 
 // FileHref is a file's URL.
@@ -90,18 +90,18 @@ func (f *File) Height() *int {
 	return &f.Meta.Dimensions.Height
 }
 
-// ReadFile parses a file's JSON.
-func ReadFile(document []byte) (*File, error) {
+// ReadFile parses a file's JSON. The file keeps the memory of the document.
+func ReadFile(document string) (*File, error) {
 	f := &File{json: document}
 	if f.scan(document) {
 		return f, nil
 	}
 	f = &File{json: document}
-	return f, json.Unmarshal(document, f)
+	return f, json.Unmarshal([]byte(document), f)
 }
 
 // scan parses the form that store.Encode writes.
-func (f *File) scan(document []byte) bool {
+func (f *File) scan(document string) bool {
 	s := DocumentScanner{Input: document}
 	member := func(name string) string { s.Skip(name); return s.Text() }
 	f.Type = member(`{"type":"`)

@@ -108,7 +108,7 @@ func DecodePrice(body []byte) (*PriceSource, error) {
 
 // scanPrice decodes a price without tiers and sales, which most are; ok is false for others.
 func scanPrice(body []byte) (p *PriceSource, ok bool) {
-	s, p := &DocumentScanner{Input: body}, &PriceSource{}
+	s, p := &DocumentScanner{Input: string(body)}, &PriceSource{}
 	p.Type = s.Member(`{"type":`)
 	p.ID = s.Member(`,"id":`)
 	p.Attributes.SKU = s.Member(`,"attributes":{"sku":`)

@@ -1,9 +1,7 @@
 package catalog
 
 import (
-	"bytes"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,9 +12,9 @@ import (
 
 // DocumentScanner parses JSON that this package wrote, member by member in the written order, many
 // times faster than encoding/json. Anything unexpected, such as another order of members,
-// sets Failed; then use encoding/json.
+// sets Failed; then use encoding/json. Texts share the memory of Input.
 type DocumentScanner struct {
-	Input  []byte
+	Input  string
 	Failed bool
 }
 
@@ -29,7 +27,7 @@ func (s *DocumentScanner) Skip(text string) {
 
 // TrySkip consumes optional text and reports whether it was there.
 func (s *DocumentScanner) TrySkip(text string) bool {
-	if s.Failed || len(s.Input) < len(text) || string(s.Input[:len(text)]) != text {
+	if s.Failed || len(s.Input) < len(text) || s.Input[:len(text)] != text {
 		return false
 	}
 	s.Input = s.Input[len(text):]
@@ -38,15 +36,15 @@ func (s *DocumentScanner) TrySkip(text string) bool {
 
 // Text parses a string after its opening quote.
 func (s *DocumentScanner) Text() string {
-	end := bytes.IndexByte(s.Input, '"')
+	end := strings.IndexByte(s.Input, '"')
 	if s.Failed || end < 0 {
 		s.Failed = true
 		return ""
 	}
-	if bytes.IndexByte(s.Input[:end], '\\') >= 0 {
+	text := s.Input[:end]
+	if strings.IndexByte(text, '\\') >= 0 {
 		return s.escaped()
 	}
-	text := string(s.Input[:end])
 	s.Input = s.Input[end+1:]
 	return text
 }
@@ -63,7 +61,7 @@ func (s *DocumentScanner) escaped() (text string) {
 			if text, ok := unescaped(escaped); ok {
 				return text
 			}
-			s.Failed = json.Unmarshal(append(append([]byte{'"'}, escaped...), '"'), &text) != nil
+			s.Failed = json.Unmarshal([]byte(`"`+escaped+`"`), &text) != nil
 			return text
 		}
 	}
@@ -73,19 +71,19 @@ func (s *DocumentScanner) escaped() (text string) {
 
 // unescaped decodes one-letter escapes, which most descriptions have; ok is false for
 // others.
-func unescaped(escaped []byte) (text string, ok bool) {
+func unescaped(escaped string) (text string, ok bool) {
 	var b strings.Builder
 	b.Grow(len(escaped))
 	for len(escaped) > 0 {
-		at := bytes.IndexByte(escaped, '\\')
+		at := strings.IndexByte(escaped, '\\')
 		if at < 0 {
 			at = len(escaped)
 		}
 		plain := escaped[:at]
-		if slices.ContainsFunc(plain, func(c byte) bool { return c < ' ' }) || !utf8.Valid(plain) {
+		if strings.ContainsFunc(plain, func(c rune) bool { return c < ' ' }) || !utf8.ValidString(plain) {
 			return "", false
 		}
-		b.Write(plain)
+		b.WriteString(plain)
 		if at == len(escaped) {
 			break
 		}
@@ -122,7 +120,7 @@ func (s *DocumentScanner) Texts(name string) []string {
 }
 
 // Raw returns the JSON of a member.
-func (s *DocumentScanner) Raw(name string) json.RawMessage {
+func (s *DocumentScanner) Raw(name string) string {
 	s.Skip(name)
 	depth, quoted := 0, false
 	for at := 0; at < len(s.Input) && !s.Failed; at++ {
@@ -148,14 +146,14 @@ func (s *DocumentScanner) Raw(name string) json.RawMessage {
 		}
 	}
 	s.Failed = true
-	return nil
+	return ""
 }
 
 // Unmarshal parses a member with encoding/json, unless it equals empty.
 func (s *DocumentScanner) Unmarshal(name string, empty string, into any) {
 	value := s.Raw(name)
-	if !s.Failed && string(value) != empty {
-		s.Failed = json.Unmarshal(value, into) != nil
+	if !s.Failed && value != empty {
+		s.Failed = json.Unmarshal([]byte(value), into) != nil
 	}
 }
 
@@ -165,7 +163,7 @@ func (s *DocumentScanner) number() int {
 	for end < len(s.Input) && end < 10 && '0' <= s.Input[end] && s.Input[end] <= '9' {
 		end++
 	}
-	n, err := strconv.Atoi(string(s.Input[:end]))
+	n, err := strconv.Atoi(s.Input[:end])
 	if s.Failed || err != nil || end == 10 {
 		s.Failed = true
 		return 0
@@ -199,9 +197,9 @@ func (s *DocumentScanner) List(item func()) {
 
 // Time parses a time member.
 func (s *DocumentScanner) Time(name string) (t BareTimestamp) {
-	text := s.Member(name)
-	s.Failed = s.Failed || t.UnmarshalText([]byte(text)) != nil
-	return t
+	at, err := store.ReadTime(s.Member(name))
+	s.Failed = s.Failed || err != nil
+	return BareTimestamp(at)
 }
 
 // BareTimestamp parses times without a zone, which are UTC.

@@ -20,14 +20,14 @@ func TestDocumentScannerText(t *testing.T) {
 	} {
 		var want string
 		err := json.Unmarshal([]byte(`"`+text+`"`), &want)
-		s := catalog.DocumentScanner{Input: []byte(text + `",`)}
+		s := catalog.DocumentScanner{Input: text + `",`}
 		got := s.Text()
 		if strings.Contains(text, `\`) { // without an escape it is copied as it was written
 			require.Equal(t, err != nil, s.Failed, "%q", text)
 		}
 		if err == nil && !s.Failed && strings.ToValidUTF8(text, "") == text {
 			require.Equal(t, want, got, "%q", text)
-			require.Equal(t, `,`, string(s.Input), "%q", text)
+			require.Equal(t, `,`, s.Input, "%q", text)
 		}
 	}
 }

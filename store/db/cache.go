@@ -1,6 +1,7 @@
 package db
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/maypok86/otter/v2"
@@ -112,7 +113,7 @@ func Fetch[T Sized](c *Cache, key CacheKey, names []string, read func(names []st
 	err := store.Chunked(store.Unique(missing), 512, func(names []string) error {
 		fresh, err := read(names)
 		for name, value := range fresh {
-			found[name], key.Name = value, name
+			found[name], key.Name = value, strings.Clone(name) // it may be a part of a long text
 			c.Set(key, value)
 		}
 		return err

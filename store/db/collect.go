@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"portico/store"
@@ -18,15 +19,16 @@ func InList[T any](args []any, values []T) (list string, all []any) {
 	for size < len(values) {
 		size *= 2
 	}
-	var b strings.Builder
+	text := make([]byte, 0, 5*size)
+	args = slices.Grow(args, size)
 	for i := range size {
 		if i > 0 {
-			b.WriteByte(',')
+			text = append(text, ',')
 		}
-		fmt.Fprintf(&b, "$%d", len(args)+1)
+		text = strconv.AppendInt(append(text, '$'), int64(len(args)+1), 10)
 		args = append(args, values[min(i, len(values)-1)])
 	}
-	return b.String(), args
+	return string(text), args
 }
 
 // maxKeys is the number of keys in one IN list.

@@ -27,6 +27,7 @@ type Session struct {
 	classify      func(error) error // classifies driver errors; nil leaves them
 	identityGuard *identityGuard    // fails queries while suspended; nil does not
 	timeout       time.Duration     // timeout of a query; 0 for none
+	keyed         bool              // Keyed, on SQLite
 	retryable     func(error) bool  // whether a failed read may be retried; nil never
 	standby       *standby          // read before conn, for release; nil for none
 	release       ReleaseIdentity
@@ -132,6 +133,14 @@ func (s Session) query(ctx context.Context, query string, args ...any) (*sql.Row
 	return s.conn.QueryContext(ctx, query, args...)
 }
 
+// Keyed returns a session for queries that read rows by their keys, so that they always end soon. On SQLite such a
+// query runs to its end when ctx ends meanwhile: to watch ctx takes two goroutines, which cost as much as reading
+// ten rows.
+func (s Session) Keyed() Session {
+	s.keyed = s.prepared != nil
+	return s
+}
+
 // bulk prepares the transaction for many rows.
 func (s Session) bulk(ctx context.Context, engine dialect) error {
 	statement := engine.bulk()
@@ -150,7 +159,12 @@ func Collect[T any](ctx context.Context, s Session, scan func(*sql.Rows) (T, err
 	if told := store.ObserverOf(ctx); told != nil {
 		defer func(ctx context.Context, began time.Time) { told.Statement(ctx, query, began, int64(len(list)), err) }(ctx, time.Now())
 	}
-	if s.timeout > 0 {
+	switch {
+	case s.keyed && ctx.Err() != nil:
+		return nil, s.queryError(ctx, query, ctx.Err())
+	case s.keyed:
+		ctx = context.WithoutCancel(ctx)
+	case s.timeout > 0:
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, s.timeout, store.ErrTimeout)
 		defer cancel()

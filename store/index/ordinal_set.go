@@ -42,7 +42,11 @@ func (s OrdinalSet) List() Ordinals {
 	for _, word := range s {
 		n += bits.OnesCount64(word)
 	}
-	list := make(Ordinals, 0, n)
+	return s.AppendTo(make(Ordinals, 0, n))
+}
+
+// AppendTo appends the elements in order.
+func (s OrdinalSet) AppendTo(list Ordinals) Ordinals {
 	for i, word := range s {
 		for ; word != 0; word &= word - 1 {
 			list = append(list, uint32(64*i+bits.TrailingZeros64(word)))
@@ -53,5 +57,12 @@ func (s OrdinalSet) List() Ordinals {
 
 // Filter removes ordinals that are not in the set from list, in place.
 func (s OrdinalSet) Filter(list Ordinals) Ordinals {
-	return slices.DeleteFunc(list, func(ordinal uint32) bool { return !s.Has(ordinal) })
+	n := 0
+	for _, ordinal := range list {
+		if s.Has(ordinal) {
+			list[n] = ordinal
+			n++
+		}
+	}
+	return list[:n]
 }

@@ -9,6 +9,18 @@ type Ordinals []uint32
 // Size is about the memory in bytes.
 func (o Ordinals) Size() int { return EmptyChunk + 4*len(o) }
 
+// FilterKeys removes ordinals whose key is not between two, both inclusive, or that have none, in place.
+func (o Ordinals) FilterKeys(keys []int64, low, high int64) Ordinals {
+	n := 0
+	for _, ordinal := range o {
+		if int(ordinal) < len(keys) && keys[ordinal] >= low && keys[ordinal] <= high {
+			o[n] = ordinal
+			n++
+		}
+	}
+	return o[:n]
+}
+
 // Keys are the sort keys of products, by ordinal: microseconds, or the rank of the id.
 type Keys []int64
 

@@ -37,9 +37,12 @@ func (p Posting) contains(ordinal uint32) bool {
 // one are cheaper than reading it.
 const binarySearchFactor = 64
 
+// Dense reports whether a set of the matches is cheaper than a list.
+func (p Posting) Dense(productCount int) bool { return p.Len()*binarySearchFactor > productCount }
+
 // List returns the distinct matches in order.
 func (p Posting) List(productCount int) Ordinals {
-	if len(p.Runs) > 1 && p.Len()*binarySearchFactor > productCount {
+	if len(p.Runs) > 1 && p.Dense(productCount) {
 		return p.Set(productCount).List()
 	}
 	list := make(Ordinals, 0, p.Len())

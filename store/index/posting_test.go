@@ -53,3 +53,18 @@ func TestPostings(t *testing.T) {
 		}
 	}
 }
+
+// TestFilterKeys checks the bounds, which are inclusive, and ordinals without a key.
+func TestFilterKeys(t *testing.T) {
+	t.Parallel()
+	keys := []int64{5, -1, 7, 9, 7}
+	for _, c := range []struct {
+		low, high int64
+		want      Ordinals
+	}{
+		{7, 9, Ordinals{2, 3, 4}}, {5, 7, Ordinals{0, 2, 4}}, {0, 1 << 40, Ordinals{0, 2, 3, 4}}, {10, 20, Ordinals{}}, {-1, -1, Ordinals{1}},
+	} {
+		require.Equal(t, c.want, Ordinals{0, 1, 2, 3, 4, 5, 1000}.FilterKeys(keys, c.low, c.high), "%d to %d", c.low, c.high)
+	}
+	require.Empty(t, Ordinals{0, 1}.FilterKeys(nil, 0, 1))
+}

@@ -9,7 +9,7 @@ import (
 func ReadBody(p *Product) (fast, slow any, ok bool) {
 	scanned, decoded := &productDocument{}, &productDocument{}
 	ok = scanned.scan(p.body, p.relations)
-	if err := json.Unmarshal(p.body, decoded); err != nil {
+	if err := json.Unmarshal([]byte(p.body), decoded); err != nil {
 		panic(err)
 	}
 	return scanned, decoded, ok

@@ -1,12 +1,12 @@
 package release
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -262,11 +262,11 @@ func (p *storedProduct) configured(selected []byte, quote *price.Quote) *storedP
 	meta := len(p.quote.AppendMeta([]byte{'}'})) - 1 + len("}}")
 	between := p.body[p.insert+attributes : len(p.body)-meta]
 	// The last match: no member after it holds the merchant's own JSON.
-	name := []byte(`"bundle_configuration":`)
-	at := bytes.LastIndex(between, append(name, was...)) + len(`"bundle_configuration":`)
-	body := slices.Clone(p.body[:p.insert])
+	name := `"bundle_configuration":`
+	at := strings.LastIndex(between, name+string(was)) + len(name)
+	body := []byte(p.body[:p.insert])
 	body = quote.AppendAttributes(body)
 	body = append(append(append(body, between[:at]...), now...), between[at+len(was):]...)
 	body = append(quote.AppendMeta(body), "}}"...)
-	return &storedProduct{id: p.id, Ordinal: p.Ordinal, catalog: p.catalog, since: p.since, language: p.language, quote: quote, body: body, insert: p.insert}
+	return &storedProduct{id: p.id, Ordinal: p.Ordinal, catalog: p.catalog, since: p.since, language: p.language, quote: quote, body: string(body), insert: p.insert}
 }

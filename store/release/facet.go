@@ -69,7 +69,6 @@ func (v *View) listsToCount(ctx context.Context, nodeIDs []string, query Product
 	if v, err = v.follow(ctx, query.Page, stored); err != nil {
 		return nil, nil, err
 	}
-	v = v.Ahead()
 	lists, err := v.unsortedLists(ctx, nodeIDs, query)
 	if err != nil {
 		return nil, nil, err

@@ -66,7 +66,7 @@ type PriceModifier struct {
 
 // scan reads a body in the exact form in which it was written, without its
 // relationships, which begin at relations. It returns false for any other form.
-func (d *productDocument) scan(body []byte, relations int) bool {
+func (d *productDocument) scan(body string, relations int) bool {
 	s := catalog.DocumentScanner{Input: body[:relations]}
 	d.ID = s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
@@ -100,9 +100,9 @@ func (d *productDocument) scanAttributes(s *catalog.DocumentScanner) {
 	if s.TrySkip(`,"components"`) {
 		s.Unmarshal(`:`, `{}`, &a.Components)
 	}
-	a.CustomInputs = s.Raw(`,"custom_inputs":`)
-	a.Extensions = s.Raw(`,"extensions":`)
-	a.ShopperAttributes = s.Raw(`,"shopper_attributes":`)
+	a.CustomInputs = json.RawMessage(s.Raw(`,"custom_inputs":`))
+	a.Extensions = json.RawMessage(s.Raw(`,"extensions":`))
+	a.ShopperAttributes = json.RawMessage(s.Raw(`,"shopper_attributes":`))
 }
 
 func (d *productDocument) scanMeta(s *catalog.DocumentScanner) {
@@ -111,12 +111,12 @@ func (d *productDocument) scanMeta(s *catalog.DocumentScanner) {
 	s.Member(`,"catalog_source":`)
 	m.ProductTypes = s.Texts(`,"product_types":`)
 	s.Raw(`,"component_products":`)
-	m.BundleConfiguration.SelectedOptions = s.Raw(`,"bundle_configuration":{"selected_options":`)
+	m.BundleConfiguration.SelectedOptions = json.RawMessage(s.Raw(`,"bundle_configuration":{"selected_options":`))
 	s.Skip(`}`)
 	m.Variations, m.ChildVariations, m.ChildOptionIDs, m.PriceModifiers = []catalog.Variation{}, []catalog.Variation{}, [][]string{}, map[string]modifierDocument{}
 	s.Unmarshal(`,"variations":`, `[]`, &m.Variations)
 	s.Unmarshal(`,"child_variations":`, `[]`, &m.ChildVariations)
-	m.VariationMatrix = s.Raw(`,"variation_matrix":`)
+	m.VariationMatrix = json.RawMessage(s.Raw(`,"variation_matrix":`))
 	s.Unmarshal(`,"child_option_ids":`, `[]`, &m.ChildOptionIDs)
 	s.Unmarshal(`,"price_modifiers":`, `{}`, &m.PriceModifiers)
 	s.Raw(`,"bread_crumbs":`)

@@ -49,7 +49,6 @@ func (v *View) ProductsOfEdge(ctx context.Context, ids []string, query ProductQu
 		return nil, err
 	}
 	if query.Page.After == nil && query.Page.Before == nil {
-		v = v.Ahead()
 		if err := v.fetchEdge(ctx, ids, query); err != nil {
 			return nil, err
 		}

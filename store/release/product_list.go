@@ -70,7 +70,6 @@ func (v *View) ProductsOfNodes(ctx context.Context, nodeIDs []string, query Prod
 		return nil, err
 	}
 	if len(nodeIDs) > 1 && query.Page.After == nil && query.Page.Before == nil {
-		v = v.Ahead()
 		if err := v.fetchAhead(ctx, nodeIDs, query); err != nil {
 			return nil, err
 		}

@@ -18,7 +18,7 @@ type productRefs struct {
 
 // scan reads relationships in the exact form in which AppendRelationships
 // writes them, and returns the rest. ok is false for any other form.
-func (r *productRefs) scan(body []byte) (rest []byte, ok bool) {
+func (r *productRefs) scan(body string) (rest string, ok bool) {
 	s := &catalog.DocumentScanner{Input: body}
 	s.Skip(`,"relationships":{`)
 	if s.TrySkip(`"parent":{"data":{"id":"`) {
@@ -67,7 +67,7 @@ func scanProducts(s *catalog.DocumentScanner) []string {
 }
 
 // decode reads the references of a body with encoding/json.
-func (r *productRefs) decode(body []byte) error {
+func (r *productRefs) decode(body string) error {
 	var document struct {
 		Relationships struct {
 			Parent            authoring.LinkSource  `json:"parent"`
@@ -77,7 +77,7 @@ func (r *productRefs) decode(body []byte) error {
 			ComponentProducts authoring.LinksSource `json:"component_products"`
 		} `json:"relationships"`
 	}
-	if err := json.Unmarshal(body, &document); err != nil {
+	if err := json.Unmarshal([]byte(body), &document); err != nil {
 		return err
 	}
 	relations := &document.Relationships

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"portico/store"
 	"portico/store/db"
@@ -139,7 +140,9 @@ func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	if kept, ok := db.Cached[index.Ordinals](o.Cache, key); ok {
 		return kept, nil
 	}
-	found, err := o.candidates(ctx)
+	buffer := filterBuffers.Get().(*index.Ordinals)
+	defer filterBuffers.Put(buffer)
+	found, err := o.candidates(ctx, buffer)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +155,7 @@ func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	if found, err = o.sorted(ctx, found); err != nil {
 		return nil, err
 	}
-	found = slices.Clip(slices.Clone(found)) // found has the memory of a longer list
+	found = slices.Clip(slices.Clone(found)) // found has the memory of a buffer or of a longer list
 	o.Cache.Set(key, found)
 	return found, nil
 }
@@ -167,33 +170,47 @@ func (o *resultOrder) record() {
 	}
 }
 
+// filterBuffers holds the memory of results while they are computed.
+var filterBuffers = sync.Pool{New: func() any { return new(index.Ordinals) }}
+
 // candidates returns the products of the list that the filter's terms and
 // searches keep, by ordinal. It begins with the rarest term and checks the others
-// for its products only, so that the cost depends on what is found.
-func (o *resultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
+// for its products only, so that the cost depends on what is found. The result may
+// have the memory of the buffer.
+func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (found index.Ordinals, err error) {
 	if !o.filter.indexed() {
 		if o.named != nil {
-			return slices.Clone(o.named), nil
+			*buffer = append((*buffer)[:0], o.named...)
+			return *buffer, nil
 		}
-		return o.list.Members(ctx)
+		found, err = o.list.MembersIn(ctx, slices.Grow((*buffer)[:0], o.list.Head.Total))
+		*buffer = found
+		return found, err
 	}
-	var found index.Ordinals
 	terms := make([]index.Posting, len(o.filter.Terms))
 	for i, term := range o.filter.Terms {
-		var err error
 		if terms[i], err = o.matching(ctx, term); err != nil {
 			return nil, err
 		}
 	}
 	slices.SortFunc(terms, func(a, b index.Posting) int { return cmp.Compare(a.Len(), b.Len()) })
-	for i, term := range terms {
-		if i > 0 {
-			found = term.Filter(found, o.Release.Ordinals)
-			continue
-		}
-		var err error
-		if found, err = o.Live(ctx, term.List(o.Release.Ordinals)); err != nil {
+	members := index.OrdinalSet{}
+	if o.named == nil {
+		if members, err = o.list.MemberSet(ctx); err != nil {
 			return nil, err
+		}
+	}
+	for i, term := range terms {
+		switch {
+		case i > 0:
+			found = term.Filter(found, o.Release.Ordinals)
+		case o.named == nil && term.Dense(o.Release.Ordinals):
+			set := term.Set(o.Release.Ordinals)
+			set.And(members)
+			*buffer = set.AppendTo((*buffer)[:0])
+			found = *buffer
+		default:
+			found = term.List(o.Release.Ordinals)
 		}
 	}
 	for i, search := range o.filter.Searches {
@@ -202,16 +219,16 @@ func (o *resultOrder) candidates(ctx context.Context) (index.Ordinals, error) {
 			return nil, err
 		}
 		if i == 0 && len(terms) == 0 {
-			found = slices.Clone(matching.Found)
+			*buffer = append((*buffer)[:0], matching.Found...)
+			found = *buffer
 			continue
 		}
 		found = index.Intersect(found, matching.Found)
 	}
-	if o.named != nil {
+	if o.named != nil { // it has live products only, like the list
 		return index.Intersect(found, o.named), nil
 	}
-	members, err := o.list.MemberSet(ctx)
-	return members.Filter(found), err
+	return members.Filter(found), nil
 }
 
 // matching returns the products that a term keeps.
@@ -230,9 +247,7 @@ func (o *resultOrder) within(ctx context.Context, found index.Ordinals) (index.O
 		if err != nil {
 			return nil, err
 		}
-		found = slices.DeleteFunc(found, func(place uint32) bool {
-			return int(place) >= len(keys) || keys[place] < r.Low || keys[place] > r.High
-		})
+		found = found.FilterKeys(keys, r.Low, r.High)
 	}
 	for _, r := range o.filter.Ranges {
 		i, err := o.interval(ctx, r)
@@ -275,7 +290,7 @@ func (v *View) inNodes(ctx context.Context, ids []string) (index.Ordinals, error
 	for i, node := range below {
 		names[i] = segment.ListOfNode(node.ID)
 	}
-	set, err := v.Ahead().MembersOf(ctx, names)
+	set, err := v.MembersOf(ctx, names)
 	if err != nil {
 		return nil, err
 	}

@@ -15,11 +15,11 @@ import (
 func scanned(t *testing.T, relationships string) (fast, slow *productRefs, ok bool) {
 	t.Helper()
 	const head = `{"id":"p"`
-	body := []byte(head + `,"relationships":{` + relationships + `},"meta":{}}`)
+	body := head + `,"relationships":{` + relationships + `},"meta":{}}`
 	fast, slow = &productRefs{}, &productRefs{}
 	require.NoError(t, slow.decode(body))
 	rest, ok := fast.scan(body[len(head):])
-	require.True(t, !ok || string(rest) == `,"meta":{}}`)
+	require.True(t, !ok || rest == `,"meta":{}}`)
 	return fast, slow, ok
 }
 

@@ -23,8 +23,7 @@ type storedProduct struct {
 	language string   // of the texts
 	quote    *price.Quote
 
-	body      []byte // the JSON of a product that is not curated
-	published int    // where published_at begins; it ends at insert
+	body      string // the JSON of a product that is not curated
 	insert    int    // where curated_product goes
 	relations int    // where relationships begin
 
@@ -61,17 +60,16 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 	}
 	p := &storedProduct{id: stored.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, placed: stored.Components, language: stored.Language,
 		quote: quote, attributes: strings.Clone(stored.Attributes), fileTexts: strings.Clone(stored.Files), extraText: strings.Clone(stored.Extras)}
-	dst := make([]byte, 0, len(stored.Document)+len(stored.Crumbs)+1024) // room for the members below, about 850 bytes with prices
-	dst = append(dst, attributes...)
-	p.published = len(dst)
-	dst = store.AppendMember(dst, "published_at", store.FormatTimeBare(store.FromMicros(p.since)))
-	p.insert = len(dst)
-	dst = append(quote.AppendAttributes(dst), '}')
-	p.relations = len(dst)
-	dst = append(dst, rest...)
-	dst = append(append(dst, ','), stored.Crumbs...)
-	dst = store.AppendMember(dst, "catalog_id", v.Release.CatalogID)
-	p.body = append(quote.AppendMeta(dst), "}}"...)
+	own := append(make([]byte, 0, 1024), '}') // as before a member; the buffer stays on the stack
+	own = store.AppendMember(own, "published_at", store.FormatTimeBare(store.FromMicros(p.since)))
+	dated := len(own)
+	own = append(quote.AppendAttributes(own), '}')
+	priced := len(own)
+	own = store.AppendMember(own, "catalog_id", v.Release.CatalogID)
+	own = append(quote.AppendMeta(own), "}}"...)
+	p.insert = len(attributes) + dated - 1
+	p.relations = len(attributes) + priced - 1
+	p.body = attributes + string(own[1:priced]) + rest + "," + stored.Crumbs + string(own[priced:])
 	return p, nil
 }
 
@@ -80,7 +78,7 @@ func (p *storedProduct) read() *productDocument {
 	p.decodeOnce.Do(func() {
 		if p.document = new(productDocument); !p.document.scan(p.body, p.relations) {
 			p.document = new(productDocument)
-			p.damage = json.Unmarshal(p.body, p.document)
+			p.damage = json.Unmarshal([]byte(p.body), p.document)
 		}
 		p.document.components = sortComponents(p.document.Attributes.Components)
 	})

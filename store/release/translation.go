@@ -80,10 +80,10 @@ func (v *View) TranslationsByID(ctx context.Context, ids []string) (map[string][
 // textsOf decodes the texts of a document, which are before its line break.
 func textsOf(d segment.Translation) (*ProductTranslation, error) {
 	attributes, _, _ := strings.Cut(d.Document, "\n")
-	s := catalog.DocumentScanner{Input: []byte(attributes)}
+	s := catalog.DocumentScanner{Input: attributes}
 	s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
-	texts := &ProductTranslation{d.Language, s.Member(`{"name":`), s.Member(`,"description":`)}
+	texts := &ProductTranslation{d.Language, strings.Clone(s.Member(`{"name":`)), strings.Clone(s.Member(`,"description":`))}
 	if !s.Failed {
 		return texts, nil
 	}

@@ -82,6 +82,7 @@ func (s *ReleaseService) View(ctx context.Context, shopper ShopperContext) (*Vie
 	*v = View{Reader: segment.NewReader(s.db, release, accepted.languages), tree: &made.treeOnce, valid: &made.validity,
 		Currency: shopper.Currency, Locale: accepted.locale,
 		service: s, routing: table, shopper: shopper, now: now, settings: settings, epoch: epoch, state: state}
+	v.Cache = v.Cache.OrPerOperation() // so that nothing is read twice
 	v.Reads, v.Primary = &made.Recorder, table.Unpublished()
 	v.early = routing.NextTable(ctx) != nil
 	if v.Currency == "" {
@@ -108,7 +109,7 @@ func Uncached(v *View, release *segment.Release) *View {
 	return &own
 }
 
-// Ahead returns the view with a cache, if only one for this view.
+// Ahead returns the view with a cache, if only one for this view, which ViewOf and Uncached may not have.
 func (v *View) Ahead() *View {
 	ahead := *v
 	ahead.Cache = v.Cache.OrPerOperation()

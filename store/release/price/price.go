@@ -68,14 +68,18 @@ type PriceTier struct {
 	DisplayPrice    *DisplayPrice
 }
 
-// appendTiers appends {"min_5":{"minimum_quantity":5,…}}; member appends the
-// last member of a tier.
-func appendTiers(dst []byte, tiers []PriceTier, member func([]byte, PriceTier) []byte) []byte {
+// appendTiers appends {"min_5":{"minimum_quantity":5,…}}, with the prices as numbers, or as they are displayed.
+func appendTiers(dst []byte, tiers []PriceTier, displayed bool) []byte {
 	dst = append(dst, '{')
 	for _, t := range tiers {
 		dst = append(store.AppendKey(dst, t.Name), `{"minimum_quantity":`...)
 		dst = strconv.AppendInt(dst, int64(t.MinimumQuantity), 10)
-		dst = append(member(dst, t), '}')
+		if displayed {
+			dst = t.DisplayPrice.appendJSON(store.AppendName(dst, "display_price"))
+		} else {
+			dst = t.Price.appendJSON(store.AppendName(dst, "price"))
+		}
+		dst = append(dst, '}')
 	}
 	return append(dst, '}')
 }

@@ -72,24 +72,23 @@ func (q *Quote) SaleExpires() *time.Time {
 // AppendAttributes appends the product's attributes price and tiers.
 func (q *Quote) AppendAttributes(dst []byte) []byte {
 	dst = q.Price.appendJSON(store.AppendName(dst, "price"))
-	return appendTiers(store.AppendName(dst, "tiers"), q.Tiers, func(dst []byte, t PriceTier) []byte {
-		return t.Price.appendJSON(store.AppendName(dst, "price"))
-	})
+	return appendTiers(store.AppendName(dst, "tiers"), q.Tiers, false)
 }
 
 // AppendMeta appends the members of the product's meta that depend on the
 // currency and the time.
 func (q *Quote) AppendMeta(dst []byte) []byte {
-	pricebook, original := "", []byte("null")
+	pricebook := ""
 	if q.Price != nil {
 		pricebook = q.Price.PricebookID
 	}
-	if q.Original != nil {
-		original = q.Original.appendJSON(nil)
-	}
 	dst = store.AppendMember(dst, "pricebook_id", pricebook)
 	dst = q.Display.appendJSON(store.AppendName(dst, "display_price"))
-	dst = append(store.AppendName(dst, "original_price"), original...)
+	if dst = store.AppendName(dst, "original_price"); q.Original != nil {
+		dst = q.Original.appendJSON(dst)
+	} else {
+		dst = append(dst, "null"...)
+	}
 	dst = q.OriginalDisplay.appendJSON(store.AppendName(dst, "original_display_price"))
 	dst = store.AppendMember(dst, "sale_id", q.SaleID)
 	dst = store.AppendName(dst, "sale_expires")
@@ -98,7 +97,5 @@ func (q *Quote) AppendMeta(dst []byte) []byte {
 	} else {
 		dst = append(dst, "null"...)
 	}
-	return appendTiers(store.AppendName(dst, "tiers"), q.Tiers, func(dst []byte, t PriceTier) []byte {
-		return t.DisplayPrice.appendJSON(store.AppendName(dst, "display_price"))
-	})
+	return appendTiers(store.AppendName(dst, "tiers"), q.Tiers, true)
 }

@@ -340,9 +340,15 @@ func (r *Reader) readBlocks(ctx context.Context, places []uint32, found *StoredP
 		ids = append(ids, members[n].block)
 	}
 	slices.Sort(ids)
-	list, args := db.InList(nil, slices.Compact(ids))
+	ids = slices.Compact(ids)
+	condition, args := "BETWEEN $1 AND $2", []any{ids[0], ids[len(ids)-1]}
+	if ids[len(ids)-1]-ids[0] > int64(len(ids)*5/4) { // else the range has few others
+		var list string
+		list, args = db.InList(nil, ids)
+		condition = "IN (" + list + ")"
+	}
 	block := productBlock{to: found}
-	_, err = db.Collect(ctx, r.session(), func(rows *sql.Rows) (none struct{}, err error) {
+	_, err = db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (none struct{}, err error) {
 		var id int64
 		var body sql.RawBytes
 		if err := rows.Scan(&id, &body); err != nil {
@@ -360,7 +366,7 @@ func (r *Reader) readBlocks(ctx context.Context, places []uint32, found *StoredP
 			}
 		}
 		return none, nil
-	}, `SELECT id, body FROM release_block WHERE id IN (`+list+`)`, args...)
+	}, `SELECT id, body FROM release_block WHERE id `+condition, args...)
 	return err
 }
 
@@ -466,15 +472,18 @@ func (s *StoredProducts) unpackSection(section []byte) (texts []string, err erro
 	}
 	*buffer = body
 	whole := unsafe.String(unsafe.SliceData(body), len(body)) // not written before Release
-	texts = make([]string, 0, commonTexts*BlockProducts)
-	for at := 0; at < len(whole); {
-		n, width := binary.Uvarint(body[at:])
-		if width <= 0 || n > uint64(len(whole)-at-width) {
+	return splitTexts(whole, make([]string, 0, commonTexts*BlockProducts))
+}
+
+// splitTexts appends the texts that AppendText wrote.
+func splitTexts(whole string, texts []string) ([]string, error) {
+	for len(whole) > 0 {
+		n, width := binary.Uvarint([]byte(whole[:min(len(whole), binary.MaxVarintLen64)]))
+		if width <= 0 || n > uint64(len(whole)-width) {
 			return nil, errDamagedBlock
 		}
-		at += width
-		texts = append(texts, whole[at:at+int(n)])
-		at += int(n)
+		whole = whole[width:]
+		texts, whole = append(texts, whole[:n]), whole[n:]
 	}
 	return texts, nil
 }
@@ -488,18 +497,15 @@ func cutSection(body []byte) (text, rest []byte, ok bool) {
 	return body[at : at+int(n)], body[at+int(n):], true
 }
 
-// ParseFiles returns the files of a StoredProduct.
+// ParseFiles returns the files of a StoredProduct. They keep the memory of texts.
 func ParseFiles(texts string) (files []*catalog.File, err error) {
-	for rest := []byte(texts); len(rest) > 0; {
-		text, after, ok := cutSection(rest)
-		if !ok {
-			return nil, errDamagedBlock
-		}
+	list, err := splitTexts(texts, nil)
+	for _, text := range list {
 		f, err := catalog.ReadFile(text)
 		if err != nil {
 			return nil, err
 		}
-		files, rest = append(files, f), after
+		files = append(files, f)
 	}
-	return files, nil
+	return files, err
 }

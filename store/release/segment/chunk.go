@@ -52,7 +52,7 @@ func ChunksOf[T db.Sized](ctx context.Context, r *Reader, lists []KeptList, sort
 	for release, names := range missing {
 		if err := store.Chunked(store.Unique(names), 512, func(names []string) error {
 			places, args := db.InList([]any{release, string(sort), low, high}, names)
-			read, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (c chunk, err error) {
+			read, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (c chunk, err error) {
 				return c, rows.Scan(&c.list, &c.number, &c.body)
 			}, `
 				SELECT list, chunk, body FROM release_chunk
@@ -104,7 +104,7 @@ func valuesAt[V uint32 | int64, L interface {
 	if err := store.Chunked(missing, 512, func(numbers []int) error {
 		// With the bounds, PostgreSQL reads only the chunks, whatever its statistics say.
 		list, args := db.InList(append(r.Layers(), ListKeys, string(sort), slices.Min(numbers), slices.Max(numbers)), numbers)
-		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (number int, err error) {
+		_, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (number int, err error) {
 			var body sql.RawBytes
 			err = rows.Scan(&number, &body)
 			chunks[number] = unpack(body)

@@ -115,8 +115,8 @@ func (r *Reader) ownFiles(ctx context.Context, ids []string, stored map[string]*
 	read, err := db.Fetch(r.Cache, key, store.ValidIDs(others), func(ids []string) (map[string]*catalog.File, error) {
 		files := make(map[string]*catalog.File, len(ids))
 		list, args := db.InList([]any{r.Release.ID}, ids)
-		read, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (*catalog.File, error) {
-			var document []byte
+		read, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (*catalog.File, error) {
+			var document string
 			if err := rows.Scan(&document); err != nil {
 				return nil, err
 			}

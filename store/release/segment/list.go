@@ -56,7 +56,7 @@ func (r *Reader) ListHeads(ctx context.Context, lists []string) (map[string]*Lis
 	return db.Fetch(r.Cache, key, lists, func(lists []string) (map[string]*ListHead, error) {
 		heads := make(map[string]*ListHead, len(lists))
 		places, args := db.InList([]any{r.Release.ID}, lists)
-		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (h *ListHead, err error) {
+		_, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (h *ListHead, err error) {
 			h = &ListHead{}
 			var list string
 			var curated, parts []byte
@@ -101,6 +101,11 @@ func (l List) Stored(ctx context.Context, by store.SortBy, start, end int) ([]ui
 	if start >= end {
 		return nil, nil
 	}
+	return l.appendStored(ctx, make([]uint32, 0, end-start), by, start, end)
+}
+
+// appendStored appends what Stored returns.
+func (l List) appendStored(ctx context.Context, places []uint32, by store.SortBy, start, end int) ([]uint32, error) {
 	lists, first, last := l.Parts(by, start, end)
 	at := first * ChunkSize // the position of the first product read
 	var parts []index.Ordinals
@@ -114,14 +119,14 @@ func (l List) Stored(ctx context.Context, by store.SortBy, start, end int) ([]ui
 	if err != nil {
 		return nil, err
 	}
-	places := make([]uint32, 0, end-start)
+	wanted := len(places) + end - start
 	for _, part := range parts {
 		if from, until := max(0, start-at), min(len(part), end-at); from < until {
 			places = append(places, part[from:until]...)
 		}
 		at += len(part)
 	}
-	if len(places) < end-start {
+	if len(places) < wanted {
 		return nil, ErrGone
 	}
 	return places, nil
@@ -139,15 +144,22 @@ func (l List) Parts(by store.SortBy, start, end int) (lists []KeptList, first, l
 
 // Members returns all products of the list, by ordinal.
 func (l List) Members(ctx context.Context) (index.Ordinals, error) {
-	rest, err := l.Stored(ctx, store.SortDefault, 0, l.Head.Total-len(l.Head.Curated))
-	if err != nil {
-		return nil, err
+	return l.MembersIn(ctx, make(index.Ordinals, 0, l.Head.Total))
+}
+
+// MembersIn is Members in the memory of buffer, if that is large enough.
+func (l List) MembersIn(ctx context.Context, buffer index.Ordinals) (members index.Ordinals, err error) {
+	members = buffer[:0]
+	if n := l.Head.Total - len(l.Head.Curated); n > 0 {
+		if members, err = l.appendStored(ctx, members, store.SortDefault, 0, n); err != nil {
+			return nil, err
+		}
 	}
 	if len(l.Head.Curated) > 0 || l.Release.BaseID != 0 {
-		rest = append(rest, l.Head.Curated...)
-		slices.Sort(rest)
+		members = append(members, l.Head.Curated...)
+		slices.Sort(members)
 	}
-	return rest, nil
+	return members, nil
 }
 
 // MemberSet returns all products of the list as a set.

@@ -56,7 +56,7 @@ func (r *Reader) readPlaces(ctx context.Context, ids []string) (map[string]Place
 		}
 		places := make(map[string]Place, len(ids))
 		list, args := db.InList(r.Layers(), ids)
-		_, err = db.Collect(ctx, r.session(), func(rows *sql.Rows) (at Place, err error) {
+		_, err = db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (at Place, err error) {
 			var id string
 			err = rows.Scan(&id, &at)
 			if _, isDead := slices.BinarySearch(dead, uint32(at)); !isDead {

@@ -30,7 +30,7 @@ func (r *Reader) indexChunks(ctx context.Context, attribute string, numbers []in
 	}
 	err := store.Chunked(missing, 1024, func(numbers []int) error {
 		list, args := db.InList([]any{r.Release.ID, attribute}, numbers)
-		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (body index.PackedHashes, err error) {
+		_, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (body index.PackedHashes, err error) {
 			err = rows.Scan(&key.Number, (*[]byte)(&body))
 			found[key.Number] = body
 			r.Cache.Set(key, body)
