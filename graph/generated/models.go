@@ -6,6 +6,7 @@ import (
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/exchange"
 	"portico/store/promotion/code"
 	"portico/store/promotion/rule"
 	"portico/store/stock"
@@ -418,6 +419,66 @@ type NodeUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// Prices to set.
+type PricesUpsertInput struct {
+	// 1 to 1000 prices, each once.
+	Items []*exchange.PriceItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `pricesUpsert`.
+type PricesUpsertPayload struct {
+	// The prices, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in prices that were written, for example an unknown SKU. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to delete.
+type ProductsDeleteInput struct {
+	// 1 to 1000 products. Global ids or `uuid`s.
+	Ids []string `json:"ids"`
+	// True deletes nothing, and returns what would be deleted.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `productsDelete`.
+type ProductsDeletePayload struct {
+	// The products, in the order of the ids. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Products that others still refer to: nodes, bundles, variants and prices. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was deleted. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to create or change.
+type ProductsUpsertInput struct {
+	// 1 to 1000 products, each once.
+	Items []*exchange.ProductItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `productsUpsert`.
+type ProductsUpsertPayload struct {
+	// The products, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in products that were written, for example an unknown image. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // A code to redeem.
 type PromotionCodeRedeemInput struct {
 	// Exact code. Case-sensitive.
@@ -569,6 +630,26 @@ type PromotionUpdatePayload struct {
 	// Number of codes that the change deleted, or with `dryRun` would delete.
 	CodesDeleted int `json:"codesDeleted"`
 	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Sales to set.
+type SalesUpsertInput struct {
+	// 1 to 1000 sales. A price may have several.
+	Items []*exchange.SaleItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `salesUpsert`.
+type SalesUpsertPayload struct {
+	// The prices of the sales, each once, in the order of their first items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in prices that were written, for example an unknown SKU. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 

@@ -137,9 +137,6 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
 	f.Time("attributes.created_at", &a.CreatedAt) // SetProductTimes sets what is absent
 	f.Time("attributes.updated_at", &a.UpdatedAt)
-	if a.UpdatedAt == "" {
-		a.UpdatedAt = a.CreatedAt
-	}
 	checkLocaleTags(f, "attributes.locales", a.Locales)
 	for tag, text := range a.Locales {
 		f.Locale("attributes.locales."+tag, tag)
