@@ -50,6 +50,26 @@ func (r mutationResolver) SalesUpsert(ctx context.Context, input generated.Sales
 	return &generated.SalesUpsertPayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
 }
 
+func (r mutationResolver) FilesUpsert(ctx context.Context, input generated.FilesUpsertInput) (*generated.FilesUpsertPayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.filesUpsert", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.UpsertFiles(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, opctx.Nulls(ctx), input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.FilesUpsertPayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
+func (r mutationResolver) AttributesDeclare(ctx context.Context, input generated.AttributesDeclareInput) (*generated.AttributesDeclarePayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.attributesDeclare", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.DeclareAttributes(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, opctx.Nulls(ctx), input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.AttributesDeclarePayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
 // writePayload returns the members of a payload: what was written and warnings, or user errors.
 func writePayload(written *exchange.ItemsWritten, err error) ([]*model.AuthoredWrite, []*model.Warning, []*model.UserError, error) {
 	userErrs, err := userErrors(err)

@@ -93,6 +93,12 @@ type ComplexityRoot struct {
 		Lte func(childComplexity int) int
 	}
 
+	AttributesDeclarePayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	AuthoredHierarchy struct {
 		Description func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
@@ -527,6 +533,12 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	FilesUpsertPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	Gateway struct {
 		ChangedAt           func(childComplexity int) int
 		ChangedBy           func(childComplexity int) int
@@ -619,6 +631,7 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
+		AttributesDeclare      func(childComplexity int, input AttributesDeclareInput) int
 		CatalogCreate          func(childComplexity int, input CatalogCreateInput) int
 		CatalogDelete          func(childComplexity int, input CatalogDeleteInput) int
 		CatalogPublish         func(childComplexity int, input CatalogPublishInput) int
@@ -627,6 +640,7 @@ type ComplexityRoot struct {
 		CatalogRuleDelete      func(childComplexity int, input CatalogRuleDeleteInput) int
 		CatalogRuleUpdate      func(childComplexity int, input CatalogRuleUpdateInput) int
 		CatalogUpdate          func(childComplexity int, input CatalogUpdateInput) int
+		FilesUpsert            func(childComplexity int, input FilesUpsertInput) int
 		GatewayUpdate          func(childComplexity int, input model.GatewayUpdateInput) int
 		HierarchyCreate        func(childComplexity int, input HierarchyCreateInput) int
 		HierarchyDelete        func(childComplexity int, input HierarchyDeleteInput) int
@@ -638,6 +652,7 @@ type ComplexityRoot struct {
 		NodeMove               func(childComplexity int, input NodeMoveInput) int
 		NodeProductsAttach     func(childComplexity int, input NodeProductsAttachInput) int
 		NodeProductsDetach     func(childComplexity int, input NodeProductsDetachInput) int
+		NodeProductsSet        func(childComplexity int, input NodeProductsSetInput) int
 		NodeUpdate             func(childComplexity int, input NodeUpdateInput) int
 		PricesUpsert           func(childComplexity int, input PricesUpsertInput) int
 		ProductsDelete         func(childComplexity int, input ProductsDeleteInput) int
@@ -686,6 +701,13 @@ type ComplexityRoot struct {
 	NodeProductsDetachPayload struct {
 		Node       func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	NodeProductsSetPayload struct {
+		AttachedUuids func(childComplexity int) int
+		DetachedUuids func(childComplexity int) int
+		Node          func(childComplexity int) int
+		UserErrors    func(childComplexity int) int
 	}
 
 	NodeUpdatePayload struct {
@@ -1406,11 +1428,14 @@ type MutationResolver interface {
 	NodeDelete(ctx context.Context, input NodeDeleteInput) (*NodeDeletePayload, error)
 	NodeProductsAttach(ctx context.Context, input NodeProductsAttachInput) (*NodeProductsAttachPayload, error)
 	NodeProductsDetach(ctx context.Context, input NodeProductsDetachInput) (*NodeProductsDetachPayload, error)
+	NodeProductsSet(ctx context.Context, input NodeProductsSetInput) (*NodeProductsSetPayload, error)
 	NodeCurate(ctx context.Context, input NodeCurateInput) (*NodeCuratePayload, error)
 	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*ProductsUpsertPayload, error)
 	ProductsDelete(ctx context.Context, input ProductsDeleteInput) (*ProductsDeletePayload, error)
 	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*PricesUpsertPayload, error)
 	SalesUpsert(ctx context.Context, input SalesUpsertInput) (*SalesUpsertPayload, error)
+	FilesUpsert(ctx context.Context, input FilesUpsertInput) (*FilesUpsertPayload, error)
+	AttributesDeclare(ctx context.Context, input AttributesDeclareInput) (*AttributesDeclarePayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
@@ -1635,6 +1660,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AttributeFilterValues.Lte(childComplexity), true
+
+	case "AttributesDeclarePayload.items":
+		if e.ComplexityRoot.AttributesDeclarePayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributesDeclarePayload.Items(childComplexity), true
+	case "AttributesDeclarePayload.userErrors":
+		if e.ComplexityRoot.AttributesDeclarePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributesDeclarePayload.UserErrors(childComplexity), true
+	case "AttributesDeclarePayload.warnings":
+		if e.ComplexityRoot.AttributesDeclarePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributesDeclarePayload.Warnings(childComplexity), true
 
 	case "AuthoredHierarchy.description":
 		if e.ComplexityRoot.AuthoredHierarchy.Description == nil {
@@ -3291,6 +3335,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FileEdge.Node(childComplexity), true
 
+	case "FilesUpsertPayload.items":
+		if e.ComplexityRoot.FilesUpsertPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FilesUpsertPayload.Items(childComplexity), true
+	case "FilesUpsertPayload.userErrors":
+		if e.ComplexityRoot.FilesUpsertPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FilesUpsertPayload.UserErrors(childComplexity), true
+	case "FilesUpsertPayload.warnings":
+		if e.ComplexityRoot.FilesUpsertPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FilesUpsertPayload.Warnings(childComplexity), true
+
 	case "Gateway.changedAt":
 		if e.ComplexityRoot.Gateway.ChangedAt == nil {
 			break
@@ -3648,6 +3711,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Money.Formatted(childComplexity), true
 
+	case "Mutation.attributesDeclare":
+		if e.ComplexityRoot.Mutation.AttributesDeclare == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_attributesDeclare_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.AttributesDeclare(childComplexity, args["input"].(AttributesDeclareInput)), true
 	case "Mutation.catalogCreate":
 		if e.ComplexityRoot.Mutation.CatalogCreate == nil {
 			break
@@ -3736,6 +3810,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CatalogUpdate(childComplexity, args["input"].(CatalogUpdateInput)), true
+	case "Mutation.filesUpsert":
+		if e.ComplexityRoot.Mutation.FilesUpsert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_filesUpsert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.FilesUpsert(childComplexity, args["input"].(FilesUpsertInput)), true
 	case "Mutation.gatewayUpdate":
 		if e.ComplexityRoot.Mutation.GatewayUpdate == nil {
 			break
@@ -3857,6 +3942,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.NodeProductsDetach(childComplexity, args["input"].(NodeProductsDetachInput)), true
+	case "Mutation.nodeProductsSet":
+		if e.ComplexityRoot.Mutation.NodeProductsSet == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodeProductsSet_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodeProductsSet(childComplexity, args["input"].(NodeProductsSetInput)), true
 	case "Mutation.nodeUpdate":
 		if e.ComplexityRoot.Mutation.NodeUpdate == nil {
 			break
@@ -4133,6 +4229,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.NodeProductsDetachPayload.UserErrors(childComplexity), true
+
+	case "NodeProductsSetPayload.attachedUuids":
+		if e.ComplexityRoot.NodeProductsSetPayload.AttachedUuids == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsSetPayload.AttachedUuids(childComplexity), true
+	case "NodeProductsSetPayload.detachedUuids":
+		if e.ComplexityRoot.NodeProductsSetPayload.DetachedUuids == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsSetPayload.DetachedUuids(childComplexity), true
+	case "NodeProductsSetPayload.node":
+		if e.ComplexityRoot.NodeProductsSetPayload.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsSetPayload.Node(childComplexity), true
+	case "NodeProductsSetPayload.userErrors":
+		if e.ComplexityRoot.NodeProductsSetPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsSetPayload.UserErrors(childComplexity), true
 
 	case "NodeUpdatePayload.node":
 		if e.ComplexityRoot.NodeUpdatePayload.Node == nil {
@@ -7060,6 +7181,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAttributeFilter,
+		ec.unmarshalInputAttributeItemInput,
+		ec.unmarshalInputAttributeLabelInput,
+		ec.unmarshalInputAttributesDeclareInput,
 		ec.unmarshalInputAuthoredProductOrder,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
@@ -7079,6 +7203,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogUpdateInput,
 		ec.unmarshalInputDateTimeBounds,
 		ec.unmarshalInputFileFilter,
+		ec.unmarshalInputFileItemInput,
+		ec.unmarshalInputFilesUpsertInput,
 		ec.unmarshalInputGatewayUpdateInput,
 		ec.unmarshalInputHierarchyCreateInput,
 		ec.unmarshalInputHierarchyDeleteInput,
@@ -7096,6 +7222,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputNodeMoveInput,
 		ec.unmarshalInputNodeProductsAttachInput,
 		ec.unmarshalInputNodeProductsDetachInput,
+		ec.unmarshalInputNodeProductsSetInput,
 		ec.unmarshalInputNodeUpdateInput,
 		ec.unmarshalInputOptionFilter,
 		ec.unmarshalInputPriceAmountInput,
@@ -7904,6 +8031,9 @@ type Mutation {
   "Detaches products from a node, and removes them from its curated products. Ignores products that are not attached."
   nodeProductsDetach("The input." input: NodeProductsDetachInput!): NodeProductsDetachPayload
 
+  "Sets the products of a node: attaches and detaches as needed. Detached ones are no longer curated."
+  nodeProductsSet("The input." input: NodeProductsSetInput!): NodeProductsSetPayload
+
   "Sets which products of a node come first, in order."
   nodeCurate("The input." input: NodeCurateInput!): NodeCuratePayload
 
@@ -7929,6 +8059,18 @@ type Mutation {
 
   "Creates, changes and removes sales of SKUs in price books: up to 1000, all or none. Other sales stay."
   salesUpsert("The input." input: SalesUpsertInput!): SalesUpsertPayload
+
+  """
+  Creates files, and changes members of existing ones: up to 1000, all or none. The service keeps their
+  URLs, not their contents.
+  """
+  filesUpsert("The input." input: FilesUpsertInput!): FilesUpsertPayload
+
+  """
+  Declares attributes of your own, and changes declarations: up to 1000, all or none. ` + "`" + `productsUpsert` + "`" + `
+  sets their values.
+  """
+  attributesDeclare("The input." input: AttributesDeclareInput!): AttributesDeclarePayload
 
   # Releases and jobs
   """
@@ -11430,6 +11572,98 @@ type SalesUpsertPayload {
   userErrors: [UserError!]!
 }
 
+"Files to create or change."
+input FilesUpsertInput {
+  "1 to 1000 files, each once."
+  items: [FileItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"""
+A file, or what changes of it. An absent member keeps its value, null clears it. A new file needs
+` + "`" + `fileName` + "`" + ` and ` + "`" + `href` + "`" + `.
+"""
+input FileItemInput {
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: a new file."
+  id: ID
+  "File name: ` + "`" + `mug.jpg` + "`" + `. At most 1024 bytes."
+  fileName: String
+  "Media type: ` + "`" + `image/jpeg` + "`" + `."
+  mimeType: String
+  "Whether anyone may download it."
+  public: Boolean
+  "Download URL. At most 4096 bytes."
+  href: String
+  "Width in pixels, of an image."
+  width: Int
+  "Height in pixels, of an image."
+  height: Int
+}
+
+"Result of ` + "`" + `filesUpsert` + "`" + `."
+type FilesUpsertPayload {
+  "The files, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in files that were written. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Attributes to declare."
+input AttributesDeclareInput {
+  "1 to 1000 attributes, each once."
+  items: [AttributeItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"""
+The declaration of an attribute, or what changes of it. An absent member keeps its value, null clears it.
+A new attribute needs ` + "`" + `label` + "`" + ` and ` + "`" + `type` + "`" + `.
+"""
+input AttributeItemInput {
+  "Key, by which products name it: ` + "`" + `material` + "`" + `."
+  key: String!
+  "Label in the base language. At most 255 bytes."
+  label: String
+  "Labels in other languages. Languages that are not in the list stay."
+  labels: [AttributeLabelInput!]
+  "Type of its values. It cannot be changed."
+  type: AttributeType
+  "Unit of numbers: ` + "`" + `kg` + "`" + `."
+  unit: String
+  "Whether filters and facets have it."
+  filterable: Boolean
+  "Whether searches look into it."
+  searchable: Boolean
+  "Whether lists can be sorted by it. Only of numbers and dates."
+  sortable: Boolean
+}
+
+"An attribute's label in a language."
+input AttributeLabelInput {
+  "Language, as a BCP 47 tag: ` + "`" + `fr` + "`" + `."
+  locale: String!
+  "The label. Null removes it."
+  label: String
+}
+
+"Result of ` + "`" + `attributesDeclare` + "`" + `."
+type AttributesDeclarePayload {
+  "The attributes, in the order of the items; their ` + "`" + `uuid` + "`" + ` is the key. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in declarations that were written. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
 "A resource that was written since the served release of a catalog was made."
 type CatalogPendingChange {
   "What it is."
@@ -11659,6 +11893,33 @@ input NodeProductsAttachInput {
 type NodeProductsAttachPayload {
   "The changed node. Null if there are errors."
   node: AuthoredNode
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"The products of a node."
+input NodeProductsSetInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  """
+  At most 1000 products, each once, the newest attachment last. Global ids or ` + "`" + `uuid` + "`" + `s. The node may have
+  at most 10000 products before.
+  """
+  productIds: [ID!]!
+  "True writes nothing, and returns what would be attached and detached."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodeProductsSet` + "`" + `."
+type NodeProductsSetPayload {
+  "The changed node; with ` + "`" + `dryRun` + "`" + ` as it is. Null if there are errors."
+  node: AuthoredNode
+  "Own ids of the products that the node did not have."
+  attachedUuids: [ID!]!
+  "Own ids of the products that it has no longer."
+  detachedUuids: [ID!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
@@ -12008,6 +12269,18 @@ func (ec *executionContext) childFields_AttributeFilterValues(ctx context.Contex
 		return ec.fieldContext_AttributeFilterValues_lte(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AttributeFilterValues", field.Name)
+}
+
+func (ec *executionContext) childFields_AttributesDeclarePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_AttributesDeclarePayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_AttributesDeclarePayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_AttributesDeclarePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AttributesDeclarePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredHierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12902,6 +13175,18 @@ func (ec *executionContext) childFields_FileEdge(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_FilesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_FilesUpsertPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_FilesUpsertPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_FilesUpsertPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FilesUpsertPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Gateway(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "slug":
@@ -13142,6 +13427,20 @@ func (ec *executionContext) childFields_NodeProductsDetachPayload(ctx context.Co
 		return ec.fieldContext_NodeProductsDetachPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NodeProductsDetachPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_NodeProductsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_NodeProductsSetPayload_node(ctx, field)
+	case "attachedUuids":
+		return ec.fieldContext_NodeProductsSetPayload_attachedUuids(ctx, field)
+	case "detachedUuids":
+		return ec.fieldContext_NodeProductsSetPayload_detachedUuids(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodeProductsSetPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodeProductsSetPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_NodeUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -14828,6 +15127,20 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_attributesDeclare_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (AttributesDeclareInput, error) {
+			return ec.unmarshalNAttributesDeclareInput2porticoᚋgraphᚋgeneratedᚐAttributesDeclareInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_catalogCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -14932,6 +15245,20 @@ func (ec *executionContext) field_Mutation_catalogUpdate_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (CatalogUpdateInput, error) {
 			return ec.unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_filesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (FilesUpsertInput, error) {
+			return ec.unmarshalNFilesUpsertInput2porticoᚋgraphᚋgeneratedᚐFilesUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -15086,6 +15413,20 @@ func (ec *executionContext) field_Mutation_nodeProductsDetach_args(ctx context.C
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (NodeProductsDetachInput, error) {
 			return ec.unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_nodeProductsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodeProductsSetInput, error) {
+			return ec.unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -17505,6 +17846,102 @@ func (ec *executionContext) _AttributeFilterValues_lte(ctx context.Context, fiel
 }
 func (ec *executionContext) fieldContext_AttributeFilterValues_lte(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AttributesDeclarePayload_items(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributesDeclarePayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributesDeclarePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AttributesDeclarePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AttributesDeclarePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributesDeclarePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributesDeclarePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AttributesDeclarePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AttributesDeclarePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributesDeclarePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributesDeclarePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AttributesDeclarePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
@@ -24762,6 +25199,102 @@ func (ec *executionContext) fieldContext_FileEdge_node(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _FilesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FilesUpsertPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FilesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FilesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FilesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FilesUpsertPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FilesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FilesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FilesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FilesUpsertPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FilesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FilesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27360,6 +27893,50 @@ func (ec *executionContext) fieldContext_Mutation_nodeProductsDetach(ctx context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_nodeProductsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodeProductsSet(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodeProductsSet(ctx, fc.Args["input"].(NodeProductsSetInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsSetPayload) graphql.Marshaler {
+			return ec.marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsSetPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodeProductsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodeProductsSetPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodeProductsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27574,6 +28151,94 @@ func (ec *executionContext) fieldContext_Mutation_salesUpsert(ctx context.Contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_salesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_filesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_filesUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().FilesUpsert(ctx, fc.Args["input"].(FilesUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FilesUpsertPayload) graphql.Marshaler {
+			return ec.marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesUpsertPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_filesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FilesUpsertPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_filesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_attributesDeclare(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_attributesDeclare(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AttributesDeclare(ctx, fc.Args["input"].(AttributesDeclareInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *AttributesDeclarePayload) graphql.Marshaler {
+			return ec.marshalOAttributesDeclarePayload2ᚖporticoᚋgraphᚋgeneratedᚐAttributesDeclarePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_attributesDeclare(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AttributesDeclarePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_attributesDeclare_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -28209,6 +28874,116 @@ func (ec *executionContext) _NodeProductsDetachPayload_userErrors(ctx context.Co
 func (ec *executionContext) fieldContext_NodeProductsDetachPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "NodeProductsDetachPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeProductsSetPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsSetPayload_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsSetPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeProductsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeProductsSetPayload_attachedUuids(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsSetPayload_attachedUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AttachedUuids, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsSetPayload_attachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _NodeProductsSetPayload_detachedUuids(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsSetPayload_detachedUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DetachedUuids, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsSetPayload_detachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _NodeProductsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsSetPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeProductsSetPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -41829,6 +42604,170 @@ func (ec *executionContext) unmarshalInputAttributeFilter(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAttributeItemInput(ctx context.Context, obj any) (exchange.AttributeItemInput, error) {
+	var it exchange.AttributeItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"key", "label", "labels", "type", "unit", "filterable", "searchable", "sortable"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "key":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Key = data
+		case "label":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("label"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Label = data
+		case "labels":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+			data, err := ec.unmarshalOAttributeLabelInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeLabelInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Labels = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := ec.unmarshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "unit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unit"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Unit = data
+		case "filterable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filterable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Filterable = data
+		case "searchable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("searchable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Searchable = data
+		case "sortable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sortable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Sortable = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAttributeLabelInput(ctx context.Context, obj any) (exchange.AttributeLabelInput, error) {
+	var it exchange.AttributeLabelInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"locale", "label"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "label":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("label"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Label = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAttributesDeclareInput(ctx context.Context, obj any) (AttributesDeclareInput, error) {
+	var it AttributesDeclareInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNAttributeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuthoredProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -42779,6 +43718,126 @@ func (ec *executionContext) unmarshalInputFileFilter(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputFileItemInput(ctx context.Context, obj any) (exchange.FileItemInput, error) {
+	var it exchange.FileItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "fileName", "mimeType", "public", "href", "width", "height"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "fileName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fileName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FileName = data
+		case "mimeType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mimeType"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MimeType = data
+		case "public":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("public"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Public = data
+		case "href":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("href"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Href = data
+		case "width":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("width"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Width = data
+		case "height":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("height"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Height = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFilesUpsertInput(ctx context.Context, obj any) (FilesUpsertInput, error) {
+	var it FilesUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNFileItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐFileItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context, obj any) (model.GatewayUpdateInput, error) {
 	var it model.GatewayUpdateInput
 	if obj == nil {
@@ -43570,6 +44629,61 @@ func (ec *executionContext) unmarshalInputNodeProductsDetachInput(ctx context.Co
 				return it, err
 			}
 			it.ProductIds = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodeProductsSetInput(ctx context.Context, obj any) (NodeProductsSetInput, error) {
+	var it NodeProductsSetInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -46529,6 +47643,54 @@ func (ec *executionContext) _AttributeFilterValues(ctx context.Context, sel ast.
 		case "lte":
 			out.Values[i] = ec._AttributeFilterValues_lte(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var attributesDeclarePayloadImplementors = []string{"AttributesDeclarePayload"}
+
+func (ec *executionContext) _AttributesDeclarePayload(ctx context.Context, sel ast.SelectionSet, obj *AttributesDeclarePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, attributesDeclarePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AttributesDeclarePayload")
+		case "items":
+			out.Values[i] = ec._AttributesDeclarePayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._AttributesDeclarePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._AttributesDeclarePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -50600,6 +51762,54 @@ func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var filesUpsertPayloadImplementors = []string{"FilesUpsertPayload"}
+
+func (ec *executionContext) _FilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *FilesUpsertPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, filesUpsertPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FilesUpsertPayload")
+		case "items":
+			out.Values[i] = ec._FilesUpsertPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._FilesUpsertPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._FilesUpsertPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var gatewayImplementors = []string{"Gateway"}
 
 func (ec *executionContext) _Gateway(ctx context.Context, sel ast.SelectionSet, obj *model.Gateway) graphql.Marshaler {
@@ -51638,6 +52848,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "nodeProductsSet":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodeProductsSet(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "nodeCurate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeCurate(ctx, field)
@@ -51669,6 +52886,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "salesUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_salesUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "filesUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_filesUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attributesDeclare":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_attributesDeclare(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -51970,6 +53201,59 @@ func (ec *executionContext) _NodeProductsDetachPayload(ctx context.Context, sel 
 			}
 		case "userErrors":
 			out.Values[i] = ec._NodeProductsDetachPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodeProductsSetPayloadImplementors = []string{"NodeProductsSetPayload"}
+
+func (ec *executionContext) _NodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsSetPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsSetPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodeProductsSetPayload")
+		case "node":
+			out.Values[i] = ec._NodeProductsSetPayload_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attachedUuids":
+			out.Values[i] = ec._NodeProductsSetPayload_attachedUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "detachedUuids":
+			out.Values[i] = ec._NodeProductsSetPayload_detachedUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodeProductsSetPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -59438,6 +60722,30 @@ func (ec *executionContext) marshalNAttributeFilterValues2ᚖporticoᚋgraphᚋm
 	return ec._AttributeFilterValues(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNAttributeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeItemInputᚄ(ctx context.Context, v any) ([]*exchange.AttributeItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.AttributeItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAttributeItemInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNAttributeItemInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeItemInput(ctx context.Context, v any) (*exchange.AttributeItemInput, error) {
+	res, err := ec.unmarshalInputAttributeItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAttributeLabelInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeLabelInput(ctx context.Context, v any) (*exchange.AttributeLabelInput, error) {
+	res, err := ec.unmarshalInputAttributeLabelInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, v any) (catalog.AttributeType, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType[tmp]
@@ -59471,6 +60779,11 @@ var (
 		catalog.AttributeList:    "LIST",
 	}
 )
+
+func (ec *executionContext) unmarshalNAttributesDeclareInput2porticoᚋgraphᚋgeneratedᚐAttributesDeclareInput(ctx context.Context, v any) (AttributesDeclareInput, error) {
+	res, err := ec.unmarshalInputAttributesDeclareInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredHierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -60732,6 +62045,30 @@ func (ec *executionContext) marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdge�
 	return ret
 }
 
+func (ec *executionContext) unmarshalNFileItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐFileItemInputᚄ(ctx context.Context, v any) ([]*exchange.FileItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.FileItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNFileItemInput2ᚖporticoᚋstoreᚋexchangeᚐFileItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNFileItemInput2ᚖporticoᚋstoreᚋexchangeᚐFileItemInput(ctx context.Context, v any) (*exchange.FileItemInput, error) {
+	res, err := ec.unmarshalInputFileItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFilesUpsertInput2porticoᚋgraphᚋgeneratedᚐFilesUpsertInput(ctx context.Context, v any) (FilesUpsertInput, error) {
+	res, err := ec.unmarshalInputFilesUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
 	res, err := graphql.UnmarshalFloatContext(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -61129,6 +62466,11 @@ func (ec *executionContext) unmarshalNNodeProductsAttachInput2porticoᚋgraphᚋ
 
 func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋgeneratedᚐNodeProductsDetachInput(ctx context.Context, v any) (NodeProductsDetachInput, error) {
 	res, err := ec.unmarshalInputNodeProductsDetachInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx context.Context, v any) (NodeProductsSetInput, error) {
+	res, err := ec.unmarshalInputNodeProductsSetInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -63001,6 +64343,66 @@ func (ec *executionContext) marshalOAttributeFilterValues2ᚕᚖporticoᚋgraph�
 	return ret
 }
 
+func (ec *executionContext) unmarshalOAttributeLabelInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeLabelInputᚄ(ctx context.Context, v any) ([]*exchange.AttributeLabelInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.AttributeLabelInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAttributeLabelInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeLabelInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, v any) (*catalog.AttributeType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, sel ast.SelectionSet, v *catalog.AttributeType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType[*v])
+	return res
+}
+
+var (
+	unmarshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType = map[string]catalog.AttributeType{
+		"TEXT":    catalog.AttributeText,
+		"NUMBER":  catalog.AttributeNumber,
+		"BOOLEAN": catalog.AttributeBoolean,
+		"DATE":    catalog.AttributeDate,
+		"LIST":    catalog.AttributeList,
+	}
+	marshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType = map[catalog.AttributeType]string{
+		catalog.AttributeText:    "TEXT",
+		catalog.AttributeNumber:  "NUMBER",
+		catalog.AttributeBoolean: "BOOLEAN",
+		catalog.AttributeDate:    "DATE",
+		catalog.AttributeList:    "LIST",
+	}
+)
+
+func (ec *executionContext) marshalOAttributesDeclarePayload2ᚖporticoᚋgraphᚋgeneratedᚐAttributesDeclarePayload(ctx context.Context, sel ast.SelectionSet, v *AttributesDeclarePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AttributesDeclarePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -63588,6 +64990,13 @@ func (ec *executionContext) unmarshalOFileFilter2ᚖporticoᚋgraphᚋgenerated�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *FilesUpsertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FilesUpsertPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -63917,6 +65326,13 @@ func (ec *executionContext) marshalONodeProductsDetachPayload2ᚖporticoᚋgraph
 		return graphql.Null
 	}
 	return ec._NodeProductsDetachPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsSetPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeProductsSetPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {

@@ -13,6 +13,26 @@ import (
 	"time"
 )
 
+// Attributes to declare.
+type AttributesDeclareInput struct {
+	// 1 to 1000 attributes, each once.
+	Items []*exchange.AttributeItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `attributesDeclare`.
+type AttributesDeclarePayload struct {
+	// The attributes, in the order of the items; their `uuid` is the key. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in declarations that were written. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // A new catalog.
 type CatalogCreateInput struct {
 	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`. Default: a new one.
@@ -199,6 +219,26 @@ type CatalogUpdatePayload struct {
 type FileFilter struct {
 	// Global ids or `uuid`s, at most 1000. Unknown ids are ignored.
 	Ids []string `json:"ids,omitempty"`
+}
+
+// Files to create or change.
+type FilesUpsertInput struct {
+	// 1 to 1000 files, each once.
+	Items []*exchange.FileItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `filesUpsert`.
+type FilesUpsertPayload struct {
+	// The files, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in files that were written. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Result of `gatewayUpdate`.
@@ -393,6 +433,31 @@ type NodeProductsDetachInput struct {
 type NodeProductsDetachPayload struct {
 	// The changed node. Null if there are errors.
 	Node *model.AuthoredNode `json:"node,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// The products of a node.
+type NodeProductsSetInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// At most 1000 products, each once, the newest attachment last. Global ids or `uuid`s. The node may have
+	// at most 10000 products before.
+	ProductIds []string `json:"productIds"`
+	// True writes nothing, and returns what would be attached and detached.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `nodeProductsSet`.
+type NodeProductsSetPayload struct {
+	// The changed node; with `dryRun` as it is. Null if there are errors.
+	Node *model.AuthoredNode `json:"node,omitempty"`
+	// Own ids of the products that the node did not have.
+	AttachedUuids []string `json:"attachedUuids"`
+	// Own ids of the products that it has no longer.
+	DetachedUuids []string `json:"detachedUuids"`
 	// What to correct. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
