@@ -11363,7 +11363,7 @@ input SeoInput {
 
 "A product's texts in a language. Absent members keep their value, null clears one."
 input ProductTranslationInput {
-  "Language, as a BCP 47 tag: ` + "`" + `fr` + "`" + ` or ` + "`" + `zh-Hant` + "`" + `."
+  "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
   locale: String!
   "Display name."
   name: String

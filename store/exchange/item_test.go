@@ -74,7 +74,7 @@ func TestUpsertProducts(t *testing.T) {
 			{"no translations", []*item{{ID: new("mug")}}, store.Nulls{"items.0.translations"}, []string{`mug updated translations:{"de":{"name":"Tasse"},"fr":{"name":"Tasse"}}->`}},
 			{"open data", []*item{{ID: new("mug"), Extensions: json.RawMessage(`{"x":{"b":2}}`)}}, nil, []string{`mug updated extensions.x.b:->2`}},
 			{"images", []*item{{ID: new("mug"), MainImageID: new("f"), Files: []*exchange.ProductFileInput{{ID: "f", Alt: "Blue"}}}}, nil,
-				[]string{`mug updated files:->{"data":[{"type":"file","id":"f","alt":"Blue"}]} main_image_id:->{"data":{"type":"file","id":"f"}}`}},
+				[]string{`mug updated files:->[{"type":"file","id":"f","alt":"Blue"}] main_image_id:->"f"`}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				storetest.DeleteAllRows(t, db)

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -250,7 +251,7 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 				item.ChangeCount++
 				if length += len(change.Before) + len(change.After); length <= maxChangesLength && len(item.Changes) < maxItemChanges {
 					path := w.path(nil, strings.Split(change.Member, "."))
-					item.Changes = append(item.Changes, &ItemChange{path, jsonOrNil(change.Before), jsonOrNil(change.After)})
+					item.Changes = append(item.Changes, &ItemChange{path, shownValue(change.Before), shownValue(change.After)})
 				}
 			}
 		}
@@ -259,11 +260,18 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 	return result, changed
 }
 
-func jsonOrNil(raw []byte) *string {
+// shownValue returns a value as an item has it: the id of a link, and the list of links.
+func shownValue(raw json.RawMessage) *string {
 	if raw == nil {
 		return nil
 	}
 	text := string(raw)
+	if names, members := objectMembers(raw); len(names) == 1 && names[0] == "data" {
+		text = string(members["data"])
+		if _, link := objectMembers(members["data"]); link["id"] != nil {
+			text = string(link["id"])
+		}
+	}
 	return &text
 }
 
