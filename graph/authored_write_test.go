@@ -37,7 +37,7 @@ func TestProductMutations(t *testing.T) {
 		{name: "every error is named, and nothing written", query: upsert, variables: items(map[string]any{"id": "mug", "name": "Cup"}, map[string]any{"id": "cup", "sku": "CUP"}, map[string]any{"id": "anvil", "parentId": "!"}),
 			data: `{"productsUpsert":{"items":[],"warnings":[],"userErrors":[
 			{"field":["input","items","1","name"],"code":"INVALID","message":"items.1.name is required."},
-			{"field":["input","items","1","status"],"code":"INVALID","message":"items.1.status must be one of live, draft, got \"\"."},
+			{"field":["input","items","1","status"],"code":"INVALID","message":"items.1.status is required."},
 			{"field":["input","items","2","parentId"],"code":"INVALID","message":"items.2.parentId must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -, got \"!\"."}]}}`},
 		{name: "all or none", query: `{ authoredProduct(id: "mug") { name } }`, data: `{"authoredProduct":{"name":"Mug"}}`},
 		{name: "a price", query: `mutation { pricesUpsert(input: {items: [{id: "price-mug", pricebookId: "standard", sku: "MUG", amounts: [{currency: "USD", amount: "1250", tiers: [{minimumQuantity: 10, amount: "1100"}]}]}]}) {` + writtenItems + ` }`,

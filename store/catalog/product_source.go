@@ -130,7 +130,11 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	if f.Text("attributes.slug", a.Slug, authoring.MaxName); a.Slug == "" && a.Name+a.SKU != "" {
 		f.Rule("attributes.slug", "is required, since neither name nor sku has a letter or a digit")
 	}
-	f.OneOf("attributes.status", a.Status, "live", "draft")
+	if a.Status == "" {
+		f.Rule("attributes.status", "is required")
+	} else {
+		f.OneOf("attributes.status", a.Status, "live", "draft")
+	}
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
 	f.Text("attributes.manufacturer_part_num", a.ManufacturerPartNum, authoring.MaxName)
 	f.Text("attributes.upc_ean", a.UPCEAN, authoring.MaxName)

@@ -159,17 +159,17 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 	for _, amount := range list {
 		tiers := map[string]any{}
 		for _, tier := range amount.Tiers {
-			tiers["from_"+strconv.Itoa(tier.MinimumQuantity)] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": digits(tier.Amount)}
+			tiers["from_"+strconv.Itoa(tier.MinimumQuantity)] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": amountNumber(tier.Amount)}
 		}
 		at := append(slices.Clone(path), amount.Currency)
-		p.set(digits(amount.Amount), append(slices.Clone(at), "amount")...)
+		p.set(amountNumber(amount.Amount), append(slices.Clone(at), "amount")...)
 		p.set(amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
 		p.putWhole("", true, tiers, append(at, "tiers")...)
 	}
 }
 
-// digits returns an amount as a JSON number if it is one, else as a text, which the check of the price rejects.
-func digits(text string) any {
+// amountNumber returns an amount as a JSON number if it is one, else as a text, which the check of the price rejects.
+func amountNumber(text string) any {
 	if raw := json.RawMessage(text); json.Valid(raw) && strings.Trim(text, "-0123456789") == "" {
 		return raw
 	}
