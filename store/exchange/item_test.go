@@ -71,6 +71,7 @@ func TestUpsertProducts(t *testing.T) {
 			{"null of a part", []*item{{ID: new("mug"), Seo: &exchange.SeoInput{}}}, store.Nulls{"items.0.seo.title"}, []string{`mug updated seo.title:"T"->`}},
 			{"a translation", []*item{{ID: new("mug"), Translations: []*exchange.ProductTranslationInput{{Locale: "fr", Name: new("Bol")}, {Locale: "pt_BR", Description: new("Azul")}}}}, nil,
 				[]string{`mug updated translations.fr.name:"Tasse"->"Bol" translations.pt-BR:->{"description":"Azul"}`}},
+			{"the last text of a translation", []*item{{ID: new("mug"), Translations: []*exchange.ProductTranslationInput{{Locale: "fr"}}}}, store.Nulls{"items.0.translations.0.name"}, []string{`mug updated translations.fr:{"name":"Tasse"}->`}},
 			{"no translations", []*item{{ID: new("mug")}}, store.Nulls{"items.0.translations"}, []string{`mug updated translations:{"de":{"name":"Tasse"},"fr":{"name":"Tasse"}}->`}},
 			{"open data", []*item{{ID: new("mug"), Extensions: json.RawMessage(`{"x":{"b":2}}`)}}, nil, []string{`mug updated extensions.x.b:->2`}},
 			{"images", []*item{{ID: new("mug"), MainImageID: new("f"), Files: []*exchange.ProductFileInput{{ID: "f", Alt: "Blue"}}}}, nil,

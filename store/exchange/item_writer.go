@@ -161,7 +161,7 @@ func (w *itemWrite) read(ctx context.Context) error {
 	for n, id := range w.ids {
 		line := w.stored[id]
 		for _, i := range w.items[id] {
-			line = mergedLine(w.decoder, w.Now, line, w.patch(i, id, line).line(w.kind.Name, id), false)
+			line = mergedLine(w.decoder, w.Now, line, w.patch(i, id, line).line(w.kind.Name, id), true)
 		}
 		d := w.decoder.decode(line)
 		d.line = n + 1

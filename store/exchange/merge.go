@@ -198,9 +198,9 @@ func (m *lineMerger) merge(before, line []byte, row bool) []byte {
 }
 
 // mergedLine merges a line onto the stored one, nil if there is none. If that changes something, and the
-// line does not set the time of the last change, it is now.
-func mergedLine(decoder *lineDecoder, at time.Time, before, line []byte, row bool) []byte {
-	merged := mergedObject(before, line, row)
+// line does not set the time of the last change, it is now. dropEmptied is that of mergedObject.
+func mergedLine(decoder *lineDecoder, at time.Time, before, line []byte, dropEmptied bool) []byte {
+	merged := mergedObject(before, line, dropEmptied)
 	if before == nil || bytes.Equal(merged, mergedObject(before, []byte("{}"), false)) {
 		return merged
 	}
