@@ -354,6 +354,9 @@ func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]an
 		s.products[key] = id
 	}
 	if s.Kind == "stock" {
+		if resource["available"] == nil {
+			s.fault(r.line, "available", "is required")
+		}
 		total(resource)
 	}
 }

@@ -90,6 +90,7 @@ func TestSheetFaults(t *testing.T) {
 		"an unknown attribute type":  {"sku,attribute:weight:grams\nM,1\n", 1, "attribute:weight:grams", "is no column"},
 		"prices without amounts":     {"pricebook,sku,currency\nl,M,USD\n", 1, "amount", "must be in the header of prices"},
 		"a word for a number":        {"id,available\nm,many\n", 2, "available", `must be a number, such as 1250 or 12.5, got "many"`},
+		"no stock":                   {"id,available\nm,\n", 2, "available", "is required"},
 		"a comma in a number":        {"id;available\nm;1,5\n", 2, "available", "must be a number"},
 		"a word for a boolean":       {"id,sku,base_product\nm,M,maybe\n", 2, "base_product", "must be true or false"},
 		"wrong JSON":                 {"id,sku,extensions\nm,M,{a}\n", 2, "extensions", "must be JSON"},
