@@ -18,19 +18,19 @@ portico: graph graph/audience graph/document graph/executor graph/limits graph/o
 	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/tracing internal/web
 	internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
-graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/gateway store/job
+graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/price
 	store/release/routing store/release/segment store/shop store/stock
 graph/audience: internal/auth store store/access
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
-graph/generated: graph/model graph/plan store store/cart store/catalog store/gateway store/job store/promotion/code
+graph/generated: graph/model graph/plan store store/cart store/catalog store/exchange store/gateway store/job store/promotion/code
 	store/promotion/redeem store/promotion/rule store/publish store/release store/release/price store/release/routing
 	store/release/segment store/stock
 graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
-graph/model: graph/plan store store/access store/cart store/catalog store/gateway store/job store/promotion
+graph/model: graph/plan store store/access store/cart store/catalog store/exchange store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release

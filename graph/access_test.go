@@ -97,6 +97,13 @@ func rootFields() map[string]string {
 		"Mutation.nodeDelete":         `mutation { nodeCreate(input: {id: "gone-node", parentId: "attic", name: "Gone"}) { userErrors { message } } nodeDelete(input: {id: "gone-node"}) { deletedId userErrors { message } } }`,
 		"Mutation.nodeProductsAttach": `mutation { nodeProductsAttach(input: {id: "box", productIds: ["anvil"]}) { node { id } userErrors { message } } }`,
 		"Mutation.nodeProductsDetach": `mutation { nodeProductsDetach(input: {id: "box", productIds: ["anvil"]}) { node { id } userErrors { message } } }`,
+		"Mutation.nodeProductsSet":    `mutation { nodeProductsSet(input: {id: "box", productIds: ["anvil"], dryRun: true}) { node { id } attachedUuids detachedUuids userErrors { message } } }`,
+		"Mutation.productsUpsert":     `mutation { productsUpsert(input: {items: [{sku: "NEW", name: "New", status: DRAFT}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.productsDelete":     `mutation { productsUpsert(input: {items: [{id: "gone", sku: "GONE", name: "Gone", status: DRAFT}]}) { userErrors { message } } productsDelete(input: {ids: ["gone"]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.pricesUpsert":       `mutation { pricesUpsert(input: {items: [{pricebookId: "standard", sku: "NEW", amounts: [{currency: "USD", amount: "5"}]}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.salesUpsert":        `mutation { salesUpsert(input: {items: [{pricebookId: "standard", sku: "NEW", name: "sale", amounts: [{currency: "USD", amount: "4"}]}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.filesUpsert":        `mutation { filesUpsert(input: {items: [{fileName: "new.png", href: "https://files.example/new.png"}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.attributesDeclare":  `mutation { attributesDeclare(input: {items: [{key: "new", label: "New", type: TEXT}]}) { items { uuid outcome } userErrors { message } } }`,
 		"Mutation.nodeCurate":         `mutation { nodeCurate(input: {id: "box", productIds: []}) { node { id } userErrors { message } } }`,
 
 		"Mutation.promotionCodesGenerate": `mutation { promotionCodesGenerate(input: {promotionId: "spring", count: 10}) { job { uuid total } guessesPerCode userErrors { message } } }`,

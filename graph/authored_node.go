@@ -117,6 +117,20 @@ func (r mutationResolver) NodeProductsDetach(ctx context.Context, input generate
 	return &generated.NodeProductsDetachPayload{Node: node, UserErrors: userErrs}, err
 }
 
+func (r mutationResolver) NodeProductsSet(ctx context.Context, input generated.NodeProductsSetInput) (*generated.NodeProductsSetPayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeProductsSet", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	change, err := r.store.SetProducts(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID), localIDs(input.ProductIds), input.DryRun)
+	if err != nil {
+		userErrs, err := userErrors(err)
+		return &generated.NodeProductsSetPayload{AttachedUuids: []string{}, DetachedUuids: []string{}, UserErrors: userErrs}, err
+	}
+	node, userErrs, err := nodePayload(change.Node, nil)
+	return &generated.NodeProductsSetPayload{Node: node, AttachedUuids: change.Attached, DetachedUuids: change.Detached, UserErrors: userErrs}, err
+}
+
 func (r mutationResolver) NodeCurate(ctx context.Context, input generated.NodeCurateInput) (*generated.NodeCuratePayload, error) {
 	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodeCurate", input.IdempotencyKey, input)
 	if err != nil {

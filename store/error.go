@@ -118,11 +118,11 @@ func BatchError(faults Errors) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return faults.byIndex().Truncated()
+	return faults.ByIndex().Truncated()
 }
 
-// byIndex sorts by the index of the row; errors without a row come first.
-func (list Errors) byIndex() Errors {
+// ByIndex sorts by the index of the row; errors without a row come first.
+func (list Errors) ByIndex() Errors {
 	index := func(e *Error) int {
 		if len(e.Path) < 2 {
 			return -1

@@ -13,6 +13,7 @@ import (
 	"portico/store"
 	"portico/store/cart"
 	"portico/store/catalog"
+	"portico/store/exchange"
 	"portico/store/gateway"
 	"portico/store/job"
 	"portico/store/promotion/code"
@@ -92,6 +93,12 @@ type ComplexityRoot struct {
 		Lte func(childComplexity int) int
 	}
 
+	AttributesDeclarePayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	AuthoredHierarchy struct {
 		Description func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
@@ -162,6 +169,19 @@ type ComplexityRoot struct {
 	AuthoredProductEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	AuthoredWrite struct {
+		ChangeCount func(childComplexity int) int
+		Changes     func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Outcome     func(childComplexity int) int
+	}
+
+	AuthoredWriteChange struct {
+		After  func(childComplexity int) int
+		Before func(childComplexity int) int
+		Member func(childComplexity int) int
 	}
 
 	Breadcrumb struct {
@@ -513,6 +533,12 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	FilesUpsertPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	Gateway struct {
 		ChangedAt           func(childComplexity int) int
 		ChangedBy           func(childComplexity int) int
@@ -605,6 +631,7 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
+		AttributesDeclare      func(childComplexity int, input AttributesDeclareInput) int
 		CatalogCreate          func(childComplexity int, input CatalogCreateInput) int
 		CatalogDelete          func(childComplexity int, input CatalogDeleteInput) int
 		CatalogPublish         func(childComplexity int, input CatalogPublishInput) int
@@ -613,6 +640,7 @@ type ComplexityRoot struct {
 		CatalogRuleDelete      func(childComplexity int, input CatalogRuleDeleteInput) int
 		CatalogRuleUpdate      func(childComplexity int, input CatalogRuleUpdateInput) int
 		CatalogUpdate          func(childComplexity int, input CatalogUpdateInput) int
+		FilesUpsert            func(childComplexity int, input FilesUpsertInput) int
 		GatewayUpdate          func(childComplexity int, input model.GatewayUpdateInput) int
 		HierarchyCreate        func(childComplexity int, input HierarchyCreateInput) int
 		HierarchyDelete        func(childComplexity int, input HierarchyDeleteInput) int
@@ -624,7 +652,11 @@ type ComplexityRoot struct {
 		NodeMove               func(childComplexity int, input NodeMoveInput) int
 		NodeProductsAttach     func(childComplexity int, input NodeProductsAttachInput) int
 		NodeProductsDetach     func(childComplexity int, input NodeProductsDetachInput) int
+		NodeProductsSet        func(childComplexity int, input NodeProductsSetInput) int
 		NodeUpdate             func(childComplexity int, input NodeUpdateInput) int
+		PricesUpsert           func(childComplexity int, input PricesUpsertInput) int
+		ProductsDelete         func(childComplexity int, input ProductsDeleteInput) int
+		ProductsUpsert         func(childComplexity int, input ProductsUpsertInput) int
 		PromotionCodeRedeem    func(childComplexity int, input PromotionCodeRedeemInput) int
 		PromotionCodeRelease   func(childComplexity int, input PromotionCodeReleaseInput) int
 		PromotionCodesCreate   func(childComplexity int, input PromotionCodesCreateInput) int
@@ -633,6 +665,7 @@ type ComplexityRoot struct {
 		PromotionCreate        func(childComplexity int, input model.PromotionCreateInput) int
 		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
 		PromotionUpdate        func(childComplexity int, input model.PromotionUpdateInput) int
+		SalesUpsert            func(childComplexity int, input SalesUpsertInput) int
 		SettingsUpdate         func(childComplexity int, input model.SettingsUpdateInput) int
 		ShopperTokenCreate     func(childComplexity int, input model.ShopperTokenCreateInput) int
 		StockCreate            func(childComplexity int, input StockCreateInput) int
@@ -668,6 +701,13 @@ type ComplexityRoot struct {
 	NodeProductsDetachPayload struct {
 		Node       func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	NodeProductsSetPayload struct {
+		AttachedUuids func(childComplexity int) int
+		DetachedUuids func(childComplexity int) int
+		Node          func(childComplexity int) int
+		UserErrors    func(childComplexity int) int
 	}
 
 	NodeUpdatePayload struct {
@@ -715,6 +755,12 @@ type ComplexityRoot struct {
 		MinimumQuantity func(childComplexity int) int
 		Name            func(childComplexity int) int
 		Price           func(childComplexity int) int
+	}
+
+	PricesUpsertPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
 	}
 
 	Product struct {
@@ -878,6 +924,18 @@ type ComplexityRoot struct {
 		Description func(childComplexity int) int
 		Language    func(childComplexity int) int
 		Name        func(childComplexity int) int
+	}
+
+	ProductsDeletePayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
+	ProductsUpsertPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
 	}
 
 	Promotion struct {
@@ -1131,6 +1189,12 @@ type ComplexityRoot struct {
 
 	RelatedProducts struct {
 		Nodes func(childComplexity int) int
+	}
+
+	SalesUpsertPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
 	}
 
 	SearchSuggestions struct {
@@ -1394,7 +1458,14 @@ type MutationResolver interface {
 	NodeDelete(ctx context.Context, input NodeDeleteInput) (*NodeDeletePayload, error)
 	NodeProductsAttach(ctx context.Context, input NodeProductsAttachInput) (*NodeProductsAttachPayload, error)
 	NodeProductsDetach(ctx context.Context, input NodeProductsDetachInput) (*NodeProductsDetachPayload, error)
+	NodeProductsSet(ctx context.Context, input NodeProductsSetInput) (*NodeProductsSetPayload, error)
 	NodeCurate(ctx context.Context, input NodeCurateInput) (*NodeCuratePayload, error)
+	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*ProductsUpsertPayload, error)
+	ProductsDelete(ctx context.Context, input ProductsDeleteInput) (*ProductsDeletePayload, error)
+	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*PricesUpsertPayload, error)
+	SalesUpsert(ctx context.Context, input SalesUpsertInput) (*SalesUpsertPayload, error)
+	FilesUpsert(ctx context.Context, input FilesUpsertInput) (*FilesUpsertPayload, error)
+	AttributesDeclare(ctx context.Context, input AttributesDeclareInput) (*AttributesDeclarePayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
@@ -1622,6 +1693,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AttributeFilterValues.Lte(childComplexity), true
+
+	case "AttributesDeclarePayload.items":
+		if e.ComplexityRoot.AttributesDeclarePayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributesDeclarePayload.Items(childComplexity), true
+	case "AttributesDeclarePayload.userErrors":
+		if e.ComplexityRoot.AttributesDeclarePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributesDeclarePayload.UserErrors(childComplexity), true
+	case "AttributesDeclarePayload.warnings":
+		if e.ComplexityRoot.AttributesDeclarePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AttributesDeclarePayload.Warnings(childComplexity), true
 
 	case "AuthoredHierarchy.description":
 		if e.ComplexityRoot.AuthoredHierarchy.Description == nil {
@@ -1911,6 +2001,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredProductEdge.Node(childComplexity), true
+
+	case "AuthoredWrite.changeCount":
+		if e.ComplexityRoot.AuthoredWrite.ChangeCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredWrite.ChangeCount(childComplexity), true
+	case "AuthoredWrite.changes":
+		if e.ComplexityRoot.AuthoredWrite.Changes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredWrite.Changes(childComplexity), true
+	case "AuthoredWrite.uuid":
+		if e.ComplexityRoot.AuthoredWrite.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredWrite.ID(childComplexity), true
+	case "AuthoredWrite.outcome":
+		if e.ComplexityRoot.AuthoredWrite.Outcome == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredWrite.Outcome(childComplexity), true
+
+	case "AuthoredWriteChange.after":
+		if e.ComplexityRoot.AuthoredWriteChange.After == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredWriteChange.After(childComplexity), true
+	case "AuthoredWriteChange.before":
+		if e.ComplexityRoot.AuthoredWriteChange.Before == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredWriteChange.Before(childComplexity), true
+	case "AuthoredWriteChange.member":
+		if e.ComplexityRoot.AuthoredWriteChange.Member == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredWriteChange.Member(childComplexity), true
 
 	case "Breadcrumb.name":
 		if e.ComplexityRoot.Breadcrumb.Name == nil {
@@ -3234,6 +3368,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FileEdge.Node(childComplexity), true
 
+	case "FilesUpsertPayload.items":
+		if e.ComplexityRoot.FilesUpsertPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FilesUpsertPayload.Items(childComplexity), true
+	case "FilesUpsertPayload.userErrors":
+		if e.ComplexityRoot.FilesUpsertPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FilesUpsertPayload.UserErrors(childComplexity), true
+	case "FilesUpsertPayload.warnings":
+		if e.ComplexityRoot.FilesUpsertPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FilesUpsertPayload.Warnings(childComplexity), true
+
 	case "Gateway.changedAt":
 		if e.ComplexityRoot.Gateway.ChangedAt == nil {
 			break
@@ -3591,6 +3744,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Money.Formatted(childComplexity), true
 
+	case "Mutation.attributesDeclare":
+		if e.ComplexityRoot.Mutation.AttributesDeclare == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_attributesDeclare_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.AttributesDeclare(childComplexity, args["input"].(AttributesDeclareInput)), true
 	case "Mutation.catalogCreate":
 		if e.ComplexityRoot.Mutation.CatalogCreate == nil {
 			break
@@ -3679,6 +3843,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CatalogUpdate(childComplexity, args["input"].(CatalogUpdateInput)), true
+	case "Mutation.filesUpsert":
+		if e.ComplexityRoot.Mutation.FilesUpsert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_filesUpsert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.FilesUpsert(childComplexity, args["input"].(FilesUpsertInput)), true
 	case "Mutation.gatewayUpdate":
 		if e.ComplexityRoot.Mutation.GatewayUpdate == nil {
 			break
@@ -3800,6 +3975,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.NodeProductsDetach(childComplexity, args["input"].(NodeProductsDetachInput)), true
+	case "Mutation.nodeProductsSet":
+		if e.ComplexityRoot.Mutation.NodeProductsSet == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodeProductsSet_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodeProductsSet(childComplexity, args["input"].(NodeProductsSetInput)), true
 	case "Mutation.nodeUpdate":
 		if e.ComplexityRoot.Mutation.NodeUpdate == nil {
 			break
@@ -3811,6 +3997,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.NodeUpdate(childComplexity, args["input"].(NodeUpdateInput)), true
+	case "Mutation.pricesUpsert":
+		if e.ComplexityRoot.Mutation.PricesUpsert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_pricesUpsert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PricesUpsert(childComplexity, args["input"].(PricesUpsertInput)), true
+	case "Mutation.productsDelete":
+		if e.ComplexityRoot.Mutation.ProductsDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_productsDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ProductsDelete(childComplexity, args["input"].(ProductsDeleteInput)), true
+	case "Mutation.productsUpsert":
+		if e.ComplexityRoot.Mutation.ProductsUpsert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_productsUpsert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ProductsUpsert(childComplexity, args["input"].(ProductsUpsertInput)), true
 	case "Mutation.promotionCodeRedeem":
 		if e.ComplexityRoot.Mutation.PromotionCodeRedeem == nil {
 			break
@@ -3899,6 +4118,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PromotionUpdate(childComplexity, args["input"].(model.PromotionUpdateInput)), true
+	case "Mutation.salesUpsert":
+		if e.ComplexityRoot.Mutation.SalesUpsert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_salesUpsert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SalesUpsert(childComplexity, args["input"].(SalesUpsertInput)), true
 	case "Mutation.settingsUpdate":
 		if e.ComplexityRoot.Mutation.SettingsUpdate == nil {
 			break
@@ -4032,6 +4262,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.NodeProductsDetachPayload.UserErrors(childComplexity), true
+
+	case "NodeProductsSetPayload.attachedUuids":
+		if e.ComplexityRoot.NodeProductsSetPayload.AttachedUuids == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsSetPayload.AttachedUuids(childComplexity), true
+	case "NodeProductsSetPayload.detachedUuids":
+		if e.ComplexityRoot.NodeProductsSetPayload.DetachedUuids == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsSetPayload.DetachedUuids(childComplexity), true
+	case "NodeProductsSetPayload.node":
+		if e.ComplexityRoot.NodeProductsSetPayload.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsSetPayload.Node(childComplexity), true
+	case "NodeProductsSetPayload.userErrors":
+		if e.ComplexityRoot.NodeProductsSetPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodeProductsSetPayload.UserErrors(childComplexity), true
 
 	case "NodeUpdatePayload.node":
 		if e.ComplexityRoot.NodeUpdatePayload.Node == nil {
@@ -4178,6 +4433,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PriceTier.Price(childComplexity), true
+
+	case "PricesUpsertPayload.items":
+		if e.ComplexityRoot.PricesUpsertPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricesUpsertPayload.Items(childComplexity), true
+	case "PricesUpsertPayload.userErrors":
+		if e.ComplexityRoot.PricesUpsertPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricesUpsertPayload.UserErrors(childComplexity), true
+	case "PricesUpsertPayload.warnings":
+		if e.ComplexityRoot.PricesUpsertPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricesUpsertPayload.Warnings(childComplexity), true
 
 	case "Product.attributes":
 		if e.ComplexityRoot.Product.Attributes == nil {
@@ -4992,6 +5266,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ProductTranslation.Name(childComplexity), true
+
+	case "ProductsDeletePayload.items":
+		if e.ComplexityRoot.ProductsDeletePayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductsDeletePayload.Items(childComplexity), true
+	case "ProductsDeletePayload.userErrors":
+		if e.ComplexityRoot.ProductsDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductsDeletePayload.UserErrors(childComplexity), true
+	case "ProductsDeletePayload.warnings":
+		if e.ComplexityRoot.ProductsDeletePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductsDeletePayload.Warnings(childComplexity), true
+
+	case "ProductsUpsertPayload.items":
+		if e.ComplexityRoot.ProductsUpsertPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductsUpsertPayload.Items(childComplexity), true
+	case "ProductsUpsertPayload.userErrors":
+		if e.ComplexityRoot.ProductsUpsertPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductsUpsertPayload.UserErrors(childComplexity), true
+	case "ProductsUpsertPayload.warnings":
+		if e.ComplexityRoot.ProductsUpsertPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ProductsUpsertPayload.Warnings(childComplexity), true
 
 	case "Promotion.automatic":
 		if e.ComplexityRoot.Promotion.Automatic == nil {
@@ -6322,6 +6634,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RelatedProducts.Nodes(childComplexity), true
 
+	case "SalesUpsertPayload.items":
+		if e.ComplexityRoot.SalesUpsertPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SalesUpsertPayload.Items(childComplexity), true
+	case "SalesUpsertPayload.userErrors":
+		if e.ComplexityRoot.SalesUpsertPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SalesUpsertPayload.UserErrors(childComplexity), true
+	case "SalesUpsertPayload.warnings":
+		if e.ComplexityRoot.SalesUpsertPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SalesUpsertPayload.Warnings(childComplexity), true
+
 	case "SearchSuggestions.completions":
 		if e.ComplexityRoot.SearchSuggestions.Completions == nil {
 			break
@@ -7010,6 +7341,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAttributeFilter,
+		ec.unmarshalInputAttributeItemInput,
+		ec.unmarshalInputAttributeLabelInput,
+		ec.unmarshalInputAttributesDeclareInput,
 		ec.unmarshalInputAuthoredProductOrder,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
@@ -7029,6 +7363,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogUpdateInput,
 		ec.unmarshalInputDateTimeBounds,
 		ec.unmarshalInputFileFilter,
+		ec.unmarshalInputFileItemInput,
+		ec.unmarshalInputFilesUpsertInput,
 		ec.unmarshalInputGatewayUpdateInput,
 		ec.unmarshalInputHierarchyCreateInput,
 		ec.unmarshalInputHierarchyDeleteInput,
@@ -7046,12 +7382,27 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputNodeMoveInput,
 		ec.unmarshalInputNodeProductsAttachInput,
 		ec.unmarshalInputNodeProductsDetachInput,
+		ec.unmarshalInputNodeProductsSetInput,
 		ec.unmarshalInputNodeUpdateInput,
 		ec.unmarshalInputOptionFilter,
+		ec.unmarshalInputPriceAmountInput,
 		ec.unmarshalInputPriceBounds,
+		ec.unmarshalInputPriceItemInput,
+		ec.unmarshalInputPriceTierInput,
+		ec.unmarshalInputPricesUpsertInput,
+		ec.unmarshalInputProductAttributeInput,
+		ec.unmarshalInputProductComponentInput,
+		ec.unmarshalInputProductComponentOptionInput,
+		ec.unmarshalInputProductFileInput,
 		ec.unmarshalInputProductFilter,
 		ec.unmarshalInputProductIdentifierInput,
+		ec.unmarshalInputProductItemInput,
 		ec.unmarshalInputProductOrder,
+		ec.unmarshalInputProductTranslationInput,
+		ec.unmarshalInputProductVariationInput,
+		ec.unmarshalInputProductVariationOptionInput,
+		ec.unmarshalInputProductsDeleteInput,
+		ec.unmarshalInputProductsUpsertInput,
 		ec.unmarshalInputPromotionCodeFilter,
 		ec.unmarshalInputPromotionCodeInput,
 		ec.unmarshalInputPromotionCodeOrder,
@@ -7065,6 +7416,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPromotionFilter,
 		ec.unmarshalInputPromotionOrder,
 		ec.unmarshalInputPromotionUpdateInput,
+		ec.unmarshalInputRelatedProductsInput,
+		ec.unmarshalInputSaleItemInput,
+		ec.unmarshalInputSalesUpsertInput,
+		ec.unmarshalInputSeoInput,
 		ec.unmarshalInputSettingsUpdateInput,
 		ec.unmarshalInputShopperContextInput,
 		ec.unmarshalInputShopperTokenCreateInput,
@@ -7864,8 +8219,46 @@ type Mutation {
   "Detaches products from a node, and removes them from its curated products. Ignores products that are not attached."
   nodeProductsDetach("The input." input: NodeProductsDetachInput!): NodeProductsDetachPayload
 
+  "Sets the products of a node: attaches and detaches as needed. Detached ones are no longer curated."
+  nodeProductsSet("The input." input: NodeProductsSetInput!): NodeProductsSetPayload
+
   "Sets which products of a node come first, in order."
   nodeCurate("The input." input: NodeCurateInput!): NodeCuratePayload
+
+  # Products and prices, as authored
+  """
+  Creates products, and changes members of existing ones: up to 1000, all or none. Absent members keep
+  their value and null clears one, as ` + "`" + `import --merge` + "`" + ` does. Shoppers see the changes after
+  ` + "`" + `catalogPublish` + "`" + `.
+  """
+  productsUpsert("The input." input: ProductsUpsertInput!): ProductsUpsertPayload
+
+  """
+  Deletes up to 1000 products, all or none. Their stock, their prices and their places in nodes stay,
+  and count again if the product comes back. Warns of what refers to them.
+  """
+  productsDelete("The input." input: ProductsDeleteInput!): ProductsDeletePayload
+
+  """
+  Sets prices of SKUs in price books: up to 1000, all or none. Currencies that an item does not name
+  stay, and so do sales.
+  """
+  pricesUpsert("The input." input: PricesUpsertInput!): PricesUpsertPayload
+
+  "Creates, changes and removes sales of SKUs in price books: up to 1000, all or none. Other sales stay."
+  salesUpsert("The input." input: SalesUpsertInput!): SalesUpsertPayload
+
+  """
+  Creates files, and changes members of existing ones: up to 1000, all or none. The service keeps their
+  URLs, not their contents.
+  """
+  filesUpsert("The input." input: FilesUpsertInput!): FilesUpsertPayload
+
+  """
+  Declares attributes of your own, and changes declarations: up to 1000, all or none. ` + "`" + `productsUpsert` + "`" + `
+  sets their values.
+  """
+  attributesDeclare("The input." input: AttributesDeclareInput!): AttributesDeclarePayload
 
   # Releases and jobs
   """
@@ -10983,7 +11376,7 @@ type HierarchyDeletePayload {
 
 # Nodes
 
-"A product as authored. Products are written by import."
+"A product as authored. Products are written by ` + "`" + `productsUpsert` + "`" + ` and by import."
 type AuthoredProduct implements Node {
   "Global id of the authored product. The published one has another."
   id: ID!
@@ -11091,6 +11484,429 @@ type SynonymEdge {
   cursor: String!
   "The synonym."
   node: Synonym!
+}
+
+# Writing products and prices
+
+"What a mutation did with a resource, or with ` + "`" + `dryRun` + "`" + ` would do."
+enum AuthoredWriteOutcome {
+  "It did not exist."
+  CREATED
+  "Members changed."
+  UPDATED
+  "It was so already. Nothing was written."
+  UNCHANGED
+  "It is gone."
+  DELETED
+}
+
+"A resource that a mutation wrote, or with ` + "`" + `dryRun` + "`" + ` would write."
+type AuthoredWrite {
+  "The service's own id of the product, price or other resource. With ` + "`" + `dryRun` + "`" + `, a new resource gets another one when it is written."
+  uuid: ID!
+  "What happened to it."
+  outcome: AuthoredWriteOutcome!
+  """
+  The members that changed, for UPDATED, without the time of the change. At most 100 of a resource, and
+  none once the values of the call exceed 256 KiB.
+  """
+  changes: [AuthoredWriteChange!]!
+  "Number of all members that changed."
+  changeCount: Int!
+}
+
+"A member that changed."
+type AuthoredWriteChange {
+  "Its path, as in the item: ` + "`" + `seo.title` + "`" + `."
+  member: String!
+  "Value before, as JSON text: ` + "`" + `\"Mug\"` + "`" + `. Null if it had none."
+  before: String
+  "Value after, as JSON text. Null if it has none."
+  after: String
+}
+
+"Products to create or change."
+input ProductsUpsertInput {
+  "1 to 1000 products, each once."
+  items: [ProductItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"""
+A product, or what changes of it. An absent member keeps its value, null clears it. A new product needs
+` + "`" + `sku` + "`" + `, ` + "`" + `name` + "`" + ` and ` + "`" + `status` + "`" + `.
+"""
+input ProductItemInput {
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: the product with this SKU, or a new product."
+  id: ID
+  "Stock keeping unit: ` + "`" + `MUG-1` + "`" + `. At most 1024 bytes."
+  sku: String
+  "Display name, in the base language. At most 1024 bytes."
+  name: String
+  "URL slug. Default of a new product: made of the name."
+  slug: String
+  "Whether it is for sale once it is published."
+  status: AuthoredProductStatus
+  "Description, in the base language. At most 65536 bytes."
+  description: String
+  "Physical or digital, for example."
+  commodityType: String
+  "The manufacturer's part number."
+  manufacturerPartNum: String
+  "UPC or EAN code."
+  upcEan: String
+  "Your own reference, for example the id in another system."
+  externalRef: String
+  "Tags, which filters find. Replaces the list."
+  tags: [String!]
+  "Types, which filters find. Replaces the list."
+  productTypes: [String!]
+  "Whether it is a parent, whose children are its variants."
+  baseProduct: Boolean
+  "The parent of a variant. Global id or ` + "`" + `uuid` + "`" + `."
+  parentId: ID
+  "Of a variant: the ids of its options, one of each variation of the parent. Replaces the list."
+  optionIds: [ID!]
+  "Of a parent: the properties in which its children differ. Replaces the list."
+  variations: [ProductVariationInput!]
+  "Names of the price modifiers of a variant. Replaces the list."
+  priceModifiers: [String!]
+  "The main image: a file. Global id or ` + "`" + `uuid` + "`" + `."
+  mainImageId: ID
+  "Files, in order. Replaces the list."
+  files: [ProductFileInput!]
+  "Products of a bundle, in order. Global ids or ` + "`" + `uuid` + "`" + `s. Replaces the list."
+  componentProductIds: [ID!]
+  "Parts of a bundle from which shoppers choose. Replaces the list."
+  components: [ProductComponentInput!]
+  "Related products by kind. Replaces the list."
+  related: [RelatedProductsInput!]
+  "Texts for search engines."
+  seo: SeoInput
+  "Texts in other languages. Languages that are not in the list stay."
+  translations: [ProductTranslationInput!]
+  "Values of declared attributes. Attributes that are not in the list stay."
+  attributes: [ProductAttributeInput!]
+  "Inputs that shoppers fill in: an object of yours. Members that it does not have stay."
+  customInputs: JSON
+  "Open data: an object of yours. Members that it does not have stay."
+  extensions: JSON
+  "Data for shoppers: an object of yours. Members that it does not have stay."
+  shopperAttributes: JSON
+}
+
+"Texts for search engines. Absent members keep their value, null clears one."
+input SeoInput {
+  "Title. At most 1024 bytes."
+  title: String
+  "Description. At most 65536 bytes."
+  description: String
+}
+
+"A product's texts in a language. Absent members keep their value, null clears one."
+input ProductTranslationInput {
+  "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
+  locale: String!
+  "Display name."
+  name: String
+  "Description."
+  description: String
+  "Texts for search engines."
+  seo: SeoInput
+}
+
+"A product's value of an attribute."
+input ProductAttributeInput {
+  "Key of the declaration."
+  key: String!
+  "A text, number, boolean or list of texts, as the declaration says. Null removes the value."
+  value: JSON
+}
+
+"A property in which the children of a product differ, such as the color."
+input ProductVariationInput {
+  "Own id, which you choose: ` + "`" + `color` + "`" + `."
+  id: ID!
+  "Display name."
+  name: String!
+  "Position among the variations, smallest first."
+  sortOrder: Int! = 0
+  "Its values."
+  options: [ProductVariationOptionInput!]!
+}
+
+"A value of a variation, such as red."
+input ProductVariationOptionInput {
+  "Own id, which you choose: ` + "`" + `red` + "`" + `. An option belongs to one variation."
+  id: ID!
+  "Display name."
+  name: String!
+  "Description."
+  description: String! = ""
+  "Position among the options, smallest first."
+  sortOrder: Int! = 0
+}
+
+"A file of a product."
+input ProductFileInput {
+  "The file's global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  "Alternative text. Empty means none."
+  alt: String! = ""
+}
+
+"A part of a bundle: the shopper chooses ` + "`" + `min` + "`" + ` to ` + "`" + `max` + "`" + ` of its options."
+input ProductComponentInput {
+  "Key, which you choose: ` + "`" + `lens` + "`" + `."
+  key: String!
+  "Display name."
+  name: String!
+  "Least number of options to choose, at least 0."
+  min: Int! = 1
+  "Largest number of options to choose, at least ` + "`" + `min` + "`" + `."
+  max: Int! = 1
+  "Position among the components, smallest first."
+  sortOrder: Int! = 0
+  "The products to choose from."
+  options: [ProductComponentOptionInput!]!
+}
+
+"A product to choose for a part of a bundle."
+input ProductComponentOptionInput {
+  "The product's global id or ` + "`" + `uuid` + "`" + `."
+  productId: ID!
+  "Units, at least 1."
+  quantity: Int! = 1
+}
+
+"Related products of a kind."
+input RelatedProductsInput {
+  "The kind, which you choose: ` + "`" + `accessories` + "`" + `. At most 64 bytes."
+  kind: String!
+  "At most 50 products, in order. Global ids or ` + "`" + `uuid` + "`" + `s."
+  productIds: [ID!]!
+}
+
+"Result of ` + "`" + `productsUpsert` + "`" + `."
+type ProductsUpsertPayload {
+  "The products, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in products that were written, for example an unknown image. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Products to delete."
+input ProductsDeleteInput {
+  "1 to 1000 products. Global ids or ` + "`" + `uuid` + "`" + `s."
+  ids: [ID!]!
+  "True deletes nothing, and returns what would be deleted."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `productsDelete` + "`" + `."
+type ProductsDeletePayload {
+  "The products, in the order of the ids. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Products that others still refer to: nodes, bundles, variants and prices. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was deleted. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Prices to set."
+input PricesUpsertInput {
+  "1 to 1000 prices, each once."
+  items: [PriceItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"The price of a SKU in a price book."
+input PriceItemInput {
+  "Own id of the price, which may be new. Default: the price of the SKU in the price book, or a new price."
+  id: ID
+  "The price book's own id."
+  pricebookId: ID!
+  "SKU of the product, in the same case."
+  sku: String!
+  "Amounts, one for each currency. Currencies that are not in the list stay."
+  amounts: [PriceAmountInput!]
+  "Currencies to remove: ` + "`" + `EUR` + "`" + `."
+  removeCurrencies: [String!]
+}
+
+"An amount. It replaces the one in its currency, with its tiers."
+input PriceAmountInput {
+  "ISO 4217 code: ` + "`" + `USD` + "`" + `."
+  currency: String!
+  "Minor units: ` + "`" + `1250` + "`" + ` is 12.50 USD."
+  amount: String!
+  "Whether the amount includes tax."
+  includesTax: Boolean! = false
+  "Amounts for larger quantities."
+  tiers: [PriceTierInput!]
+}
+
+"The price of each unit from a quantity on."
+input PriceTierInput {
+  "Least quantity, at least 1."
+  minimumQuantity: Int!
+  "Minor units of the currency."
+  amount: String!
+}
+
+"Result of ` + "`" + `pricesUpsert` + "`" + `."
+type PricesUpsertPayload {
+  "The prices, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in prices that were written, for example an unknown SKU. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Sales to set."
+input SalesUpsertInput {
+  "1 to 1000 sales. A price may have several."
+  items: [SaleItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"""
+A sale of a SKU in a price book: other amounts for a time. Of overlapping sales the shortest counts. If the
+SKU has no price in the price book, it gets one that has the sale only.
+"""
+input SaleItemInput {
+  "The price book's own id."
+  pricebookId: ID!
+  "SKU of the product, in the same case."
+  sku: String!
+  "Name of the sale, which you choose, unique within the price: ` + "`" + `summer` + "`" + `."
+  name: String!
+  "Start. Null means that it has begun."
+  validFrom: DateTime
+  "End, at which it no longer counts. Null means that it does not end."
+  validTo: DateTime
+  "Amounts, one for each currency. Currencies that are not in the list stay."
+  amounts: [PriceAmountInput!]
+  "Currencies to remove: ` + "`" + `EUR` + "`" + `."
+  removeCurrencies: [String!]
+  "True removes the sale. Then the other members do not count."
+  remove: Boolean! = false
+}
+
+"Result of ` + "`" + `salesUpsert` + "`" + `."
+type SalesUpsertPayload {
+  "The prices of the sales, each once, in the order of their first items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in prices that were written, for example an unknown SKU. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Files to create or change."
+input FilesUpsertInput {
+  "1 to 1000 files, each once."
+  items: [FileItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"""
+A file, or what changes of it. An absent member keeps its value, null clears it. A new file needs
+` + "`" + `fileName` + "`" + ` and ` + "`" + `href` + "`" + `.
+"""
+input FileItemInput {
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: a new file."
+  id: ID
+  "File name: ` + "`" + `mug.jpg` + "`" + `. At most 1024 bytes."
+  fileName: String
+  "Media type: ` + "`" + `image/jpeg` + "`" + `."
+  mimeType: String
+  "Whether anyone may download it."
+  public: Boolean
+  "Download URL. At most 4096 bytes."
+  href: String
+  "Width in pixels, of an image."
+  width: Int
+  "Height in pixels, of an image."
+  height: Int
+}
+
+"Result of ` + "`" + `filesUpsert` + "`" + `."
+type FilesUpsertPayload {
+  "The files, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in files that were written. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Attributes to declare."
+input AttributesDeclareInput {
+  "1 to 1000 attributes, each once."
+  items: [AttributeItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"""
+The declaration of an attribute, or what changes of it. An absent member keeps its value, null clears it.
+A new attribute needs ` + "`" + `label` + "`" + ` and ` + "`" + `type` + "`" + `.
+"""
+input AttributeItemInput {
+  "Key, by which products name it: ` + "`" + `material` + "`" + `."
+  key: String!
+  "Label in the base language. At most 255 bytes."
+  label: String
+  "Labels in other languages. Languages that are not in the list stay."
+  labels: [AttributeLabelInput!]
+  "Type of its values. It cannot be changed."
+  type: AttributeType
+  "Unit of numbers: ` + "`" + `kg` + "`" + `."
+  unit: String
+  "Whether filters and facets have it."
+  filterable: Boolean
+  "Whether searches look into it."
+  searchable: Boolean
+  "Whether lists can be sorted by it. Only of numbers and dates."
+  sortable: Boolean
+}
+
+"An attribute's label in a language."
+input AttributeLabelInput {
+  "Language, as a BCP 47 tag: ` + "`" + `fr` + "`" + `."
+  locale: String!
+  "The label. Null removes it."
+  label: String
+}
+
+"Result of ` + "`" + `attributesDeclare` + "`" + `."
+type AttributesDeclarePayload {
+  "The attributes, in the order of the items; their ` + "`" + `uuid` + "`" + ` is the key. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in declarations that were written. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
 }
 
 "A resource that was written since the served release of a catalog was made."
@@ -11326,6 +12142,33 @@ input NodeProductsAttachInput {
 type NodeProductsAttachPayload {
   "The changed node. Null if there are errors."
   node: AuthoredNode
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"The products of a node."
+input NodeProductsSetInput {
+  "Global id or ` + "`" + `uuid` + "`" + `."
+  id: ID!
+  """
+  At most 1000 products, each once, the newest attachment last. Global ids or ` + "`" + `uuid` + "`" + `s. The node may have
+  at most 10000 products before.
+  """
+  productIds: [ID!]!
+  "True writes nothing, and returns what would be attached and detached."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodeProductsSet` + "`" + `."
+type NodeProductsSetPayload {
+  "The changed node; with ` + "`" + `dryRun` + "`" + ` as it is. Null if there are errors."
+  node: AuthoredNode
+  "Own ids of the products that the node did not have."
+  attachedUuids: [ID!]!
+  "Own ids of the products that it has no longer."
+  detachedUuids: [ID!]!
   "What to correct. Empty on success."
   userErrors: [UserError!]!
 }
@@ -11677,6 +12520,18 @@ func (ec *executionContext) childFields_AttributeFilterValues(ctx context.Contex
 	return nil, fmt.Errorf("no field named %q was found under type AttributeFilterValues", field.Name)
 }
 
+func (ec *executionContext) childFields_AttributesDeclarePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_AttributesDeclarePayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_AttributesDeclarePayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_AttributesDeclarePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AttributesDeclarePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_AuthoredHierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -11825,6 +12680,32 @@ func (ec *executionContext) childFields_AuthoredProductEdge(ctx context.Context,
 		return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredWrite(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_AuthoredWrite_uuid(ctx, field)
+	case "outcome":
+		return ec.fieldContext_AuthoredWrite_outcome(ctx, field)
+	case "changes":
+		return ec.fieldContext_AuthoredWrite_changes(ctx, field)
+	case "changeCount":
+		return ec.fieldContext_AuthoredWrite_changeCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredWrite", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredWriteChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "member":
+		return ec.fieldContext_AuthoredWriteChange_member(ctx, field)
+	case "before":
+		return ec.fieldContext_AuthoredWriteChange_before(ctx, field)
+	case "after":
+		return ec.fieldContext_AuthoredWriteChange_after(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredWriteChange", field.Name)
 }
 
 func (ec *executionContext) childFields_Breadcrumb(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12543,6 +13424,18 @@ func (ec *executionContext) childFields_FileEdge(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_FilesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_FilesUpsertPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_FilesUpsertPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_FilesUpsertPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FilesUpsertPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_Gateway(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "slug":
@@ -12785,6 +13678,20 @@ func (ec *executionContext) childFields_NodeProductsDetachPayload(ctx context.Co
 	return nil, fmt.Errorf("no field named %q was found under type NodeProductsDetachPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_NodeProductsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "node":
+		return ec.fieldContext_NodeProductsSetPayload_node(ctx, field)
+	case "attachedUuids":
+		return ec.fieldContext_NodeProductsSetPayload_attachedUuids(ctx, field)
+	case "detachedUuids":
+		return ec.fieldContext_NodeProductsSetPayload_detachedUuids(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodeProductsSetPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodeProductsSetPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_NodeUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "node":
@@ -12877,6 +13784,18 @@ func (ec *executionContext) childFields_PriceTier(ctx context.Context, field gra
 		return ec.fieldContext_PriceTier_displayPrice(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PriceTier", field.Name)
+}
+
+func (ec *executionContext) childFields_PricesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_PricesUpsertPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_PricesUpsertPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PricesUpsertPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PricesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Product(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13209,6 +14128,30 @@ func (ec *executionContext) childFields_ProductTranslation(ctx context.Context, 
 		return ec.fieldContext_ProductTranslation_description(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ProductTranslation", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductsDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_ProductsDeletePayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_ProductsDeletePayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_ProductsDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductsDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ProductsUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_ProductsUpsertPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_ProductsUpsertPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_ProductsUpsertPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ProductsUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Promotion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13609,6 +14552,18 @@ func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, fie
 		return ec.fieldContext_RelatedProducts_nodes(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RelatedProducts", field.Name)
+}
+
+func (ec *executionContext) childFields_SalesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_SalesUpsertPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_SalesUpsertPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_SalesUpsertPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SalesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_SearchSuggestions(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -14475,6 +15430,20 @@ func (ec *executionContext) field_Hierarchy_products_args(ctx context.Context, r
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_attributesDeclare_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (AttributesDeclareInput, error) {
+			return ec.unmarshalNAttributesDeclareInput2porticoᚋgraphᚋgeneratedᚐAttributesDeclareInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_catalogCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -14579,6 +15548,20 @@ func (ec *executionContext) field_Mutation_catalogUpdate_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (CatalogUpdateInput, error) {
 			return ec.unmarshalNCatalogUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_filesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (FilesUpsertInput, error) {
+			return ec.unmarshalNFilesUpsertInput2porticoᚋgraphᚋgeneratedᚐFilesUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -14741,12 +15724,68 @@ func (ec *executionContext) field_Mutation_nodeProductsDetach_args(ctx context.C
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_nodeProductsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodeProductsSetInput, error) {
+			return ec.unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_nodeUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (NodeUpdateInput, error) {
 			return ec.unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_pricesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PricesUpsertInput, error) {
+			return ec.unmarshalNPricesUpsertInput2porticoᚋgraphᚋgeneratedᚐPricesUpsertInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_productsDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (ProductsDeleteInput, error) {
+			return ec.unmarshalNProductsDeleteInput2porticoᚋgraphᚋgeneratedᚐProductsDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_productsUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (ProductsUpsertInput, error) {
+			return ec.unmarshalNProductsUpsertInput2porticoᚋgraphᚋgeneratedᚐProductsUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -14859,6 +15898,20 @@ func (ec *executionContext) field_Mutation_promotionUpdate_args(ctx context.Cont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.PromotionUpdateInput, error) {
 			return ec.unmarshalNPromotionUpdateInput2porticoᚋgraphᚋmodelᚐPromotionUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_salesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (SalesUpsertInput, error) {
+			return ec.unmarshalNSalesUpsertInput2porticoᚋgraphᚋgeneratedᚐSalesUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -17172,6 +18225,102 @@ func (ec *executionContext) fieldContext_AttributeFilterValues_lte(_ context.Con
 	return graphql.NewScalarFieldContext("AttributeFilterValues", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AttributesDeclarePayload_items(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributesDeclarePayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributesDeclarePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AttributesDeclarePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AttributesDeclarePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributesDeclarePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributesDeclarePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AttributesDeclarePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AttributesDeclarePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *AttributesDeclarePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AttributesDeclarePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AttributesDeclarePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AttributesDeclarePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -18433,6 +19582,176 @@ func (ec *executionContext) fieldContext_AuthoredProductEdge_node(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredWrite_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWrite) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredWrite_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredWrite_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredWrite", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredWrite_outcome(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWrite) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredWrite_outcome(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Outcome, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v exchange.ItemOutcome) graphql.Marshaler {
+			return ec.marshalNAuthoredWriteOutcome2porticoᚋstoreᚋexchangeᚐItemOutcome(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredWrite_outcome(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredWrite", field, false, false, errors.New("field of type AuthoredWriteOutcome does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredWrite_changes(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWrite) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredWrite_changes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWriteChange) graphql.Marshaler {
+			return ec.marshalNAuthoredWriteChange2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteChangeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredWrite_changes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredWrite",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWriteChange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredWrite_changeCount(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWrite) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredWrite_changeCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ChangeCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredWrite_changeCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredWrite", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredWriteChange_member(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWriteChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredWriteChange_member(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Member(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredWriteChange_member(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredWriteChange", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredWriteChange_before(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWriteChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredWriteChange_before(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Before, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredWriteChange_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredWriteChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredWriteChange_after(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredWriteChange) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredWriteChange_after(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.After, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredWriteChange_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredWriteChange", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Breadcrumb_uuid(ctx context.Context, field graphql.CollectedField, obj *model.Breadcrumb) (ret graphql.Marshaler) {
@@ -24257,6 +25576,102 @@ func (ec *executionContext) fieldContext_FileEdge_node(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _FilesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FilesUpsertPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FilesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FilesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FilesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FilesUpsertPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FilesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FilesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FilesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FilesUpsertPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FilesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FilesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Gateway_slug(ctx context.Context, field graphql.CollectedField, obj *model.Gateway) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26855,6 +28270,50 @@ func (ec *executionContext) fieldContext_Mutation_nodeProductsDetach(ctx context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_nodeProductsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodeProductsSet(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodeProductsSet(ctx, fc.Args["input"].(NodeProductsSetInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodeProductsSetPayload) graphql.Marshaler {
+			return ec.marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsSetPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodeProductsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodeProductsSetPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodeProductsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_nodeCurate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26893,6 +28352,270 @@ func (ec *executionContext) fieldContext_Mutation_nodeCurate(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_nodeCurate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_productsUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_productsUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ProductsUpsert(ctx, fc.Args["input"].(ProductsUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ProductsUpsertPayload) graphql.Marshaler {
+			return ec.marshalOProductsUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsUpsertPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_productsUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductsUpsertPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_productsUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_productsDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_productsDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ProductsDelete(ctx, fc.Args["input"].(ProductsDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ProductsDeletePayload) graphql.Marshaler {
+			return ec.marshalOProductsDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsDeletePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_productsDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ProductsDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_productsDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_pricesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_pricesUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PricesUpsert(ctx, fc.Args["input"].(PricesUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PricesUpsertPayload) graphql.Marshaler {
+			return ec.marshalOPricesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesUpsertPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_pricesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PricesUpsertPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_pricesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_salesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_salesUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SalesUpsert(ctx, fc.Args["input"].(SalesUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *SalesUpsertPayload) graphql.Marshaler {
+			return ec.marshalOSalesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐSalesUpsertPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_salesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SalesUpsertPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_salesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_filesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_filesUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().FilesUpsert(ctx, fc.Args["input"].(FilesUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FilesUpsertPayload) graphql.Marshaler {
+			return ec.marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesUpsertPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_filesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FilesUpsertPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_filesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_attributesDeclare(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_attributesDeclare(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().AttributesDeclare(ctx, fc.Args["input"].(AttributesDeclareInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *AttributesDeclarePayload) graphql.Marshaler {
+			return ec.marshalOAttributesDeclarePayload2ᚖporticoᚋgraphᚋgeneratedᚐAttributesDeclarePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_attributesDeclare(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AttributesDeclarePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_attributesDeclare_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -27538,6 +29261,116 @@ func (ec *executionContext) fieldContext_NodeProductsDetachPayload_userErrors(_ 
 	return fc, nil
 }
 
+func (ec *executionContext) _NodeProductsSetPayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsSetPayload_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuthoredNode) graphql.Marshaler {
+			return ec.marshalOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsSetPayload_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeProductsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredNode(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodeProductsSetPayload_attachedUuids(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsSetPayload_attachedUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AttachedUuids, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsSetPayload_attachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _NodeProductsSetPayload_detachedUuids(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsSetPayload_detachedUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DetachedUuids, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsSetPayload_detachedUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NodeProductsSetPayload", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _NodeProductsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodeProductsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodeProductsSetPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodeProductsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodeProductsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _NodeUpdatePayload_node(ctx context.Context, field graphql.CollectedField, obj *NodeUpdatePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28134,6 +29967,102 @@ func (ec *executionContext) fieldContext_PriceTier_displayPrice(_ context.Contex
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PricesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *PricesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricesUpsertPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PricesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *PricesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricesUpsertPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PricesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PricesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricesUpsertPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -31736,6 +33665,198 @@ func (ec *executionContext) _ProductTranslation_description(ctx context.Context,
 }
 func (ec *executionContext) fieldContext_ProductTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ProductTranslation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ProductsDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *ProductsDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductsDeletePayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductsDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductsDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductsDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *ProductsDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductsDeletePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductsDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductsDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductsDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ProductsDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductsDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductsDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductsDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductsUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *ProductsUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductsUpsertPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductsUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductsUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductsUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *ProductsUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductsUpsertPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductsUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductsUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ProductsUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ProductsUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ProductsUpsertPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ProductsUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ProductsUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Promotion_id(ctx context.Context, field graphql.CollectedField, obj *model.Promotion) (ret graphql.Marshaler) {
@@ -37382,6 +39503,102 @@ func (ec *executionContext) fieldContext_RelatedProducts_nodes(_ context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _SalesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SalesUpsertPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SalesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SalesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SalesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SalesUpsertPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SalesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SalesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SalesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *SalesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SalesUpsertPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SalesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SalesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _SearchSuggestions_completions(ctx context.Context, field graphql.CollectedField, obj *model.SearchSuggestions) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -41295,6 +43512,170 @@ func (ec *executionContext) unmarshalInputAttributeFilter(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAttributeItemInput(ctx context.Context, obj any) (exchange.AttributeItemInput, error) {
+	var it exchange.AttributeItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"key", "label", "labels", "type", "unit", "filterable", "searchable", "sortable"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "key":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Key = data
+		case "label":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("label"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Label = data
+		case "labels":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("labels"))
+			data, err := ec.unmarshalOAttributeLabelInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeLabelInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Labels = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := ec.unmarshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "unit":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unit"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Unit = data
+		case "filterable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("filterable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Filterable = data
+		case "searchable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("searchable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Searchable = data
+		case "sortable":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sortable"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Sortable = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAttributeLabelInput(ctx context.Context, obj any) (exchange.AttributeLabelInput, error) {
+	var it exchange.AttributeLabelInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"locale", "label"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "label":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("label"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Label = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAttributesDeclareInput(ctx context.Context, obj any) (AttributesDeclareInput, error) {
+	var it AttributesDeclareInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNAttributeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuthoredProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -42245,6 +44626,126 @@ func (ec *executionContext) unmarshalInputFileFilter(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputFileItemInput(ctx context.Context, obj any) (exchange.FileItemInput, error) {
+	var it exchange.FileItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "fileName", "mimeType", "public", "href", "width", "height"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "fileName":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fileName"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.FileName = data
+		case "mimeType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mimeType"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MimeType = data
+		case "public":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("public"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Public = data
+		case "href":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("href"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Href = data
+		case "width":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("width"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Width = data
+		case "height":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("height"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Height = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputFilesUpsertInput(ctx context.Context, obj any) (FilesUpsertInput, error) {
+	var it FilesUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNFileItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐFileItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context, obj any) (model.GatewayUpdateInput, error) {
 	var it model.GatewayUpdateInput
 	if obj == nil {
@@ -43048,6 +45549,61 @@ func (ec *executionContext) unmarshalInputNodeProductsDetachInput(ctx context.Co
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputNodeProductsSetInput(ctx context.Context, obj any) (NodeProductsSetInput, error) {
+	var it NodeProductsSetInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "productIds", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputNodeUpdateInput(ctx context.Context, obj any) (NodeUpdateInput, error) {
 	var it NodeUpdateInput
 	if obj == nil {
@@ -43143,6 +45699,61 @@ func (ec *executionContext) unmarshalInputOptionFilter(ctx context.Context, obj 
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPriceAmountInput(ctx context.Context, obj any) (exchange.PriceAmountInput, error) {
+	var it exchange.PriceAmountInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["includesTax"]; !present {
+		asMap["includesTax"] = false
+	}
+
+	fieldsInOrder := [...]string{"currency", "amount", "includesTax", "tiers"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "currency":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currency"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Currency = data
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		case "includesTax":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includesTax"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IncludesTax = data
+		case "tiers":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tiers"))
+			data, err := ec.unmarshalOPriceTierInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceTierInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tiers = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPriceBounds(ctx context.Context, obj any) (model.PriceBounds, error) {
 	var it model.PriceBounds
 	if obj == nil {
@@ -43175,6 +45786,343 @@ func (ec *executionContext) unmarshalInputPriceBounds(ctx context.Context, obj a
 				return it, err
 			}
 			it.Lte = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPriceItemInput(ctx context.Context, obj any) (exchange.PriceItemInput, error) {
+	var it exchange.PriceItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "pricebookId", "sku", "amounts", "removeCurrencies"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "pricebookId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebookId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PricebookID = data
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SKU = data
+		case "amounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amounts"))
+			data, err := ec.unmarshalOPriceAmountInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amounts = data
+		case "removeCurrencies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removeCurrencies"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemoveCurrencies = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPriceTierInput(ctx context.Context, obj any) (exchange.PriceTierInput, error) {
+	var it exchange.PriceTierInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"minimumQuantity", "amount"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "minimumQuantity":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minimumQuantity"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinimumQuantity = data
+		case "amount":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amount"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amount = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPricesUpsertInput(ctx context.Context, obj any) (PricesUpsertInput, error) {
+	var it PricesUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNPriceItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductAttributeInput(ctx context.Context, obj any) (exchange.ProductAttributeInput, error) {
+	var it exchange.ProductAttributeInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"key", "value"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "key":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Key = data
+		case "value":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Value = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductComponentInput(ctx context.Context, obj any) (exchange.ProductComponentInput, error) {
+	var it exchange.ProductComponentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["min"]; !present {
+		asMap["min"] = 1
+	}
+	if _, present := asMap["max"]; !present {
+		asMap["max"] = 1
+	}
+	if _, present := asMap["sortOrder"]; !present {
+		asMap["sortOrder"] = 0
+	}
+
+	fieldsInOrder := [...]string{"key", "name", "min", "max", "sortOrder", "options"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "key":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Key = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "min":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("min"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Min = data
+		case "max":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("max"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Max = data
+		case "sortOrder":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sortOrder"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SortOrder = data
+		case "options":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("options"))
+			data, err := ec.unmarshalNProductComponentOptionInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductComponentOptionInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Options = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductComponentOptionInput(ctx context.Context, obj any) (exchange.ProductComponentOptionInput, error) {
+	var it exchange.ProductComponentOptionInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["quantity"]; !present {
+		asMap["quantity"] = 1
+	}
+
+	fieldsInOrder := [...]string{"productId", "quantity"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "productId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductID = data
+		case "quantity":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("quantity"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Quantity = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductFileInput(ctx context.Context, obj any) (exchange.ProductFileInput, error) {
+	var it exchange.ProductFileInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["alt"]; !present {
+		asMap["alt"] = ""
+	}
+
+	fieldsInOrder := [...]string{"id", "alt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "alt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alt"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Alt = data
 		}
 	}
 	return it, nil
@@ -43373,6 +46321,225 @@ func (ec *executionContext) unmarshalInputProductIdentifierInput(ctx context.Con
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputProductItemInput(ctx context.Context, obj any) (exchange.ProductItemInput, error) {
+	var it exchange.ProductItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "sku", "name", "slug", "status", "description", "commodityType", "manufacturerPartNum", "upcEan", "externalRef", "tags", "productTypes", "baseProduct", "parentId", "optionIds", "variations", "priceModifiers", "mainImageId", "files", "componentProductIds", "components", "related", "seo", "translations", "attributes", "customInputs", "extensions", "shopperAttributes"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SKU = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalOAuthoredProductStatus2ᚖporticoᚋstoreᚋcatalogᚐProductStatus(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "commodityType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("commodityType"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CommodityType = data
+		case "manufacturerPartNum":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("manufacturerPartNum"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ManufacturerPartNum = data
+		case "upcEan":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("upcEan"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UpcEan = data
+		case "externalRef":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("externalRef"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExternalRef = data
+		case "tags":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tags"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Tags = data
+		case "productTypes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productTypes"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductTypes = data
+		case "baseProduct":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("baseProduct"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BaseProduct = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "optionIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("optionIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OptionIds = data
+		case "variations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("variations"))
+			data, err := ec.unmarshalOProductVariationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductVariationInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Variations = data
+		case "priceModifiers":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("priceModifiers"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PriceModifiers = data
+		case "mainImageId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mainImageId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MainImageID = data
+		case "files":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("files"))
+			data, err := ec.unmarshalOProductFileInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductFileInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Files = data
+		case "componentProductIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("componentProductIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ComponentProductIds = data
+		case "components":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("components"))
+			data, err := ec.unmarshalOProductComponentInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductComponentInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Components = data
+		case "related":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("related"))
+			data, err := ec.unmarshalORelatedProductsInput2ᚕᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Related = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductTranslationInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
+		case "attributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attributes"))
+			data, err := ec.unmarshalOProductAttributeInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductAttributeInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Attributes = data
+		case "customInputs":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customInputs"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomInputs = data
+		case "extensions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("extensions"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Extensions = data
+		case "shopperAttributes":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("shopperAttributes"))
+			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ShopperAttributes = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj any) (model.ListOrder, error) {
 	var it model.ListOrder
 	if obj == nil {
@@ -43416,6 +46583,266 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 				return it, err
 			}
 			it.Attribute = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductTranslationInput(ctx context.Context, obj any) (exchange.ProductTranslationInput, error) {
+	var it exchange.ProductTranslationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductVariationInput(ctx context.Context, obj any) (exchange.ProductVariationInput, error) {
+	var it exchange.ProductVariationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["sortOrder"]; !present {
+		asMap["sortOrder"] = 0
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "sortOrder", "options"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "sortOrder":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sortOrder"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SortOrder = data
+		case "options":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("options"))
+			data, err := ec.unmarshalNProductVariationOptionInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductVariationOptionInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Options = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductVariationOptionInput(ctx context.Context, obj any) (exchange.ProductVariationOptionInput, error) {
+	var it exchange.ProductVariationOptionInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["description"]; !present {
+		asMap["description"] = ""
+	}
+	if _, present := asMap["sortOrder"]; !present {
+		asMap["sortOrder"] = 0
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "description", "sortOrder"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "sortOrder":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sortOrder"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SortOrder = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductsDeleteInput(ctx context.Context, obj any) (ProductsDeleteInput, error) {
+	var it ProductsDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputProductsUpsertInput(ctx context.Context, obj any) (ProductsUpsertInput, error) {
+	var it ProductsUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNProductItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -44316,6 +47743,211 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRelatedProductsInput(ctx context.Context, obj any) (exchange.RelatedProductsInput, error) {
+	var it exchange.RelatedProductsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"kind", "productIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "productIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productIds"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductIds = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSaleItemInput(ctx context.Context, obj any) (exchange.SaleItemInput, error) {
+	var it exchange.SaleItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["remove"]; !present {
+		asMap["remove"] = false
+	}
+
+	fieldsInOrder := [...]string{"pricebookId", "sku", "name", "validFrom", "validTo", "amounts", "removeCurrencies", "remove"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "pricebookId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebookId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PricebookID = data
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SKU = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "validFrom":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validFrom"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ValidFrom = data
+		case "validTo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("validTo"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ValidTo = data
+		case "amounts":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amounts"))
+			data, err := ec.unmarshalOPriceAmountInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceAmountInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Amounts = data
+		case "removeCurrencies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removeCurrencies"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.RemoveCurrencies = data
+		case "remove":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remove"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Remove = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSalesUpsertInput(ctx context.Context, obj any) (SalesUpsertInput, error) {
+	var it SalesUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNSaleItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐSaleItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSeoInput(ctx context.Context, obj any) (exchange.SeoInput, error) {
+	var it exchange.SeoInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"title", "description"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "title":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Title = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Context, obj any) (model.SettingsUpdateInput, error) {
 	var it model.SettingsUpdateInput
 	if obj == nil {
@@ -44924,6 +48556,54 @@ func (ec *executionContext) _AttributeFilterValues(ctx context.Context, sel ast.
 		case "lte":
 			out.Values[i] = ec._AttributeFilterValues_lte(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var attributesDeclarePayloadImplementors = []string{"AttributesDeclarePayload"}
+
+func (ec *executionContext) _AttributesDeclarePayload(ctx context.Context, sel ast.SelectionSet, obj *AttributesDeclarePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, attributesDeclarePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AttributesDeclarePayload")
+		case "items":
+			out.Values[i] = ec._AttributesDeclarePayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._AttributesDeclarePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._AttributesDeclarePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -45692,6 +49372,107 @@ func (ec *executionContext) _AuthoredProductEdge(ctx context.Context, sel ast.Se
 		case "node":
 			out.Values[i] = ec._AuthoredProductEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredWriteImplementors = []string{"AuthoredWrite"}
+
+func (ec *executionContext) _AuthoredWrite(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredWrite) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredWriteImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredWrite")
+		case "uuid":
+			out.Values[i] = ec._AuthoredWrite_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "outcome":
+			out.Values[i] = ec._AuthoredWrite_outcome(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changes":
+			out.Values[i] = ec._AuthoredWrite_changes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changeCount":
+			out.Values[i] = ec._AuthoredWrite_changeCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredWriteChangeImplementors = []string{"AuthoredWriteChange"}
+
+func (ec *executionContext) _AuthoredWriteChange(ctx context.Context, sel ast.SelectionSet, obj *model.AuthoredWriteChange) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredWriteChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredWriteChange")
+		case "member":
+			out.Values[i] = ec._AuthoredWriteChange_member(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "before":
+			out.Values[i] = ec._AuthoredWriteChange_before(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "after":
+			out.Values[i] = ec._AuthoredWriteChange_after(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -48894,6 +52675,54 @@ func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var filesUpsertPayloadImplementors = []string{"FilesUpsertPayload"}
+
+func (ec *executionContext) _FilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *FilesUpsertPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, filesUpsertPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FilesUpsertPayload")
+		case "items":
+			out.Values[i] = ec._FilesUpsertPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._FilesUpsertPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._FilesUpsertPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var gatewayImplementors = []string{"Gateway"}
 
 func (ec *executionContext) _Gateway(ctx context.Context, sel ast.SelectionSet, obj *model.Gateway) graphql.Marshaler {
@@ -49932,9 +53761,58 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "nodeProductsSet":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodeProductsSet(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "nodeCurate":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeCurate(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "productsUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_productsUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "productsDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_productsDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "pricesUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_pricesUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "salesUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_salesUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "filesUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_filesUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attributesDeclare":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_attributesDeclare(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -50236,6 +54114,59 @@ func (ec *executionContext) _NodeProductsDetachPayload(ctx context.Context, sel 
 			}
 		case "userErrors":
 			out.Values[i] = ec._NodeProductsDetachPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodeProductsSetPayloadImplementors = []string{"NodeProductsSetPayload"}
+
+func (ec *executionContext) _NodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *NodeProductsSetPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodeProductsSetPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodeProductsSetPayload")
+		case "node":
+			out.Values[i] = ec._NodeProductsSetPayload_node(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "attachedUuids":
+			out.Values[i] = ec._NodeProductsSetPayload_attachedUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "detachedUuids":
+			out.Values[i] = ec._NodeProductsSetPayload_detachedUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodeProductsSetPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -50648,6 +54579,54 @@ func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet
 			}
 		case "displayPrice":
 			out.Values[i] = ec._PriceTier_displayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var pricesUpsertPayloadImplementors = []string{"PricesUpsertPayload"}
+
+func (ec *executionContext) _PricesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *PricesUpsertPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pricesUpsertPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PricesUpsertPayload")
+		case "items":
+			out.Values[i] = ec._PricesUpsertPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._PricesUpsertPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PricesUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -52585,6 +56564,102 @@ func (ec *executionContext) _ProductTranslation(ctx context.Context, sel ast.Sel
 			}
 		case "description":
 			out.Values[i] = ec._ProductTranslation_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productsDeletePayloadImplementors = []string{"ProductsDeletePayload"}
+
+func (ec *executionContext) _ProductsDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *ProductsDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productsDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductsDeletePayload")
+		case "items":
+			out.Values[i] = ec._ProductsDeletePayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._ProductsDeletePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._ProductsDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var productsUpsertPayloadImplementors = []string{"ProductsUpsertPayload"}
+
+func (ec *executionContext) _ProductsUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *ProductsUpsertPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, productsUpsertPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ProductsUpsertPayload")
+		case "items":
+			out.Values[i] = ec._ProductsUpsertPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._ProductsUpsertPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._ProductsUpsertPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -55702,6 +59777,54 @@ func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.Select
 	return out
 }
 
+var salesUpsertPayloadImplementors = []string{"SalesUpsertPayload"}
+
+func (ec *executionContext) _SalesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *SalesUpsertPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, salesUpsertPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SalesUpsertPayload")
+		case "items":
+			out.Values[i] = ec._SalesUpsertPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._SalesUpsertPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._SalesUpsertPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var searchSuggestionsImplementors = []string{"SearchSuggestions"}
 
 func (ec *executionContext) _SearchSuggestions(ctx context.Context, sel ast.SelectionSet, obj *model.SearchSuggestions) graphql.Marshaler {
@@ -57818,6 +61941,30 @@ func (ec *executionContext) marshalNAttributeFilterValues2ᚖporticoᚋgraphᚋm
 	return ec._AttributeFilterValues(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNAttributeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeItemInputᚄ(ctx context.Context, v any) ([]*exchange.AttributeItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.AttributeItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAttributeItemInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNAttributeItemInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeItemInput(ctx context.Context, v any) (*exchange.AttributeItemInput, error) {
+	res, err := ec.unmarshalInputAttributeItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAttributeLabelInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeLabelInput(ctx context.Context, v any) (*exchange.AttributeLabelInput, error) {
+	res, err := ec.unmarshalInputAttributeLabelInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, v any) (catalog.AttributeType, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType[tmp]
@@ -57851,6 +61998,11 @@ var (
 		catalog.AttributeList:    "LIST",
 	}
 )
+
+func (ec *executionContext) unmarshalNAttributesDeclareInput2porticoᚋgraphᚋgeneratedᚐAttributesDeclareInput(ctx context.Context, v any) (AttributesDeclareInput, error) {
+	res, err := ec.unmarshalInputAttributesDeclareInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredHierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -58043,6 +62195,90 @@ var (
 	marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus = map[catalog.ProductStatus]string{
 		catalog.ProductLive:  "LIVE",
 		catalog.ProductDraft: "DRAFT",
+	}
+)
+
+func (ec *executionContext) marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredWrite2ᚖporticoᚋgraphᚋmodelᚐAuthoredWrite(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredWrite2ᚖporticoᚋgraphᚋmodelᚐAuthoredWrite(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredWrite) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredWrite(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuthoredWriteChange2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteChangeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredWriteChange) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredWriteChange2ᚖporticoᚋgraphᚋmodelᚐAuthoredWriteChange(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredWriteChange2ᚖporticoᚋgraphᚋmodelᚐAuthoredWriteChange(ctx context.Context, sel ast.SelectionSet, v *model.AuthoredWriteChange) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredWriteChange(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNAuthoredWriteOutcome2porticoᚋstoreᚋexchangeᚐItemOutcome(ctx context.Context, v any) (exchange.ItemOutcome, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAuthoredWriteOutcome2porticoᚋstoreᚋexchangeᚐItemOutcome[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAuthoredWriteOutcome2porticoᚋstoreᚋexchangeᚐItemOutcome(ctx context.Context, sel ast.SelectionSet, v exchange.ItemOutcome) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAuthoredWriteOutcome2porticoᚋstoreᚋexchangeᚐItemOutcome[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAuthoredWriteOutcome2porticoᚋstoreᚋexchangeᚐItemOutcome = map[string]exchange.ItemOutcome{
+		"CREATED":   exchange.ItemCreated,
+		"UPDATED":   exchange.ItemUpdated,
+		"UNCHANGED": exchange.ItemUnchanged,
+		"DELETED":   exchange.ItemDeleted,
+	}
+	marshalNAuthoredWriteOutcome2porticoᚋstoreᚋexchangeᚐItemOutcome = map[exchange.ItemOutcome]string{
+		exchange.ItemCreated:   "CREATED",
+		exchange.ItemUpdated:   "UPDATED",
+		exchange.ItemUnchanged: "UNCHANGED",
+		exchange.ItemDeleted:   "DELETED",
 	}
 )
 
@@ -59032,6 +63268,30 @@ func (ec *executionContext) marshalNFileEdge2ᚕporticoᚋgraphᚋmodelᚐEdge�
 	return ret
 }
 
+func (ec *executionContext) unmarshalNFileItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐFileItemInputᚄ(ctx context.Context, v any) ([]*exchange.FileItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.FileItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNFileItemInput2ᚖporticoᚋstoreᚋexchangeᚐFileItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNFileItemInput2ᚖporticoᚋstoreᚋexchangeᚐFileItemInput(ctx context.Context, v any) (*exchange.FileItemInput, error) {
+	res, err := ec.unmarshalInputFileItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNFilesUpsertInput2porticoᚋgraphᚋgeneratedᚐFilesUpsertInput(ctx context.Context, v any) (FilesUpsertInput, error) {
+	res, err := ec.unmarshalInputFilesUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
 	res, err := graphql.UnmarshalFloatContext(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -59432,6 +63692,11 @@ func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx context.Context, v any) (NodeProductsSetInput, error) {
+	res, err := ec.unmarshalInputNodeProductsSetInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx context.Context, v any) (NodeUpdateInput, error) {
 	res, err := ec.unmarshalInputNodeUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -59510,6 +63775,30 @@ func (ec *executionContext) marshalNPrice2ᚖporticoᚋstoreᚋreleaseᚋprice�
 	return ec._Price(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNPriceAmountInput2ᚖporticoᚋstoreᚋexchangeᚐPriceAmountInput(ctx context.Context, v any) (*exchange.PriceAmountInput, error) {
+	res, err := ec.unmarshalInputPriceAmountInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPriceItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceItemInputᚄ(ctx context.Context, v any) ([]*exchange.PriceItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.PriceItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPriceItemInput2ᚖporticoᚋstoreᚋexchangeᚐPriceItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNPriceItemInput2ᚖporticoᚋstoreᚋexchangeᚐPriceItemInput(ctx context.Context, v any) (*exchange.PriceItemInput, error) {
+	res, err := ec.unmarshalInputPriceItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx context.Context, sel ast.SelectionSet, v release.PriceModifier) graphql.Marshaler {
 	return ec._PriceModifier(ctx, sel, &v)
 }
@@ -59580,6 +63869,16 @@ func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpri
 	return ret
 }
 
+func (ec *executionContext) unmarshalNPriceTierInput2ᚖporticoᚋstoreᚋexchangeᚐPriceTierInput(ctx context.Context, v any) (*exchange.PriceTierInput, error) {
+	res, err := ec.unmarshalInputPriceTierInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPricesUpsertInput2porticoᚋgraphᚋgeneratedᚐPricesUpsertInput(ctx context.Context, v any) (PricesUpsertInput, error) {
+	res, err := ec.unmarshalInputPricesUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNProduct2ᚕᚖporticoᚋgraphᚋmodelᚐProductᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Product) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -59632,6 +63931,11 @@ func (ec *executionContext) marshalNProductAttribute2ᚖporticoᚋstoreᚋreleas
 	return ec._ProductAttribute(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNProductAttributeInput2ᚖporticoᚋstoreᚋexchangeᚐProductAttributeInput(ctx context.Context, v any) (*exchange.ProductAttributeInput, error) {
+	res, err := ec.unmarshalInputProductAttributeInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNProductComponent2porticoᚋgraphᚋmodelᚐProductComponent(ctx context.Context, sel ast.SelectionSet, v model.ProductComponent) graphql.Marshaler {
 	return ec._ProductComponent(ctx, sel, &v)
 }
@@ -59650,6 +63954,30 @@ func (ec *executionContext) marshalNProductComponent2ᚕporticoᚋgraphᚋmodel�
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNProductComponentInput2ᚖporticoᚋstoreᚋexchangeᚐProductComponentInput(ctx context.Context, v any) (*exchange.ProductComponentInput, error) {
+	res, err := ec.unmarshalInputProductComponentInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNProductComponentOptionInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductComponentOptionInputᚄ(ctx context.Context, v any) ([]*exchange.ProductComponentOptionInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.ProductComponentOptionInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNProductComponentOptionInput2ᚖporticoᚋstoreᚋexchangeᚐProductComponentOptionInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNProductComponentOptionInput2ᚖporticoᚋstoreᚋexchangeᚐProductComponentOptionInput(ctx context.Context, v any) (*exchange.ProductComponentOptionInput, error) {
+	res, err := ec.unmarshalInputProductComponentOptionInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, sel ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
@@ -59718,6 +64046,11 @@ func (ec *executionContext) marshalNProductFile2ᚖporticoᚋgraphᚋmodelᚐPro
 	return ec._ProductFile(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNProductFileInput2ᚖporticoᚋstoreᚋexchangeᚐProductFileInput(ctx context.Context, v any) (*exchange.ProductFileInput, error) {
+	res, err := ec.unmarshalInputProductFileInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNProductFilter2ᚖporticoᚋgraphᚋmodelᚐProductFilter(ctx context.Context, v any) (*model.ProductFilter, error) {
 	res, err := ec.unmarshalInputProductFilter(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -59731,6 +64064,25 @@ func (ec *executionContext) marshalNProductFilterValues2ᚖporticoᚋgraphᚋmod
 		return graphql.Null
 	}
 	return ec._ProductFilterValues(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNProductItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductItemInputᚄ(ctx context.Context, v any) ([]*exchange.ProductItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.ProductItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNProductItemInput2ᚖporticoᚋstoreᚋexchangeᚐProductItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNProductItemInput2ᚖporticoᚋstoreᚋexchangeᚐProductItemInput(ctx context.Context, v any) (*exchange.ProductItemInput, error) {
+	res, err := ec.unmarshalInputProductItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNProductOrderField2porticoᚋstoreᚐSortBy(ctx context.Context, v any) (store.SortBy, error) {
@@ -59853,6 +64205,11 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐProductTranslationInput(ctx context.Context, v any) (*exchange.ProductTranslationInput, error) {
+	res, err := ec.unmarshalInputProductTranslationInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants(ctx context.Context, v any) (release.Variants, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNProductVariants2porticoᚋstoreᚋreleaseᚐVariants[tmp]
@@ -59882,6 +64239,40 @@ var (
 		release.VariantsChildren: "CHILDREN",
 	}
 )
+
+func (ec *executionContext) unmarshalNProductVariationInput2ᚖporticoᚋstoreᚋexchangeᚐProductVariationInput(ctx context.Context, v any) (*exchange.ProductVariationInput, error) {
+	res, err := ec.unmarshalInputProductVariationInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNProductVariationOptionInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductVariationOptionInputᚄ(ctx context.Context, v any) ([]*exchange.ProductVariationOptionInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.ProductVariationOptionInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNProductVariationOptionInput2ᚖporticoᚋstoreᚋexchangeᚐProductVariationOptionInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNProductVariationOptionInput2ᚖporticoᚋstoreᚋexchangeᚐProductVariationOptionInput(ctx context.Context, v any) (*exchange.ProductVariationOptionInput, error) {
+	res, err := ec.unmarshalInputProductVariationOptionInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNProductsDeleteInput2porticoᚋgraphᚋgeneratedᚐProductsDeleteInput(ctx context.Context, v any) (ProductsDeleteInput, error) {
+	res, err := ec.unmarshalInputProductsDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNProductsUpsertInput2porticoᚋgraphᚋgeneratedᚐProductsUpsertInput(ctx context.Context, v any) (ProductsUpsertInput, error) {
+	res, err := ec.unmarshalInputProductsUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalNPromotion2ᚕᚖporticoᚋgraphᚋmodelᚐPromotionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Promotion) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -60466,6 +64857,35 @@ func (ec *executionContext) marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodel�
 		return graphql.Null
 	}
 	return ec._RelatedProducts(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNRelatedProductsInput2ᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInput(ctx context.Context, v any) (*exchange.RelatedProductsInput, error) {
+	res, err := ec.unmarshalInputRelatedProductsInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSaleItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐSaleItemInputᚄ(ctx context.Context, v any) ([]*exchange.SaleItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.SaleItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNSaleItemInput2ᚖporticoᚋstoreᚋexchangeᚐSaleItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNSaleItemInput2ᚖporticoᚋstoreᚋexchangeᚐSaleItemInput(ctx context.Context, v any) (*exchange.SaleItemInput, error) {
+	res, err := ec.unmarshalInputSaleItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSalesUpsertInput2porticoᚋgraphᚋgeneratedᚐSalesUpsertInput(ctx context.Context, v any) (SalesUpsertInput, error) {
+	res, err := ec.unmarshalInputSalesUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNSeo2ᚖporticoᚋgraphᚋmodelᚐSeo(ctx context.Context, sel ast.SelectionSet, v *model.Seo) graphql.Marshaler {
@@ -61220,6 +65640,66 @@ func (ec *executionContext) marshalOAttributeFilterValues2ᚕᚖporticoᚋgraph�
 	return ret
 }
 
+func (ec *executionContext) unmarshalOAttributeLabelInput2ᚕᚖporticoᚋstoreᚋexchangeᚐAttributeLabelInputᚄ(ctx context.Context, v any) ([]*exchange.AttributeLabelInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.AttributeLabelInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAttributeLabelInput2ᚖporticoᚋstoreᚋexchangeᚐAttributeLabelInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, v any) (*catalog.AttributeType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, sel ast.SelectionSet, v *catalog.AttributeType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType[*v])
+	return res
+}
+
+var (
+	unmarshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType = map[string]catalog.AttributeType{
+		"TEXT":    catalog.AttributeText,
+		"NUMBER":  catalog.AttributeNumber,
+		"BOOLEAN": catalog.AttributeBoolean,
+		"DATE":    catalog.AttributeDate,
+		"LIST":    catalog.AttributeList,
+	}
+	marshalOAttributeType2ᚖporticoᚋstoreᚋcatalogᚐAttributeType = map[catalog.AttributeType]string{
+		catalog.AttributeText:    "TEXT",
+		catalog.AttributeNumber:  "NUMBER",
+		catalog.AttributeBoolean: "BOOLEAN",
+		catalog.AttributeDate:    "DATE",
+		catalog.AttributeList:    "LIST",
+	}
+)
+
+func (ec *executionContext) marshalOAttributesDeclarePayload2ᚖporticoᚋgraphᚋgeneratedᚐAttributesDeclarePayload(ctx context.Context, sel ast.SelectionSet, v *AttributesDeclarePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AttributesDeclarePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -61807,6 +66287,13 @@ func (ec *executionContext) unmarshalOFileFilter2ᚖporticoᚋgraphᚋgenerated�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *FilesUpsertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FilesUpsertPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -62138,6 +66625,13 @@ func (ec *executionContext) marshalONodeProductsDetachPayload2ᚖporticoᚋgraph
 	return ec._NodeProductsDetachPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeProductsSetPayload(ctx context.Context, sel ast.SelectionSet, v *NodeProductsSetPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodeProductsSetPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -62188,6 +66682,23 @@ func (ec *executionContext) marshalOPrice2ᚖporticoᚋstoreᚋreleaseᚋprice�
 	return ec._Price(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOPriceAmountInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceAmountInputᚄ(ctx context.Context, v any) ([]*exchange.PriceAmountInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.PriceAmountInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPriceAmountInput2ᚖporticoᚋstoreᚋexchangeᚐPriceAmountInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) unmarshalOPriceBounds2ᚖporticoᚋgraphᚋmodelᚐPriceBounds(ctx context.Context, v any) (*model.PriceBounds, error) {
 	if v == nil {
 		return nil, nil
@@ -62210,11 +66721,52 @@ func (ec *executionContext) marshalOPriceFacet2ᚖporticoᚋgraphᚋmodelᚐPric
 	return ec._PriceFacet(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOPriceTierInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceTierInputᚄ(ctx context.Context, v any) ([]*exchange.PriceTierInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.PriceTierInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPriceTierInput2ᚖporticoᚋstoreᚋexchangeᚐPriceTierInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOPricesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *PricesUpsertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PricesUpsertPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, sel ast.SelectionSet, v *model.Product) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Product(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOProductAttributeInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductAttributeInputᚄ(ctx context.Context, v any) ([]*exchange.ProductAttributeInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.ProductAttributeInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNProductAttributeInput2ᚖporticoᚋstoreᚋexchangeᚐProductAttributeInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) unmarshalOProductAvailability2ᚖporticoᚋstoreᚐAvailability(ctx context.Context, v any) (*store.Availability, error) {
@@ -62249,11 +66801,45 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalOProductComponentInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductComponentInputᚄ(ctx context.Context, v any) ([]*exchange.ProductComponentInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.ProductComponentInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNProductComponentInput2ᚖporticoᚋstoreᚋexchangeᚐProductComponentInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalOProductConnection2ᚖporticoᚋgraphᚋmodelᚐProductConnection(ctx context.Context, sel ast.SelectionSet, v *model.ProductConnection) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._ProductConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOProductFileInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductFileInputᚄ(ctx context.Context, v any) ([]*exchange.ProductFileInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.ProductFileInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNProductFileInput2ᚖporticoᚋstoreᚋexchangeᚐProductFileInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) unmarshalOProductFilter2ᚕᚖporticoᚋgraphᚋmodelᚐProductFilterᚄ(ctx context.Context, v any) ([]*model.ProductFilter, error) {
@@ -62321,6 +66907,54 @@ func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcar
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductTranslationInputᚄ(ctx context.Context, v any) ([]*exchange.ProductTranslationInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.ProductTranslationInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐProductTranslationInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalOProductVariationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductVariationInputᚄ(ctx context.Context, v any) ([]*exchange.ProductVariationInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.ProductVariationInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNProductVariationInput2ᚖporticoᚋstoreᚋexchangeᚐProductVariationInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOProductsDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsDeletePayload(ctx context.Context, sel ast.SelectionSet, v *ProductsDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ProductsDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOProductsUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐProductsUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *ProductsUpsertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ProductsUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOPromotion2ᚖporticoᚋgraphᚋmodelᚐPromotion(ctx context.Context, sel ast.SelectionSet, v *model.Promotion) graphql.Marshaler {
@@ -62624,6 +67258,30 @@ func (ec *executionContext) marshalORedirect2ᚖporticoᚋgraphᚋmodelᚐRedire
 	return ec._Redirect(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalORelatedProductsInput2ᚕᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInputᚄ(ctx context.Context, v any) ([]*exchange.RelatedProductsInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.RelatedProductsInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRelatedProductsInput2ᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOSalesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐSalesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *SalesUpsertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SalesUpsertPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOSearchSuggestions2ᚖporticoᚋgraphᚋmodelᚐSearchSuggestions(ctx context.Context, sel ast.SelectionSet, v *model.SearchSuggestions) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -62647,6 +67305,14 @@ func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚋgatewayᚐSecret
 	_ = ctx
 	res := model.MarshalSecret(*v)
 	return res
+}
+
+func (ec *executionContext) unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx context.Context, v any) (*exchange.SeoInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSeoInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOSettings2ᚖporticoᚋstoreᚐSettings(ctx context.Context, sel ast.SelectionSet, v *store.Settings) graphql.Marshaler {

@@ -6,11 +6,32 @@ import (
 	"portico/graph/model"
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/exchange"
 	"portico/store/promotion/code"
 	"portico/store/promotion/rule"
 	"portico/store/stock"
 	"time"
 )
+
+// Attributes to declare.
+type AttributesDeclareInput struct {
+	// 1 to 1000 attributes, each once.
+	Items []*exchange.AttributeItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `attributesDeclare`.
+type AttributesDeclarePayload struct {
+	// The attributes, in the order of the items; their `uuid` is the key. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in declarations that were written. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
 
 // A new catalog.
 type CatalogCreateInput struct {
@@ -198,6 +219,26 @@ type CatalogUpdatePayload struct {
 type FileFilter struct {
 	// Global ids or `uuid`s, at most 1000. Unknown ids are ignored.
 	Ids []string `json:"ids,omitempty"`
+}
+
+// Files to create or change.
+type FilesUpsertInput struct {
+	// 1 to 1000 files, each once.
+	Items []*exchange.FileItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `filesUpsert`.
+type FilesUpsertPayload struct {
+	// The files, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in files that were written. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
 }
 
 // Result of `gatewayUpdate`.
@@ -396,6 +437,31 @@ type NodeProductsDetachPayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// The products of a node.
+type NodeProductsSetInput struct {
+	// Global id or `uuid`.
+	ID string `json:"id"`
+	// At most 1000 products, each once, the newest attachment last. Global ids or `uuid`s. The node may have
+	// at most 10000 products before.
+	ProductIds []string `json:"productIds"`
+	// True writes nothing, and returns what would be attached and detached.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `nodeProductsSet`.
+type NodeProductsSetPayload struct {
+	// The changed node; with `dryRun` as it is. Null if there are errors.
+	Node *model.AuthoredNode `json:"node,omitempty"`
+	// Own ids of the products that the node did not have.
+	AttachedUuids []string `json:"attachedUuids"`
+	// Own ids of the products that it has no longer.
+	DetachedUuids []string `json:"detachedUuids"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Changes of a node. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one.
 type NodeUpdateInput struct {
 	// Global id or `uuid`.
@@ -415,6 +481,66 @@ type NodeUpdatePayload struct {
 	// The changed node. Null if there are errors.
 	Node *model.AuthoredNode `json:"node,omitempty"`
 	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Prices to set.
+type PricesUpsertInput struct {
+	// 1 to 1000 prices, each once.
+	Items []*exchange.PriceItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `pricesUpsert`.
+type PricesUpsertPayload struct {
+	// The prices, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in prices that were written, for example an unknown SKU. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to delete.
+type ProductsDeleteInput struct {
+	// 1 to 1000 products. Global ids or `uuid`s.
+	Ids []string `json:"ids"`
+	// True deletes nothing, and returns what would be deleted.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `productsDelete`.
+type ProductsDeletePayload struct {
+	// The products, in the order of the ids. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Products that others still refer to: nodes, bundles, variants and prices. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was deleted. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Products to create or change.
+type ProductsUpsertInput struct {
+	// 1 to 1000 products, each once.
+	Items []*exchange.ProductItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `productsUpsert`.
+type ProductsUpsertPayload struct {
+	// The products, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in products that were written, for example an unknown image. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
@@ -569,6 +695,26 @@ type PromotionUpdatePayload struct {
 	// Number of codes that the change deleted, or with `dryRun` would delete.
 	CodesDeleted int `json:"codesDeleted"`
 	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Sales to set.
+type SalesUpsertInput struct {
+	// 1 to 1000 sales. A price may have several.
+	Items []*exchange.SaleItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `salesUpsert`.
+type SalesUpsertPayload struct {
+	// The prices of the sales, each once, in the order of their first items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in prices that were written, for example an unknown SKU. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 

@@ -141,6 +141,13 @@ var scopeTable = map[string]string{
 	"Mutation.nodeProductsAttach":  "catalog:write",
 	"Mutation.nodeProductsDetach":  "catalog:write",
 	"Mutation.nodeCurate":          "catalog:write",
+	"Mutation.nodeProductsSet":     "catalog:write",
+	"Mutation.productsUpsert":      "catalog:write",
+	"Mutation.productsDelete":      "catalog:write",
+	"Mutation.pricesUpsert":        "catalog:write",
+	"Mutation.salesUpsert":         "catalog:write",
+	"Mutation.filesUpsert":         "catalog:write",
+	"Mutation.attributesDeclare":   "catalog:write",
 
 	"Mutation.promotionCreate":      "promotions:write",
 	"Mutation.promotionUpdate":      "promotions:write",

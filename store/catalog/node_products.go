@@ -86,6 +86,97 @@ func (s *CatalogService) changeAttached(ctx context.Context, actor store.Actor, 
 	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, change)
 }
 
+// NodeProductsChange is what SetProducts did, or would do.
+type NodeProductsChange struct {
+	Node               *AuthoredNode // as it is now
+	Attached, Detached []string      // products; those that only move are in neither
+}
+
+// maxReplaced is the most products of a node that SetProducts replaces, in one transaction.
+const maxReplaced = 10_000
+
+// SetProducts sets the products of a node, the newest last: products that are not in the list are detached
+// and no longer curated. It returns NOT_FOUND for an unknown node, and UNPROCESSABLE for each unknown or
+// repeated product, for a longer list than MaxAttached and for a node with more products than maxReplaced.
+// A dry run writes nothing.
+func (s *CatalogService) SetProducts(ctx context.Context, actor store.Actor, id string, productIDs []string, dryRun bool) (*NodeProductsChange, error) {
+	if len(productIDs) > MaxAttached {
+		return nil, store.Unprocessablef([]string{"product_ids"}, "must have at most %d products, got %d; attach the others by nodeProductsAttach", MaxAttached, len(productIDs))
+	}
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*NodeProductsChange, error) {
+		w := &authoring.Writer{Tx: t, DB: s.db}
+		if _, err := w.Sequence(ctx, 1); err != nil { // as every write of nodes does
+			return nil, err
+		}
+		source := &NodeSource{}
+		if err := w.Read(ctx, "node", "node", id, source); err != nil {
+			return nil, err
+		}
+		leave, fresh, change, err := planProducts(ctx, w, id, productIDs)
+		if err == nil && !dryRun && len(leave)+len(fresh) > 0 {
+			err = replaceProducts(ctx, w, source, leave, fresh)
+		}
+		if err != nil {
+			return nil, err
+		}
+		change.Node, err = authoring.ReadRow(ctx, w.Session, NodeList, "node", id)
+		return change, err
+	})
+}
+
+// planProducts returns which products to detach and to attach, so that a node has productIDs.
+func planProducts(ctx context.Context, w *authoring.Writer, id string, productIDs []string) (leave, fresh []string, change *NodeProductsChange, err error) {
+	known, err := w.Existing(ctx, "product", store.ValidIDs(productIDs))
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	seen := map[string]bool{}
+	again := productErrors(productIDs, func(id string) bool {
+		twice := seen[id]
+		seen[id] = true
+		return !twice
+	}, "is repeated: %q")
+	if err := store.BatchError(append(productErrors(productIDs, func(id string) bool { return known[id] }, "is not a product: %q"), again...)); err != nil {
+		return nil, nil, nil, err
+	}
+	count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM node_product WHERE node_id = $1`, id)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if count > maxReplaced {
+		return nil, nil, nil, store.Unprocessablef([]string{"id"}, "has %d products, and at most %d can be replaced at once; use nodeProductsAttach and nodeProductsDetach, or import the node", count, maxReplaced)
+	}
+	if leave, fresh, err = diffAttached(ctx, w, id, productIDs); err != nil {
+		return nil, nil, nil, err
+	}
+	comes, goes := store.SetOf(fresh), store.SetOf(leave)
+	return leave, fresh, &NodeProductsChange{
+		Attached: slices.DeleteFunc(slices.Clone(fresh), func(id string) bool { return goes[id] }),
+		Detached: slices.DeleteFunc(slices.Clone(leave), func(id string) bool { return comes[id] }),
+	}, nil
+}
+
+// replaceProducts detaches and attaches products.
+func replaceProducts(ctx context.Context, w *authoring.Writer, source *NodeSource, leave, fresh []string) error {
+	w.Revised = true
+	gone := store.SetOf(leave)
+	for _, id := range fresh {
+		delete(gone, id)
+	}
+	curated := &source.Attributes.CuratedProducts
+	*curated = slices.DeleteFunc(*curated, func(id string) bool { return gone[id] })
+	if err := detach(ctx, w, source.ID, leave); err != nil {
+		return err
+	}
+	if err := attach(ctx, w, source.ID, fresh); err != nil {
+		return err
+	}
+	if err := w.Replace(ctx, NodeKind, source); err != nil {
+		return err
+	}
+	return w.Finish(ctx)
+}
+
 // productErrors reports the ids for which good is false.
 func productErrors(ids []string, good func(id string) bool, format string) (faults store.Errors) {
 	for i, id := range ids {

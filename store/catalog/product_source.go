@@ -130,16 +130,17 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	if f.Text("attributes.slug", a.Slug, authoring.MaxName); a.Slug == "" && a.Name+a.SKU != "" {
 		f.Rule("attributes.slug", "is required, since neither name nor sku has a letter or a digit")
 	}
-	f.OneOf("attributes.status", a.Status, "live", "draft")
+	if a.Status == "" {
+		f.Rule("attributes.status", "is required")
+	} else {
+		f.OneOf("attributes.status", a.Status, "live", "draft")
+	}
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
 	f.Text("attributes.manufacturer_part_num", a.ManufacturerPartNum, authoring.MaxName)
 	f.Text("attributes.upc_ean", a.UPCEAN, authoring.MaxName)
 	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
 	f.Time("attributes.created_at", &a.CreatedAt) // SetProductTimes sets what is absent
 	f.Time("attributes.updated_at", &a.UpdatedAt)
-	if a.UpdatedAt == "" {
-		a.UpdatedAt = a.CreatedAt
-	}
 	checkLocaleTags(f, "attributes.locales", a.Locales)
 	for tag, text := range a.Locales {
 		f.Locale("attributes.locales."+tag, tag)

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"time"
 
@@ -10,14 +11,14 @@ import (
 	"portico/store/db"
 )
 
-// SetProductTimes sets the times of products whose lines have none. A stored product
-// keeps its time of creation, and its last change is now unless it is unchanged. The
-// times of a new product are now.
+// SetProductTimes sets the times that lines of products leave out. A stored product keeps its time of
+// creation, and its last change is now unless it is unchanged. A new product was created now, and last
+// changed when it was created.
 func SetProductTimes(ctx context.Context, in db.Session, now time.Time, sources []authoring.Source) error {
 	untimed := map[string][]*ProductSource{}
 	var ids []string
 	for _, source := range sources {
-		if p, isProduct := source.(*ProductSource); isProduct && p.Attributes.CreatedAt == "" {
+		if p, isProduct := source.(*ProductSource); isProduct && (p.Attributes.CreatedAt == "" || p.Attributes.UpdatedAt == "") {
 			untimed[p.ID], ids = append(untimed[p.ID], p), append(ids, p.ID)
 		}
 	}
@@ -41,19 +42,20 @@ func SetProductTimes(ctx context.Context, in db.Session, now time.Time, sources 
 
 // setTimes sets the times of a product that is stored as body, or not if that is nil.
 func (p *ProductSource) setTimes(body []byte, now string) error {
-	a, given := &p.Attributes, p.Attributes.UpdatedAt
-	a.CreatedAt = now
+	a := &p.Attributes
+	stored := &ProductSource{}
 	if body != nil {
-		stored := &ProductSource{}
 		if err := store.Decode(body, stored); err != nil {
 			return err
 		}
-		a.CreatedAt = stored.Attributes.CreatedAt
-		if given == "" {
-			a.UpdatedAt = stored.Attributes.UpdatedAt
-		}
 	}
-	if given == "" && (body == nil || !bytes.Equal(body, store.Encode(p))) {
+	a.CreatedAt = cmp.Or(a.CreatedAt, stored.Attributes.CreatedAt, now)
+	if a.UpdatedAt != "" {
+		return nil
+	}
+	if body == nil {
+		a.UpdatedAt = a.CreatedAt
+	} else if a.UpdatedAt = stored.Attributes.UpdatedAt; !bytes.Equal(body, store.Encode(p)) {
 		a.UpdatedAt = now
 	}
 	return nil

@@ -187,13 +187,13 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 			options.Found(fault, false)
 		}
 	}
-	graph, attributes := newReferenceChecker(), newAttributeChecker()
+	graph, attributes := newReferenceChecker("the file"), newAttributeChecker()
 	numbers, redirects := numberChecker{}, redirectChecker{}
 	known, err := newKeyStore(ctx, s.db.Reader)
 	if err != nil {
 		return err
 	}
-	keys := newKeyChecker(known)
+	keys := newKeyChecker(known, "files", maxSimilarSKUs)
 	var deletions []decodedLine
 	err = c.eachBatch(ctx, options, func(batch []decodedLine) error {
 		for _, d := range batch {
@@ -237,7 +237,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	if err != nil {
 		return err
 	}
-	missing, err := graph.missing(ctx, s)
+	missing, err := graph.missing(ctx, s.db.Reader)
 	if err != nil {
 		return err
 	}

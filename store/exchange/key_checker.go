@@ -17,6 +17,8 @@ import (
 // key, about 60 bytes a product. The texts of warnings are made by a further pass over the files, if
 // there is anything to warn of.
 type keyChecker struct {
+	lines    string // what holds the lines: files or items
+	similar  int    // the most SKUs to look for in any case in the store
 	seed     maphash.Seed
 	store    *keyStore
 	defined  map[uint64]struct{} // in the files
@@ -26,8 +28,8 @@ type keyChecker struct {
 	warnings int                 // of single lines
 }
 
-func newKeyChecker(s *keyStore) *keyChecker {
-	return &keyChecker{seed: maphash.MakeSeed(), store: s, defined: map[uint64]struct{}{}, repeated: map[uint64]struct{}{},
+func newKeyChecker(s *keyStore, lines string, similar int) *keyChecker {
+	return &keyChecker{lines: lines, similar: similar, seed: maphash.MakeSeed(), store: s, defined: map[uint64]struct{}{}, repeated: map[uint64]struct{}{},
 		missing: map[uint64]struct{}{}, owners: map[uint64]string{}}
 }
 
@@ -253,11 +255,11 @@ func (w *keyWarner) unknown(ctx context.Context, key recordedMember) (string, er
 		if similar != "" {
 			return "is the SKU of no product; " + similar, err
 		}
-		return "is the SKU of no product in the files or the store: " + strconv.Quote(shown), err
+		return "is the SKU of no product in the " + w.lines + " or the store: " + strconv.Quote(shown), err
 	case authoring.KeyModifier:
-		return "is the name of no price modifier in the files or the store: " + strconv.Quote(shown), nil
+		return "is the name of no price modifier in the " + w.lines + " or the store: " + strconv.Quote(shown), nil
 	case authoring.KeyChild:
-		return "is true, but no product in the files or the store has this parent", nil
+		return "is true, but no product in the " + w.lines + " or the store has this parent", nil
 	case authoring.KeyOption:
 		parent, option, _ := strings.Cut(key.value, " ")
 		if _, missing := w.missing[w.hash(authoring.KeyProduct, parent)]; missing {
@@ -265,7 +267,7 @@ func (w *keyWarner) unknown(ctx context.Context, key recordedMember) (string, er
 		}
 		return "is not an option of the parent " + strconv.Quote(parent) + ": " + strconv.Quote(option), nil
 	}
-	return "refers to a " + string(key.kind) + " that is neither in the files nor in the store: " + strconv.Quote(shown), nil
+	return "refers to a " + string(key.kind) + " that is neither in the " + w.lines + " nor in the store: " + strconv.Quote(shown), nil
 }
 
 // similarSKU describes a SKU that differs only in case; "" if there is none. The store is searched
@@ -273,9 +275,9 @@ func (w *keyWarner) unknown(ctx context.Context, key recordedMember) (string, er
 func (w *keyWarner) similarSKU(ctx context.Context, sku string) (string, error) {
 	folded := strings.ToLower(sku)
 	if _, inFiles := w.defined[w.hash(foldedSKU, folded)]; inFiles {
-		return "a product of the files has " + strconv.Quote(store.Abbreviate(sku)) + " in another case", nil
+		return "a product of the " + w.lines + " has " + strconv.Quote(store.Abbreviate(sku)) + " in another case", nil
 	}
-	if w.folded[folded] || len(w.folded) >= maxSimilarSKUs {
+	if w.folded[folded] || len(w.folded) >= w.similar {
 		return "", nil
 	}
 	w.folded[folded] = true
@@ -286,7 +288,7 @@ func (w *keyWarner) similarSKU(ctx context.Context, sku string) (string, error) 
 	return "", err
 }
 
-// maxSimilarSKUs is the most SKUs to look for in any case in the store.
+// maxSimilarSKUs is the most SKUs that an import looks for in any case in the store.
 const maxSimilarSKUs = 50
 
 // warn runs a pass over the files and calls found with each warning.

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -191,14 +192,19 @@ func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[pa
 	return err
 }
 
-// merge merges a line onto the stored one, nil if there is none. If that changes something, and the
-// line does not set the time of the last change, it is now.
+// merge merges a line onto the stored one, nil if there is none.
 func (m *lineMerger) merge(before, line []byte, row bool) []byte {
-	merged := mergedObject(before, line, row)
+	return mergedLine(m.decoder, m.db.Now(), before, line, row)
+}
+
+// mergedLine merges a line onto the stored one, nil if there is none. If that changes something, and the
+// line does not set the time of the last change, it is now. dropEmptied is that of mergedObject.
+func mergedLine(decoder *lineDecoder, at time.Time, before, line []byte, dropEmptied bool) []byte {
+	merged := mergedObject(before, line, dropEmptied)
 	if before == nil || bytes.Equal(merged, mergedObject(before, []byte("{}"), false)) {
 		return merged
 	}
-	if was, is := m.decoder.decode(before), m.decoder.decode(merged); is.source == nil || bytes.Equal(store.Encode(was.source), store.Encode(is.source)) {
+	if was, is := decoder.decode(before), decoder.decode(merged); is.source == nil || bytes.Equal(store.Encode(was.source), store.Encode(is.source)) {
 		return merged
 	}
 	type times struct {
@@ -211,7 +217,7 @@ func (m *lineMerger) merge(before, line []byte, row bool) []byte {
 	if json.Unmarshal(before, &had) != nil || json.Unmarshal(line, &sent) != nil {
 		return merged
 	}
-	now, _ := json.Marshal(store.FormatTime(m.db.Now()))
+	now, _ := json.Marshal(store.FormatTime(at))
 	switch {
 	case had.Attributes.UpdatedAt != nil && sent.Attributes.UpdatedAt == nil:
 		merged = mergedObject(merged, fmt.Appendf(nil, `{"attributes":{"updated_at":%s}}`, now), false)

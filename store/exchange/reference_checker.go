@@ -18,6 +18,7 @@ import (
 // tracks hierarchies, nodes, price books, catalogs and promotions. A product's references
 // are not checked: releases omit what is missing or not live.
 type referenceChecker struct {
+	lines   string                                // what holds the lines: the file or the items
 	defined map[authoring.Reference]bool          // in the file
 	wanted  map[authoring.Reference][]ImportError // each use, up to the number listed
 	nodes   map[string]nodePosition
@@ -30,8 +31,8 @@ type nodePosition struct {
 	parent, hierarchy string
 }
 
-func newReferenceChecker() *referenceChecker {
-	return &referenceChecker{defined: map[authoring.Reference]bool{}, wanted: map[authoring.Reference][]ImportError{}, nodes: map[string]nodePosition{}}
+func newReferenceChecker(lines string) *referenceChecker {
+	return &referenceChecker{lines: lines, defined: map[authoring.Reference]bool{}, wanted: map[authoring.Reference][]ImportError{}, nodes: map[string]nodePosition{}}
 }
 
 func (r *referenceChecker) add(d decodedLine) {
@@ -45,7 +46,7 @@ func (r *referenceChecker) add(d decodedLine) {
 		target := authoring.Reference{Kind: ref.Kind, ID: ref.ID}
 		if len(r.wanted[target]) < MaxImportErrors {
 			f := &authoring.Validator{}
-			f.Add(ref.Member, "refers to the %s %q, which is neither in the file nor in the store", ref.Kind, ref.ID)
+			f.Add(ref.Member, "refers to the %s %q, which is neither in %s nor in the store", ref.Kind, ref.ID, r.lines)
 			r.wanted[target] = append(r.wanted[target], ImportError{Line: d.line, Type: d.kind, Err: f.Errors[0]})
 		}
 	}
@@ -56,7 +57,7 @@ func (r *referenceChecker) add(d decodedLine) {
 
 // missing reports missing targets, and nodes that are in a cycle or below a node of another
 // hierarchy.
-func (r *referenceChecker) missing(ctx context.Context, s *ExchangeService) (list []ImportError, err error) {
+func (r *referenceChecker) missing(ctx context.Context, in db.Session) (list []ImportError, err error) {
 	for _, kind := range allKinds {
 		var ids []string
 		for target := range r.wanted {
@@ -65,7 +66,7 @@ func (r *referenceChecker) missing(ctx context.Context, s *ExchangeService) (lis
 			}
 		}
 		slices.Sort(ids)
-		found, err := db.CollectIn(ctx, s.db.Reader, db.Scalar[string], ids, `SELECT id FROM `+kind.Name+` WHERE id IN ($in)`)
+		found, err := db.CollectIn(ctx, in, db.Scalar[string], ids, `SELECT id FROM `+kind.Name+` WHERE id IN ($in)`)
 		if err != nil {
 			return nil, err
 		}
@@ -79,11 +80,11 @@ func (r *referenceChecker) missing(ctx context.Context, s *ExchangeService) (lis
 	if len(list) > 0 || len(r.nodes) == 0 {
 		return list, nil
 	}
-	return r.misplacedNodes(ctx, s)
+	return r.misplacedNodes(ctx, in)
 }
 
-func (r *referenceChecker) misplacedNodes(ctx context.Context, s *ExchangeService) (list []ImportError, err error) {
-	places, err := s.nodePositions(ctx)
+func (r *referenceChecker) misplacedNodes(ctx context.Context, in db.Session) (list []ImportError, err error) {
+	places, err := nodePositions(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +146,8 @@ func (r *referenceChecker) isRooted(id string, places map[string]nodePosition, k
 }
 
 // nodePositions reads the trees of the store.
-func (s *ExchangeService) nodePositions(ctx context.Context) (map[string]nodePosition, error) {
-	places, err := db.Collect(ctx, s.db.Reader, func(rows *sql.Rows) (place db.Pair[string, nodePosition], err error) {
+func nodePositions(ctx context.Context, in db.Session) (map[string]nodePosition, error) {
+	places, err := db.Collect(ctx, in, func(rows *sql.Rows) (place db.Pair[string, nodePosition], err error) {
 		var node catalog.NodeSource
 		err = rows.Scan(db.JSON{Into: &node})
 		return db.Pair[string, nodePosition]{Key: node.ID, Value: nodePosition{0, node.Relationships.Parent.ID(), node.Relationships.Hierarchy.ID()}}, err

@@ -1,0 +1,99 @@
+package graph_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/graph/graphtest"
+	"portico/store/storetest"
+)
+
+const writtenItems = ` items { uuid outcome changeCount changes { member before after } } warnings { field message }` + mended
+
+func TestProductMutations(t *testing.T) {
+	t.Parallel()
+	const upsert = `mutation($items: [ProductItemInput!]!, $dryRun: Boolean! = false) { productsUpsert(input: {items: $items, dryRun: $dryRun}) {` + writtenItems + ` }`
+	items := func(list ...map[string]any) graphtest.Variables { return graphtest.Variables{"items": list} }
+	runOnTestShop(t, []scenario{
+		{name: "a new product", query: `mutation { productsUpsert(input: {items: {id: "mug", sku: "MUG", name: "Mug", status: LIVE, description: "Blue", seo: {title: "T", description: "D"}}}) {` + writtenItems + ` }`,
+			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
+		{name: "is a draft until it is published", query: `{ authoredProduct(id: "mug") { name slug status createdAt updatedAt } product(id: "mug") { id } }`,
+			data: `{"authoredProduct":{"name":"Mug","slug":"mug","status":"LIVE","createdAt":"2024-05-30T12:00:00.000Z","updatedAt":"2024-05-30T12:00:00.000Z"},"product":null}`},
+		{name: "a dry run", query: upsert, variables: graphtest.Variables{"dryRun": true, "items": []any{map[string]any{"sku": "MUG", "name": "Cup"}}},
+			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"UPDATED","changeCount":1,"changes":[{"member":"name","before":"\"Mug\"","after":"\"Cup\""}]}],"warnings":[],"userErrors":[]}}`},
+		{name: "writes nothing", query: `{ authoredProduct(id: "mug") { name } }`, data: `{"authoredProduct":{"name":"Mug"}}`},
+		{name: "null clears, by variables", query: upsert, variables: items(map[string]any{"id": "mug", "description": nil, "seo": map[string]any{"title": nil}}),
+			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"UPDATED","changeCount":2,"changes":[{"member":"description","before":"\"Blue\"","after":null},{"member":"seo.title","before":"\"T\"","after":null}]}],"warnings":[],"userErrors":[]}}`},
+		{name: "null clears, by literals", query: `mutation($none: SeoInput) { productsUpsert(input: {items: {id: "mug", seo: $none}}) {` + writtenItems + ` }`, variables: graphtest.Variables{"none": nil},
+			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"UPDATED","changeCount":1,"changes":[{"member":"seo","before":"{\"description\":\"D\"}","after":null}]}],"warnings":[],"userErrors":[]}}`},
+		{name: "absent members stay", query: `mutation($none: SeoInput, $name: String) { productsUpsert(input: {items: [{id: "mug", seo: $none, name: $name, upcEan: "1"}]}) {` + writtenItems + ` }`,
+			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"UPDATED","changeCount":1,"changes":[{"member":"upcEan","before":null,"after":"\"1\""}]}],"warnings":[],"userErrors":[]}}`},
+		{name: "a warning", query: `mutation { productsUpsert(input: {items: [{id: "mug", mainImageId: "none", translations: [{locale: "fr", name: "Tasse"}]}]}) {` + writtenItems + ` }`,
+			data: `{"productsUpsert":{"items":[{"uuid":"mug","outcome":"UPDATED","changeCount":2,"changes":[{"member":"translations","before":null,"after":"{\"fr\":{\"name\":\"Tasse\"}}"},{"member":"mainImageId","before":null,"after":"\"none\""}]}],
+			"warnings":[{"field":["input","items","0","mainImageId"],"message":"items.0.mainImageId refers to a file that is neither in the items nor in the store: \"none\"."}],"userErrors":[]}}`},
+		{name: "every error is named, and nothing written", query: upsert, variables: items(map[string]any{"id": "mug", "name": "Cup"}, map[string]any{"id": "cup", "sku": "CUP"}, map[string]any{"id": "anvil", "parentId": "!"}),
+			data: `{"productsUpsert":{"items":[],"warnings":[],"userErrors":[
+			{"field":["input","items","1","name"],"code":"INVALID","message":"items.1.name is required."},
+			{"field":["input","items","1","status"],"code":"INVALID","message":"items.1.status is required."},
+			{"field":["input","items","2","parentId"],"code":"INVALID","message":"items.2.parentId must be 1 to 64 of the characters A-Z, a-z, 0-9, _ and -, got \"!\"."}]}}`},
+		{name: "all or none", query: `{ authoredProduct(id: "mug") { name } }`, data: `{"authoredProduct":{"name":"Mug"}}`},
+		{name: "a price", query: `mutation { pricesUpsert(input: {items: [{id: "price-mug", pricebookId: "standard", sku: "MUG", amounts: [{currency: "USD", amount: "1250", tiers: [{minimumQuantity: 10, amount: "1100"}]}]}]}) {` + writtenItems + ` }`,
+			data: `{"pricesUpsert":{"items":[{"uuid":"price-mug","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
+		{name: "a sale", query: `mutation { salesUpsert(input: {items: [{pricebookId: "standard", sku: "MUG", name: "summer", validFrom: "2024-01-01T00:00:00Z", validTo: null, amounts: [{currency: "USD", amount: "1000"}]}]}) {` + writtenItems + ` }`,
+			data: `{"salesUpsert":{"items":[{"uuid":"price-mug","outcome":"UPDATED","changeCount":1,"changes":[{"member":"sales","before":null,"after":"{\"summer\":{\"schedule\":{\"valid_from\":\"2024-01-01T00:00:00.000Z\"},\"currencies\":{\"USD\":{\"amount\":1000,\"includes_tax\":false}}}}"}]}],"warnings":[],"userErrors":[]}}`},
+		{name: "a wrong amount", query: `mutation { pricesUpsert(input: {items: [{pricebookId: "nowhere", sku: "MUG", amounts: [{currency: "USD", amount: "12.50"}]}]}) {` + writtenItems + ` }`,
+			data: `{"pricesUpsert":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","0","amounts","0","amount"],"code":"INVALID","message":"items.0.amounts.0.amount must be a whole number, got a string."}]}}`},
+		{name: "a file", query: `mutation { filesUpsert(input: {items: [{id: "photo", fileName: "mug.jpg", href: "https://files.example/mug.jpg", width: 8, height: 6}]}) {` + writtenItems + ` }`,
+			data: `{"filesUpsert":{"items":[{"uuid":"photo","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
+		{name: "changed", query: `mutation { filesUpsert(input: {items: [{id: "photo", width: null, height: null, mimeType: "image/jpeg"}, {id: "second"}]}) {` + writtenItems + ` }`,
+			data: `{"filesUpsert":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","1","fileName"],"code":"INVALID","message":"items.1.fileName is required."},{"field":["input","items","1","href"],"code":"INVALID","message":"items.1.href is required."}]}}`},
+		{name: "an attribute", query: `mutation { attributesDeclare(input: {items: [{key: "load_kg", label: "Load", labels: [{locale: "fr", label: "Charge"}], type: NUMBER, unit: "kg", filterable: true}]}) {` + writtenItems + ` }`,
+			data: `{"attributesDeclare":{"items":[{"uuid":"load_kg","outcome":"CREATED","changeCount":0,"changes":[]}],"warnings":[],"userErrors":[]}}`},
+		{name: "keeps its type", query: `mutation { attributesDeclare(input: {items: [{key: "load_kg", type: TEXT, unit: null}]}) {` + writtenItems + ` }`,
+			data: `{"attributesDeclare":{"items":[],"warnings":[],"userErrors":[{"field":["input","items","0","type"],"code":"INVALID","message":"items.0.type must stay number, because products may have such values; declare another attribute."}]}}`},
+		{name: "its value", query: `mutation { productsUpsert(input: {items: [{id: "mug", mainImageId: "photo", attributes: [{key: "load_kg", value: 2.5}]}]}) { items { changes { member after } } userErrors { message } } }`,
+			data: `{"productsUpsert":{"items":[{"changes":[{"member":"attributes","after":"{\"load_kg\":2.5}"},{"member":"mainImageId","after":"\"photo\""}]}],"userErrors":[]}}`},
+		{name: "in a node", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["mug", "anvil"]}) { node { productCount productIds(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
+			data: `{"nodeProductsSet":{"node":{"productCount":2,"productIds":["anvil","mug"]},"attachedUuids":["mug","anvil"],"detachedUuids":["ink-unlisted"],"userErrors":[]}}`},
+		{name: "a node, dry", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["mug"], dryRun: true}) { node { productCount } attachedUuids detachedUuids` + mended + ` }`,
+			data: `{"nodeProductsSet":{"node":{"productCount":2},"attachedUuids":[],"detachedUuids":["anvil"],"userErrors":[]}}`},
+		{name: "a node, moved", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["anvil", "mug"]}) { node { productIds(first: 5) } attachedUuids detachedUuids` + mended + ` }`,
+			data: `{"nodeProductsSet":{"node":{"productIds":["mug","anvil"]},"attachedUuids":[],"detachedUuids":[],"userErrors":[]}}`},
+		{name: "a node, wrong", query: `mutation { nodeProductsSet(input: {id: "box", productIds: ["none", "mug", "mug"]}) { node { uuid } attachedUuids` + mended + ` }`,
+			data: `{"nodeProductsSet":{"node":null,"attachedUuids":[],"userErrors":[{"field":["input","productIds","0"],"code":"UNPROCESSABLE","message":"productIds.0 is not a product: \"none\"."},{"field":["input","productIds","2"],"code":"UNPROCESSABLE","message":"productIds.2 is repeated: \"mug\"."}]}}`},
+		{name: "what waits", query: `{ catalogPendingChanges(catalogId: "main") { nodes { kind uuid } } }`, holds: []string{`{"kind":"PRODUCT","uuid":"mug"}`, `{"kind":"PRICE","uuid":"MUG"}`}},
+		{name: "deleted, dry", query: `mutation { productsDelete(input: {ids: ["mug"], dryRun: true}) {` + writtenItems + ` }`,
+			data: `{"productsDelete":{"items":[{"uuid":"mug","outcome":"DELETED","changeCount":0,"changes":[]}],"warnings":[{"field":["input","ids","0"],"message":"ids.0 is still used by the node \"box\" and 1 more."}],"userErrors":[]}}`},
+		{name: "deleted", query: `mutation { productsDelete(input: {ids: [` + global("Product", "mug") + `]}) { items { uuid }` + mended + ` }`, data: `{"productsDelete":{"items":[{"uuid":"mug"}],"userErrors":[]}}`},
+		{name: "gone", query: `mutation { productsDelete(input: {ids: ["mug"]}) { items { uuid }` + mended + ` }`,
+			data: `{"productsDelete":{"items":[],"userErrors":[{"field":["input","ids","0"],"code":"NOT_FOUND","message":"ids.0 is not the id of a product: \"mug\"."}]}}`},
+	})
+}
+
+// A call of the most items fits in the limits of a request, and its changes are bounded.
+func TestMostItemsOfACall(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		s := graphtest.Open(t, e, graphtest.Shop())
+		const upsert = `mutation($items: [ProductItemInput!]!) { productsUpsert(input: {items: $items}) {` + writtenItems + ` }`
+		send := func(n int, description string) *graphtest.Response {
+			items := make([]any, n)
+			for i := range items {
+				items[i] = map[string]any{"sku": fmt.Sprint("SKU-", i), "name": fmt.Sprint("Product ", i), "status": "LIVE", "description": description, "translations": []any{map[string]any{"locale": "fr", "name": "Produit"}}, "tags": []string{"a", "b"}}
+			}
+			return s.Post(t, upsert, graphtest.Variables{"items": items})
+		}
+		first := send(1000, strings.Repeat("a", 500))
+		require.Empty(t, first.Errors)
+		require.Equal(t, 1000, strings.Count(string(first.Data), `"CREATED"`))
+		second := send(1000, strings.Repeat("b", 500))
+		require.Empty(t, second.Errors)
+		require.Equal(t, 1000, strings.Count(string(second.Data), `"UPDATED"`))
+		require.Less(t, len(second.Data), 1<<19, "values of changes are bounded")
+		require.Contains(t, string(send(1001, "").Data), "must have between 1 and 1000 elements, got 1001")
+	})
+}

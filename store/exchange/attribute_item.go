@@ -1,0 +1,97 @@
+package exchange
+
+import (
+	"context"
+	"strconv"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// AttributeItemInput declares an attribute in attributesDeclare, or is what changes of its declaration.
+type AttributeItemInput struct {
+	Key        string                 `json:"key"`
+	Label      *string                `json:"label,omitempty"`
+	Labels     []*AttributeLabelInput `json:"labels,omitzero"`
+	Type       *catalog.AttributeType `json:"type,omitempty"`
+	Unit       *string                `json:"unit,omitempty"`
+	Filterable *bool                  `json:"filterable,omitempty"`
+	Searchable *bool                  `json:"searchable,omitempty"`
+	Sortable   *bool                  `json:"sortable,omitempty"`
+}
+
+// AttributeLabelInput is the label of an attribute in a language; null removes it.
+type AttributeLabelInput struct {
+	Locale string  `json:"locale"`
+	Label  *string `json:"label,omitempty"`
+}
+
+// DeclareAttributes declares attributes and changes declarations, all or none. The type of a declared
+// attribute stays.
+func (s *ExchangeService) DeclareAttributes(ctx context.Context, actor store.Actor, items []*AttributeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+	cleared := store.SetOf(nulls)
+	return s.writeItems(ctx, actor, itemSet{
+		kind: catalog.AttributeKind, count: len(items),
+		identify: func(context.Context, db.Session) ([]string, store.Errors, error) {
+			keys := make([]string, len(items))
+			for i, item := range items {
+				keys[i] = item.Key
+				if canonical, ok := store.CanonicalID(item.Key); ok {
+					keys[i] = canonical
+				}
+			}
+			return keys, nil, nil
+		},
+		patch: func(i int, _ string, before []byte) *itemPatch {
+			p := newItemPatch(i, len(items), cleared, before)
+			items[i].patch(p)
+			return p
+		},
+		path: func(places []int, member []string) []string {
+			item := &AttributeItemInput{}
+			if len(places) > 0 {
+				item = items[places[0]]
+			}
+			path := item.path(member)
+			if len(places) > 0 {
+				path = append([]string{strconv.Itoa(places[0])}, path...)
+			}
+			return path
+		},
+	}, dryRun)
+}
+
+func (item *AttributeItemInput) patch(p *itemPatch) {
+	put(p, "label", "attributes.label", item.Label)
+	put(p, "type", "attributes.attribute_type", item.Type)
+	put(p, "unit", "attributes.unit", item.Unit)
+	put(p, "filterable", "attributes.filterable", item.Filterable)
+	put(p, "searchable", "attributes.searchable", item.Searchable)
+	put(p, "sortable", "attributes.sortable", item.Sortable)
+	if item.Labels == nil && p.null("labels") {
+		p.set(nil, "attributes", "labels")
+	}
+	for _, label := range item.Labels {
+		if label.Label == nil {
+			p.set(nil, "attributes", "labels", canonicalTag(label.Locale))
+		} else {
+			p.set(*label.Label, "attributes", "labels", canonicalTag(label.Locale))
+		}
+	}
+}
+
+// path returns the path of a member of a declaration in the item.
+func (item *AttributeItemInput) path(member []string) []string {
+	switch {
+	case member[0] == "id":
+		return []string{"key"}
+	case len(member) < 2 || member[0] != "attributes":
+		return member
+	case member[1] == "attribute_type":
+		return []string{"type"}
+	case member[1] == "labels":
+		return keyedPath("labels", member[2:], item.Labels, func(l *AttributeLabelInput) string { return canonicalTag(l.Locale) })
+	}
+	return member[1:]
+}

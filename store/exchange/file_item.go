@@ -1,0 +1,76 @@
+package exchange
+
+import (
+	"context"
+	"strconv"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// FileItemInput is a file in filesUpsert: what changes of it.
+type FileItemInput struct {
+	ID       *string `json:"id,omitempty"`
+	FileName *string `json:"fileName,omitempty"`
+	MimeType *string `json:"mimeType,omitempty"`
+	Public   *bool   `json:"public,omitempty"`
+	Href     *string `json:"href,omitempty"`
+	Width    *int    `json:"width,omitempty"`
+	Height   *int    `json:"height,omitempty"`
+}
+
+// UpsertFiles creates files and changes members of existing ones, all or none. An item without an id is a
+// new file. A new file was created now.
+func (s *ExchangeService) UpsertFiles(ctx context.Context, actor store.Actor, items []*FileItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+	cleared := store.SetOf(nulls)
+	now := store.FormatTime(s.db.Now())
+	return s.writeItems(ctx, actor, itemSet{
+		kind: catalog.FileKind, count: len(items),
+		identify: func(context.Context, db.Session) ([]string, store.Errors, error) {
+			ids := make([]string, len(items))
+			for i, item := range items {
+				if item.ID == nil {
+					ids[i] = store.NewID()
+				} else {
+					ids[i] = store.LocalID(*item.ID)
+				}
+			}
+			return ids, nil, nil
+		},
+		patch: func(i int, _ string, before []byte) *itemPatch {
+			p := newItemPatch(i, len(items), cleared, before)
+			if before == nil {
+				p.set(now, "meta", "timestamps", "created_at")
+			}
+			items[i].patch(p)
+			return p
+		},
+		path: func(places []int, member []string) []string {
+			path := member
+			switch member[0] {
+			case "link":
+				path = []string{"href"}
+			case "meta":
+				path = member[len(member)-1:]
+			}
+			if len(places) > 0 {
+				path = append([]string{strconv.Itoa(places[0])}, path...)
+			}
+			return path
+		},
+	}, dryRun)
+}
+
+func (item *FileItemInput) patch(p *itemPatch) {
+	put(p, "file_name", "file_name", item.FileName)
+	put(p, "mime_type", "mime_type", item.MimeType)
+	put(p, "public", "public", item.Public)
+	put(p, "href", "link.href", item.Href)
+	if item.Width == nil && item.Height == nil && p.null("width") && p.null("height") {
+		p.set(nil, "meta", "dimensions")
+		return
+	}
+	put(p, "width", "meta.dimensions.width", item.Width)
+	put(p, "height", "meta.dimensions.height", item.Height)
+}

@@ -1,0 +1,237 @@
+package exchange_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/exchange"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// described returns a result in one line for each resource: its id, what happened, and the members.
+func described(result *exchange.ItemsWritten) []string {
+	var lines []string
+	for _, item := range result.Items {
+		line := item.ID + " " + string(item.Outcome)
+		for _, change := range item.Changes {
+			line += " " + strings.Join(change.Path, ".") + ":" + text(change.Before) + "->" + text(change.After)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func text(value *string) string {
+	if value == nil {
+		return ""
+	}
+	return *value
+}
+
+// exported returns the line of a resource.
+func exported(t *testing.T, s *shop.Store, kind, id string) string {
+	t.Helper()
+	for line := range strings.SplitSeq(storetest.Export(t, s), "\n") {
+		if strings.HasPrefix(line, `{"type":"`+kind+`","id":"`+id+`"`) {
+			return line
+		}
+	}
+	return ""
+}
+
+func TestUpsertProducts(t *testing.T) {
+	t.Parallel()
+	live, draft := catalog.ProductLive, catalog.ProductDraft
+	const stored = `,"description":"Blue","tags":["a"],"seo":{"title":"T","description":"D"},"locales":{"de":{"name":"Tasse"},"fr":{"name":"Tasse"}},"extensions":{"x":{"a":1}}`
+	type item = exchange.ProductItemInput
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		clock := storetest.NewClock(time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC))
+		s, db := backend.Open(t, storetest.WithClock(clock)), backend.SQL(t)
+		for _, c := range []struct {
+			name  string
+			items []*item
+			nulls store.Nulls
+			want  []string
+		}{
+			{"by id", []*item{{ID: new("mug"), Name: new("B")}}, nil, []string{`mug updated name:"A"->"B"`}},
+			{"by SKU", []*item{{SKU: new("SKU-MUG"), Name: new("B")}}, nil, []string{`mug updated name:"A"->"B"`}},
+			{"nothing new", []*item{{ID: new("mug"), Name: new("A"), Tags: []string{"a"}}}, nil, []string{`mug unchanged`}},
+			{"a new one", []*item{{ID: new("cup"), SKU: new("C"), Name: new("Cup"), Status: &draft}, {ID: new("mug"), Status: &draft}}, nil, []string{`cup created`, `mug updated status:"live"->"draft"`}},
+			{"null clears", []*item{{ID: new("mug")}}, store.Nulls{"items.0.description", "items.0.seo.title", "items.0.tags"}, []string{`mug updated description:"Blue"-> tags:["a"]->`}},
+			{"an object in the place of the list", []*item{{ID: new("mug")}}, store.Nulls{"items.description"}, []string{`mug updated description:"Blue"->`}},
+			{"null of a part", []*item{{ID: new("mug"), Seo: &exchange.SeoInput{}}}, store.Nulls{"items.0.seo.title"}, []string{`mug updated seo.title:"T"->`}},
+			{"a translation", []*item{{ID: new("mug"), Translations: []*exchange.ProductTranslationInput{{Locale: "fr", Name: new("Bol")}, {Locale: "pt_BR", Description: new("Azul")}}}}, nil,
+				[]string{`mug updated translations.fr.name:"Tasse"->"Bol" translations.pt-BR:->{"description":"Azul"}`}},
+			{"the last text of a translation", []*item{{ID: new("mug"), Translations: []*exchange.ProductTranslationInput{{Locale: "fr"}}}}, store.Nulls{"items.0.translations.0.name"}, []string{`mug updated translations.fr:{"name":"Tasse"}->`}},
+			{"no translations", []*item{{ID: new("mug")}}, store.Nulls{"items.0.translations"}, []string{`mug updated translations:{"de":{"name":"Tasse"},"fr":{"name":"Tasse"}}->`}},
+			{"open data", []*item{{ID: new("mug"), Extensions: json.RawMessage(`{"x":{"b":2}}`)}}, nil, []string{`mug updated extensions.x.b:->2`}},
+			{"images", []*item{{ID: new("mug"), MainImageID: new("f"), Files: []*exchange.ProductFileInput{{ID: "f", Alt: "Blue"}}}}, nil,
+				[]string{`mug updated files:->[{"type":"file","id":"f","alt":"Blue"}] main_image_id:->"f"`}},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				storetest.DeleteAllRows(t, db)
+				storetest.Import(t, s, product("mug", stored, ``))
+				before := storetest.Export(t, s)
+				for _, item := range c.items {
+					if item.Status == nil && item.ID != nil && *item.ID == "cup" {
+						item.Status = &live
+					}
+				}
+				dry, err := s.UpsertProducts(t.Context(), storetest.Actor, c.items, c.nulls, true)
+				require.NoError(t, err)
+				require.Equal(t, before, storetest.Export(t, s), "a dry run writes nothing")
+				done, err := s.UpsertProducts(t.Context(), storetest.Actor, c.items, c.nulls, false)
+				require.NoError(t, err)
+				require.Equal(t, c.want, described(done))
+				require.Equal(t, described(dry), described(done))
+				changed := !strings.Contains(c.want[0], "unchanged")
+				require.Equal(t, changed, before != storetest.Export(t, s))
+				require.Equal(t, changed && !strings.Contains(c.want[0], "created"), strings.Contains(exported(t, s, "product", "mug"), `"updated_at":"2031-01-01T00:00:00.000Z"`) && len(c.want) == 1)
+				again, err := s.UpsertProducts(t.Context(), storetest.Actor, c.items, c.nulls, false)
+				require.NoError(t, err)
+				require.NotContains(t, strings.Join(described(again), "\n"), "updated", "a second time")
+			})
+		}
+	})
+}
+
+// Nothing is written if one item is wrong, and every error names its item.
+func TestItemErrors(t *testing.T) {
+	t.Parallel()
+	live := catalog.ProductLive
+	type item = exchange.ProductItemInput
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), product("twin", ``, ``), strings.Replace(product("twin2", ``, ``), "SKU-TWIN2", "SKU-TWIN", 1),
+			`{"type":"pricebook","id":"list","attributes":{"name":"List"}}`))
+		before := storetest.Export(t, s)
+		good := &item{ID: new("mug"), Name: new("New")}
+		for _, c := range []struct {
+			name  string
+			items []*item
+			want  string
+		}{
+			{"none", nil, "items must have between 1 and 1000 elements, got 0"},
+			{"too many", make([]*item, 1001), "got 1001"},
+			{"incomplete", []*item{good, {ID: new("cup")}}, "items.1.name is required"},
+			{"a bad id", []*item{good, {ID: new("a b"), SKU: new("X"), Name: new("X"), Status: &live}}, "items.1.id must be"},
+			{"no product", []*item{good, {Name: new("X")}}, "items.1 needs an id or a sku"},
+			{"an ambiguous SKU", []*item{good, {SKU: new("SKU-TWIN")}}, "items.1.sku is the SKU of several products: twin, twin2"},
+			{"twice", []*item{good, {SKU: new("SKU-MUG")}}, "items.1 is about the same resource as an item before it"},
+			{"a new SKU twice", []*item{{SKU: new("N"), Name: new("N"), Status: &live}, {SKU: new("N")}}, "items.1 is about the same resource"},
+			{"a bad time zone of a translation", []*item{good, {ID: new("twin"), Translations: []*exchange.ProductTranslationInput{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}}, "items.1.translations.1 must be a BCP 47 tag"},
+			{"an undeclared attribute", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "watt", Value: json.RawMessage(`5`)}}}}, "items.1.attributes.0 is not declared"},
+			{"a NUL", []*item{good, {SKU: new("a\x00")}}, "items.1.sku contains the character U+0000"},
+			{"its own parent", []*item{good, {ID: new("twin"), ParentID: new("twin")}}, "items.1.parent_id must be another product"},
+			{"a component", []*item{good, {ID: new("twin"), Components: []*exchange.ProductComponentInput{{Key: "c", Name: "C", Min: 1, Max: 1, Options: []*exchange.ProductComponentOptionInput{{ProductID: "!", Quantity: 1}}}}}}, "items.1.components.0.options.0.product_id must be"},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				_, err := s.UpsertProducts(t.Context(), storetest.Actor, c.items, nil, false)
+				require.ErrorContains(t, err, c.want)
+				require.NotEqual(t, store.Internal, store.AsErrors(err)[0].Code)
+				require.Equal(t, before, storetest.Export(t, s))
+			})
+		}
+		t.Run("a price", func(t *testing.T) {
+			_, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
+				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}, {Currency: "USD", Amount: "-1", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 0, Amount: "1.5"}}}}},
+				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "eur", Amount: "1"}}}}, false)
+			require.ErrorContains(t, err, "items.0.amounts.1.tiers.0.amount must be a whole number")
+			_, err = s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{
+				{PricebookID: "list", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "USD", Amount: "-1"}}},
+				{PricebookID: "none", SKU: "SKU-MUG", Amounts: []*exchange.PriceAmountInput{{Currency: "EUR", Amount: "1"}}}}, false)
+			require.ErrorContains(t, err, "items.0.amounts.0.amount must be between 0 and")
+			require.ErrorContains(t, err, `items.1.pricebook_id refers to the pricebook "none", which is neither in the items nor in the store`)
+			require.Equal(t, before, storetest.Export(t, s))
+		})
+	})
+}
+
+func TestUpsertPrices(t *testing.T) {
+	t.Parallel()
+	type amounts = []*exchange.PriceAmountInput
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), `{"type":"pricebook","id":"list","attributes":{"name":"List"}}`,
+			`{"type":"product-price","id":"p","attributes":{"sku":"SKU-MUG","currencies":{"EUR":{"amount":5,"includes_tax":false,"tiers":{"many":{"minimum_quantity":9,"amount":4}}},"USD":{"amount":6,"includes_tax":false}}},"relationships":{"pricebook":{"data":{"type":"pricebook","id":"list"}}}}`))
+		upsert := func(item *exchange.PriceItemInput) string {
+			item.PricebookID = "list"
+			result, err := s.UpsertPrices(t.Context(), storetest.Actor, []*exchange.PriceItemInput{item}, false)
+			require.NoError(t, err)
+			return fmt.Sprintf("%s%v", strings.Join(described(result), "\n"), []*store.Error(result.Warnings))
+		}
+		require.Equal(t, `p updated amounts.USD.amount:6->7[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Currency: "USD", Amount: "7"}}}))
+		require.Equal(t, `p updated amounts.EUR.tiers.from_3:->{"minimum_quantity":3,"amount":4} amounts.EUR.tiers.many:{"minimum_quantity":9,"amount":4}->[]`,
+			upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", Amounts: amounts{{Currency: "EUR", Amount: "5", Tiers: []*exchange.PriceTierInput{{MinimumQuantity: 3, Amount: "4"}}}}}))
+		require.Equal(t, `p updated amounts.USD:{"amount":7,"includes_tax":false}->[]`, upsert(&exchange.PriceItemInput{SKU: "SKU-MUG", RemoveCurrencies: []string{"USD"}}))
+		require.Contains(t, upsert(&exchange.PriceItemInput{ID: new("q"), SKU: "sku-mug", Amounts: amounts{{Currency: "USD", Amount: "7"}}}),
+			`q created[items.0.sku is the SKU of no product; a product of the store has "SKU-MUG"`)
+
+		start := time.Date(2030, 6, 1, 0, 0, 0, 0, time.UTC)
+		sales := func(nulls store.Nulls, items ...*exchange.SaleItemInput) string {
+			for _, item := range items {
+				item.PricebookID, item.SKU = "list", "SKU-MUG"
+			}
+			result, err := s.UpsertSales(t.Context(), storetest.Actor, items, nulls, false)
+			require.NoError(t, err)
+			return strings.Join(described(result), "\n")
+		}
+		require.Equal(t, `p updated sales:->{"summer":{"schedule":{"valid_from":"2030-06-01T00:00:00.000Z"},"currencies":{"EUR":{"amount":3,"includes_tax":false}}},"winter":{"schedule":{},"currencies":{"EUR":{"amount":2,"includes_tax":false}}}}`,
+			sales(nil, &exchange.SaleItemInput{Name: "summer", ValidFrom: &start, Amounts: amounts{{Currency: "EUR", Amount: "3"}}}, &exchange.SaleItemInput{Name: "winter", Amounts: amounts{{Currency: "EUR", Amount: "2"}}}))
+		require.Equal(t, `p updated sales.summer.schedule.valid_from:"2030-06-01T00:00:00.000Z"->`, sales(store.Nulls{"items.0.valid_from"}, &exchange.SaleItemInput{Name: "summer"}))
+		require.Equal(t, `p updated sales.summer:{"schedule":{},"currencies":{"EUR":{"amount":3,"includes_tax":false}}}->`, sales(nil, &exchange.SaleItemInput{Name: "summer", Remove: true}))
+		require.Contains(t, exported(t, s, "product-price", "p"), `"sales":{"winter"`)
+	})
+}
+
+func TestDeleteProducts(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.ShopFile)
+		before := storetest.Export(t, s)
+		_, err := s.DeleteProducts(t.Context(), storetest.Actor, []string{"anvil", "none", "a b"}, false)
+		require.ErrorContains(t, err, `ids.1 is not the id of a product: "none"`)
+		require.ErrorContains(t, err, `ids.2 is not the id of a product: "a b"`)
+		dry, err := s.DeleteProducts(t.Context(), storetest.Actor, []string{"anvil"}, true)
+		require.NoError(t, err)
+		require.Contains(t, dry.Warnings.Error(), "ids.0 is still used by the")
+		require.Equal(t, before, storetest.Export(t, s))
+		done, err := s.DeleteProducts(t.Context(), storetest.Actor, []string{"anvil", "anvil"}, false)
+		require.NoError(t, err)
+		require.Equal(t, []string{"anvil deleted"}, described(done))
+		require.Empty(t, exported(t, s, "product", "anvil"))
+	})
+}
+
+// Two mutations that change different members of one product keep both changes.
+func TestItemsOfConcurrentMutations(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, product("mug", ``, ``))
+		locales := strings.Fields("de fr it es nl pt sv pl")
+		const writers = 8
+		failed := make(chan error, writers)
+		for i := range writers {
+			go func() {
+				_, err := s.UpsertProducts(context.WithoutCancel(t.Context()), storetest.Actor, []*exchange.ProductItemInput{{ID: new("mug"),
+					Translations: []*exchange.ProductTranslationInput{{Locale: locales[i], Name: new("A")}}}}, nil, false)
+				failed <- err
+			}()
+		}
+		for range writers {
+			require.NoError(t, <-failed)
+		}
+		require.Equal(t, writers, strings.Count(exported(t, s, "product", "mug"), `{"name":"A"}`))
+	})
+}

@@ -1,0 +1,295 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// The limits of a mutation that writes items.
+const (
+	MaxItems         = 1000
+	maxItemBytes     = 16 << 20 // of the stored resources together
+	maxItemSKUs      = 3        // SKUs to look for in any case; each takes a scan
+	maxItemChanges   = 100      // listed changes of an item
+	maxChangesLength = 1 << 18  // bytes of all listed values
+)
+
+// ItemOutcome is what a mutation did with a resource, or would do.
+type ItemOutcome string
+
+// The outcomes.
+const (
+	ItemCreated   ItemOutcome = "created"
+	ItemUpdated   ItemOutcome = "updated"
+	ItemUnchanged ItemOutcome = "unchanged"
+	ItemDeleted   ItemOutcome = "deleted"
+)
+
+// ItemsWritten is the result of a mutation that writes items, all or none. It is stored as JSON for a day.
+type ItemsWritten struct {
+	Items    []*WrittenItem // in the order of the input; one for each resource
+	Warnings store.Errors   // likely mistakes, the first MaxWarnings
+}
+
+// WrittenItem is a resource that a mutation wrote, or would write.
+type WrittenItem struct {
+	ID          string
+	Outcome     ItemOutcome
+	Changes     []*ItemChange // of an updated one, up to maxItemChanges and maxChangesLength
+	ChangeCount int           // of all changes
+}
+
+// ItemChange is a member that changed. Values are JSON, nil if absent.
+type ItemChange struct {
+	Path          []string // as in the item
+	Before, After *string
+}
+
+// itemSet describes the items of a mutation. They are numbered from 0.
+type itemSet struct {
+	kind  authoring.Kind
+	count int
+
+	// identify returns the id of each item's resource: a new one if it does not exist. Paths of errors begin
+	// with the number of the item.
+	identify func(ctx context.Context, in db.Session) ([]string, store.Errors, error)
+
+	// patch returns what an item changes of its resource, whose stored line is before, nil if there is none.
+	patch func(i int, id string, before []byte) *itemPatch
+
+	// path returns the path of a member of a resource in the input, which has the resource in items. Without
+	// items it is the path within any item, with keys in the place of positions: translations.fr.name.
+	path func(items []int, member []string) []string
+
+	shared bool // several items may change one resource
+}
+
+// itemWrite is the work of a mutation in a transaction.
+type itemWrite struct {
+	itemSet
+	*authoring.Writer
+	decoder *lineDecoder
+	ids     []string         // of the resources, in the order of their first items
+	items   map[string][]int // by id
+	stored  map[string][]byte
+	batch   []decodedLine // by resource; line counts them from 1
+	faults  store.Errors
+}
+
+// writeItems writes items, all or none, as a merging import writes lines. A dry run writes nothing. Errors
+// for the caller are store.Errors, whose paths begin with items and the number of the item.
+func (s *ExchangeService) writeItems(ctx context.Context, actor store.Actor, set itemSet, dryRun bool) (*ItemsWritten, error) {
+	if err := checkItemCount(set.count); err != nil {
+		return nil, err
+	}
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
+		w := &itemWrite{itemSet: set, Writer: &authoring.Writer{Tx: t, DB: s.db}, decoder: newLineDecoder(ImportOptions{}), items: map[string][]int{}, stored: map[string][]byte{}}
+		// Mutations of items run one at a time, so that none merges onto what another replaces.
+		if _, err := w.Sequence(ctx, 1); err != nil {
+			return nil, err
+		}
+		if err := w.read(ctx); err != nil {
+			return nil, err
+		}
+		if err := w.check(ctx); err != nil {
+			return nil, err
+		}
+		result, changed := w.compare()
+		if err := w.warn(ctx, result); err != nil || dryRun || len(changed) == 0 {
+			return result, err
+		}
+		n, err := w.kind.Write(ctx, w.Writer, changed)
+		if err != nil {
+			return nil, fmt.Errorf("write items of %s: %w", w.kind.Name, err)
+		}
+		w.Revised = n > 0 && w.kind.Published
+		return result, w.Finish(ctx)
+	})
+}
+
+func checkItemCount(n int) error {
+	if n < 1 || n > MaxItems {
+		return store.Unprocessablef([]string{"items"}, "must have between 1 and %d elements, got %d; send several requests", MaxItems, n)
+	}
+	return nil
+}
+
+// read finds the resources of the items, locks those that exist and merges the items onto them.
+func (w *itemWrite) read(ctx context.Context) error {
+	ids, faults, err := w.identify(ctx, w.Session)
+	if err != nil {
+		return err
+	}
+	if len(faults) > 0 {
+		return itemErrors(faults)
+	}
+	for i, id := range ids {
+		if before := w.items[id]; before == nil {
+			w.ids = append(w.ids, id)
+		} else if !w.shared {
+			w.faults = append(w.faults, store.Invalidf([]string{strconv.Itoa(i)}, "is about the same resource as an item before it, %q; send one item for each", store.Abbreviate(id)))
+		}
+		w.items[id] = append(w.items[id], i)
+	}
+	if len(w.faults) > 0 {
+		return itemErrors(w.faults)
+	}
+	valid := slices.Sorted(slices.Values(store.ValidIDs(w.ids)))
+	if _, err := db.CollectIn(ctx, w.Session, db.Scalar[string], valid, `SELECT id FROM `+w.table()+` WHERE id IN ($in) ORDER BY id`+w.ForUpdate(w.table())); err != nil {
+		return err
+	}
+	size := 0
+	if err := eachStored(ctx, w.Session, w.kind, valid, func(d decodedLine, line []byte) {
+		if size += len(line); size <= maxItemBytes {
+			w.stored[d.source.Key()] = slices.Clone(line)
+		}
+	}); err != nil {
+		return err
+	}
+	if size > maxItemBytes {
+		return store.Unprocessablef([]string{"items"}, "change resources of %d bytes, and at most %d can be changed at once; send fewer items", size, maxItemBytes)
+	}
+	for n, id := range w.ids {
+		line := w.stored[id]
+		for _, i := range w.items[id] {
+			line = mergedLine(w.decoder, w.Now, line, w.patch(i, id, line).line(w.kind.Name, id), true)
+		}
+		d := w.decoder.decode(line)
+		d.line = n + 1
+		w.batch = append(w.batch, d)
+	}
+	return nil
+}
+
+// table is the table of the kind.
+func (w *itemWrite) table() string {
+	if w.kind.Whole != nil {
+		return w.kind.Whole.Name
+	}
+	return w.kind.Name
+}
+
+// check returns every error of the merged lines.
+func (w *itemWrite) check(ctx context.Context) error {
+	references, attributes := newReferenceChecker("the items"), newAttributeChecker()
+	for _, d := range w.batch {
+		for _, fault := range d.errs {
+			w.fault(ImportError{Line: d.line, Err: fault})
+		}
+		if d.source != nil {
+			references.add(d)
+			attributes.add(d)
+		}
+	}
+	missing, err := references.missing(ctx, w.Session)
+	if err != nil {
+		return err
+	}
+	wrong, err := attributes.wrong(ctx, w.Session)
+	if err != nil {
+		return err
+	}
+	for _, fault := range slices.Concat(missing, wrong) {
+		w.fault(fault)
+	}
+	if len(w.faults) > 0 {
+		return store.BatchError(w.faults)
+	}
+	return catalog.SetProductTimes(ctx, w.Session, w.Now, sourcesOf(w.batch))
+}
+
+// fault adds an error with its path in the input.
+func (w *itemWrite) fault(f ImportError) { w.faults = append(w.faults, w.placed(f)) }
+
+// placed returns the error of a line with its path in the input.
+func (w *itemWrite) placed(f ImportError) *store.Error {
+	placed := *f.Err
+	placed.Path = w.path(w.items[w.ids[f.Line-1]], f.Err.Path)
+	if f.Other > 0 {
+		placed.Detail += fmt.Sprintf(" (items.%d)", w.items[w.ids[f.Other-1]][0])
+	}
+	return placed.At("items")
+}
+
+// itemErrors returns errors whose paths begin with the number of the item.
+func itemErrors(faults store.Errors) error {
+	placed := make(store.Errors, len(faults))
+	for i, fault := range faults {
+		placed[i] = fault.At("items")
+	}
+	return store.BatchError(placed)
+}
+
+// compare returns what the items change, and the sources to write.
+func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
+	result := &ItemsWritten{Items: make([]*WrittenItem, len(w.ids))}
+	var changed []authoring.Source
+	length := 0
+	for n, id := range w.ids {
+		item := &WrittenItem{ID: id, Outcome: ItemCreated}
+		result.Items[n] = item
+		source := w.batch[n].source
+		if before := w.stored[id]; before != nil {
+			was, is := store.Encode(w.decoder.decode(before).source), store.Encode(source)
+			if item.Outcome = ItemUnchanged; string(was) == string(is) {
+				continue
+			}
+			item.Outcome = ItemUpdated
+			for _, change := range changedMembers(was, is) {
+				if change.Member == "attributes.updated_at" {
+					continue
+				}
+				item.ChangeCount++
+				if length += len(change.Before) + len(change.After); length <= maxChangesLength && len(item.Changes) < maxItemChanges {
+					path := w.path(nil, strings.Split(change.Member, "."))
+					item.Changes = append(item.Changes, &ItemChange{path, shownValue(change.Before), shownValue(change.After)})
+				}
+			}
+		}
+		changed = append(changed, source)
+	}
+	return result, changed
+}
+
+// shownValue returns a value as an item has it: the id of a link, and the list of links.
+func shownValue(raw json.RawMessage) *string {
+	if raw == nil {
+		return nil
+	}
+	text := string(raw)
+	if names, members := objectMembers(raw); len(names) == 1 && names[0] == "data" {
+		text = string(members["data"])
+		if _, link := objectMembers(members["data"]); link["id"] != nil {
+			text = string(link["id"])
+		}
+	}
+	return &text
+}
+
+// warn adds likely mistakes to the result.
+func (w *itemWrite) warn(ctx context.Context, result *ItemsWritten) error {
+	known, err := newKeyStore(ctx, w.Session)
+	if err != nil {
+		return err
+	}
+	keys := newKeyChecker(known, "items", maxItemSKUs)
+	unchanged := func(line int) bool { return result.Items[line-1].Outcome == ItemUnchanged }
+	if err := keys.add(ctx, w.Session, w.batch, unchanged); err != nil || !keys.finish() {
+		return err
+	}
+	batches := func(do func([]decodedLine) error) error { return do(w.batch) }
+	return keys.warn(ctx, batches, w.Session, func(warning ImportError) {
+		if len(result.Warnings) < MaxWarnings && !unchanged(warning.Line) {
+			result.Warnings = append(result.Warnings, w.placed(warning))
+		}
+	})
+}

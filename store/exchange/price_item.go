@@ -1,0 +1,255 @@
+package exchange
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// PriceItemInput is the price of a SKU in a price book, in pricesUpsert. Amounts change the currencies that
+// they name.
+type PriceItemInput struct {
+	ID               *string             `json:"id,omitempty"`
+	PricebookID      string              `json:"pricebookId"`
+	SKU              string              `json:"sku"`
+	Amounts          []*PriceAmountInput `json:"amounts,omitzero"`
+	RemoveCurrencies []string            `json:"removeCurrencies,omitzero"`
+}
+
+// PriceAmountInput is an amount in a currency. It replaces the stored one with its tiers.
+type PriceAmountInput struct {
+	Currency    string            `json:"currency"`
+	Amount      string            `json:"amount"`
+	IncludesTax bool              `json:"includesTax"`
+	Tiers       []*PriceTierInput `json:"tiers,omitzero"`
+}
+
+// PriceTierInput is the amount of each unit from a quantity on.
+type PriceTierInput struct {
+	MinimumQuantity int    `json:"minimumQuantity"`
+	Amount          string `json:"amount"`
+}
+
+// SaleItemInput is a sale of a SKU in a price book, in salesUpsert.
+type SaleItemInput struct {
+	PricebookID      string              `json:"pricebookId"`
+	SKU              string              `json:"sku"`
+	Name             string              `json:"name"`
+	ValidFrom        *time.Time          `json:"validFrom,omitempty"`
+	ValidTo          *time.Time          `json:"validTo,omitempty"`
+	Amounts          []*PriceAmountInput `json:"amounts,omitzero"`
+	RemoveCurrencies []string            `json:"removeCurrencies,omitzero"`
+	Remove           bool                `json:"remove"`
+}
+
+// UpsertPrices creates prices and changes existing ones, all or none. An item without an id is the price of
+// its SKU in its price book.
+func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, items []*PriceItemInput, dryRun bool) (*ItemsWritten, error) {
+	return s.writeItems(ctx, actor, itemSet{
+		kind: catalog.PriceKind, count: len(items),
+		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
+			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].name() })
+		},
+		patch: func(i int, _ string, before []byte) *itemPatch {
+			p := newItemPatch(i, len(items), nil, before)
+			items[i].name().patch(p)
+			p.amounts(items[i].Amounts, items[i].RemoveCurrencies, "attributes", "currencies")
+			return p
+		},
+		path: func(places []int, member []string) []string {
+			path := pricePath(member)
+			if len(places) == 0 {
+				return amountPath(path, nil)
+			}
+			return append([]string{strconv.Itoa(places[0])}, amountPath(path, items[places[0]].Amounts)...)
+		},
+	}, dryRun)
+}
+
+// UpsertSales creates, changes and removes sales of prices, all or none. Other sales stay.
+func (s *ExchangeService) UpsertSales(ctx context.Context, actor store.Actor, items []*SaleItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+	cleared := store.SetOf(nulls)
+	return s.writeItems(ctx, actor, itemSet{
+		kind: catalog.PriceKind, count: len(items), shared: true,
+		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
+			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].priceName() })
+		},
+		patch: func(i int, _ string, before []byte) *itemPatch {
+			p := newItemPatch(i, len(items), cleared, before)
+			items[i].patch(p)
+			return p
+		},
+		path: func(places []int, member []string) []string { return salePath(items, places, pricePath(member)) },
+	}, dryRun)
+}
+
+// priceName says which price is meant.
+type priceName struct {
+	id             *string
+	pricebook, sku string
+}
+
+func (item *PriceItemInput) name() priceName {
+	return priceName{item.ID, store.LocalID(item.PricebookID), item.SKU}
+}
+
+func (item *SaleItemInput) priceName() priceName {
+	return priceName{nil, store.LocalID(item.PricebookID), item.SKU}
+}
+
+func (n priceName) patch(p *itemPatch) {
+	p.set(n.sku, "attributes", "sku")
+	p.set("pricebook", "relationships", "pricebook", "data", "type")
+	p.set(n.pricebook, "relationships", "pricebook", "data", "id")
+}
+
+// identifyPrices returns the id of each item's price. Of several with one SKU in a price book, it is that
+// with the smallest id.
+func identifyPrices(ctx context.Context, in db.Session, count int, name func(i int) priceName) (ids []string, faults store.Errors, err error) {
+	var skus []string
+	for i := range count {
+		if sku := name(i).sku; store.IsStorableText(sku) {
+			skus = append(skus, sku)
+		}
+	}
+	type found struct{ pricebook, sku string }
+	bodies, err := db.CollectIn(ctx, in, db.Scalar[[]byte], store.Unique(skus), `SELECT body FROM price WHERE sku IN ($in) ORDER BY id`)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := map[found]string{}
+	for _, body := range bodies {
+		p, err := catalog.DecodePrice(body)
+		if err != nil {
+			return nil, nil, err
+		}
+		if at := (found{p.Relationships.Pricebook.ID(), p.Attributes.SKU}); known[at] == "" {
+			known[at] = p.ID
+		}
+	}
+	ids = make([]string, count)
+	for i := range count {
+		n := name(i)
+		at := found{n.pricebook, n.sku}
+		switch {
+		case n.id != nil:
+			ids[i] = store.LocalID(*n.id)
+		default:
+			if known[at] == "" {
+				known[at] = store.NewID()
+			}
+			ids[i] = known[at]
+		}
+	}
+	return ids, nil, nil
+}
+
+// amounts sets the amounts of currencies, each as a whole, at a path of the line.
+func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...string) {
+	for _, code := range removed {
+		p.set(nil, append(slices.Clone(path), code)...)
+	}
+	for _, amount := range list {
+		tiers := map[string]any{}
+		for _, tier := range amount.Tiers {
+			tiers["from_"+strconv.Itoa(tier.MinimumQuantity)] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": amountNumber(tier.Amount)}
+		}
+		at := append(slices.Clone(path), amount.Currency)
+		p.set(amountNumber(amount.Amount), append(slices.Clone(at), "amount")...)
+		p.set(amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
+		p.putWhole("", true, tiers, append(at, "tiers")...)
+	}
+}
+
+// amountNumber returns an amount as a JSON number if it is one, else as a text, which the check of the price rejects.
+func amountNumber(text string) any {
+	if raw := json.RawMessage(text); json.Valid(raw) && strings.Trim(text, "-0123456789") == "" {
+		return raw
+	}
+	return text
+}
+
+func (item *SaleItemInput) patch(p *itemPatch) {
+	item.priceName().patch(p)
+	if item.Remove {
+		p.set(nil, "attributes", "sales", item.Name)
+		return
+	}
+	for member, at := range map[string]*time.Time{"valid_from": item.ValidFrom, "valid_to": item.ValidTo} {
+		if at != nil {
+			p.set(store.FormatTime(*at), "attributes", "sales", item.Name, "schedule", member)
+		} else if p.null(member) {
+			p.set(nil, "attributes", "sales", item.Name, "schedule", member)
+		}
+	}
+	p.amounts(item.Amounts, item.RemoveCurrencies, "attributes", "sales", item.Name, "currencies")
+}
+
+// pricePath returns the path of a member of a price without the parts that an item does not have.
+func pricePath(member []string) []string {
+	switch {
+	case len(member) > 1 && member[0] == "relationships":
+		return []string{"pricebook_id"}
+	case len(member) > 1 && member[0] == "attributes":
+		return member[1:]
+	}
+	return member
+}
+
+// amountPath returns the path of an amount in a list of amounts, from that in currencies. Other paths stay.
+func amountPath(path []string, list []*PriceAmountInput) []string {
+	if path[0] != "currencies" {
+		return path
+	}
+	if len(path) < 2 {
+		return []string{"amounts"}
+	}
+	key := path[1]
+	rest := path[2:]
+	i := slices.IndexFunc(list, func(a *PriceAmountInput) bool { return a.Currency == key })
+	if i < 0 {
+		return append([]string{"amounts", key}, rest...)
+	}
+	if len(rest) > 1 && rest[0] == "tiers" {
+		tier := positionOf(list[i].Tiers, strings.TrimPrefix(rest[1], "from_"), func(t *PriceTierInput) string { return strconv.Itoa(t.MinimumQuantity) })
+		rest = append([]string{"tiers", tier}, rest[2:]...)
+	}
+	if len(rest) == 0 {
+		rest = []string{"currency"}
+	}
+	return append([]string{"amounts", strconv.Itoa(i)}, rest...)
+}
+
+// salePath returns the path of a member of a price in the sale that it belongs to, or in the first item of
+// the price.
+func salePath(items []*SaleItemInput, places []int, path []string) []string {
+	if len(places) == 0 {
+		return path
+	}
+	i := places[0]
+	if path[0] != "sales" || len(path) < 2 {
+		return append([]string{strconv.Itoa(i)}, path...)
+	}
+	name, rest := path[1], path[2:]
+	for _, place := range places {
+		if items[place].Name == name {
+			i = place
+		}
+	}
+	if len(rest) > 1 && rest[0] == "schedule" {
+		rest = rest[1:]
+	} else if len(rest) > 0 {
+		rest = amountPath(rest, items[i].Amounts)
+	}
+	if items[i].Name != name {
+		rest = append([]string{"sales", name}, rest...)
+	}
+	return append([]string{strconv.Itoa(i)}, rest...)
+}

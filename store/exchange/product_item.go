@@ -1,0 +1,415 @@
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// ProductItemInput is a product in productsUpsert: what changes of it. Nil members keep their value,
+// unless they are among the nulls.
+type ProductItemInput struct {
+	ID                  *string                    `json:"id,omitempty"`
+	SKU                 *string                    `json:"sku,omitempty"`
+	Name                *string                    `json:"name,omitempty"`
+	Slug                *string                    `json:"slug,omitempty"`
+	Status              *catalog.ProductStatus     `json:"status,omitempty"`
+	Description         *string                    `json:"description,omitempty"`
+	CommodityType       *string                    `json:"commodityType,omitempty"`
+	ManufacturerPartNum *string                    `json:"manufacturerPartNum,omitempty"`
+	UpcEan              *string                    `json:"upcEan,omitempty"`
+	ExternalRef         *string                    `json:"externalRef,omitempty"`
+	Tags                []string                   `json:"tags,omitzero"`
+	ProductTypes        []string                   `json:"productTypes,omitzero"`
+	BaseProduct         *bool                      `json:"baseProduct,omitempty"`
+	ParentID            *string                    `json:"parentId,omitempty"`
+	OptionIds           []string                   `json:"optionIds,omitzero"`
+	Variations          []*ProductVariationInput   `json:"variations,omitzero"`
+	PriceModifiers      []string                   `json:"priceModifiers,omitzero"`
+	MainImageID         *string                    `json:"mainImageId,omitempty"`
+	Files               []*ProductFileInput        `json:"files,omitzero"`
+	ComponentProductIds []string                   `json:"componentProductIds,omitzero"`
+	Components          []*ProductComponentInput   `json:"components,omitzero"`
+	Related             []*RelatedProductsInput    `json:"related,omitzero"`
+	Seo                 *SeoInput                  `json:"seo,omitempty"`
+	Translations        []*ProductTranslationInput `json:"translations,omitzero"`
+	Attributes          []*ProductAttributeInput   `json:"attributes,omitzero"`
+	CustomInputs        json.RawMessage            `json:"customInputs,omitempty"`
+	Extensions          json.RawMessage            `json:"extensions,omitempty"`
+	ShopperAttributes   json.RawMessage            `json:"shopperAttributes,omitempty"`
+}
+
+// SeoInput is what search engines show.
+type SeoInput struct {
+	Title       *string `json:"title,omitempty"`
+	Description *string `json:"description,omitempty"`
+}
+
+// ProductTranslationInput is a product's text in a language.
+type ProductTranslationInput struct {
+	Locale      string    `json:"locale"`
+	Name        *string   `json:"name,omitempty"`
+	Description *string   `json:"description,omitempty"`
+	Seo         *SeoInput `json:"seo,omitempty"`
+}
+
+// ProductAttributeInput is a product's value of a declared attribute; null removes it.
+type ProductAttributeInput struct {
+	Key   string          `json:"key"`
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// ProductVariationInput is a property in which the children of a product differ.
+type ProductVariationInput struct {
+	ID        string                         `json:"id"`
+	Name      string                         `json:"name"`
+	SortOrder int                            `json:"sortOrder"`
+	Options   []*ProductVariationOptionInput `json:"options"`
+}
+
+// ProductVariationOptionInput is a value of a variation.
+type ProductVariationOptionInput struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	SortOrder   int    `json:"sortOrder"`
+}
+
+// ProductFileInput attaches a file to a product.
+type ProductFileInput struct {
+	ID  string `json:"id"`
+	Alt string `json:"alt"`
+}
+
+// ProductComponentInput is a part of a bundle.
+type ProductComponentInput struct {
+	Key       string                         `json:"key"`
+	Name      string                         `json:"name"`
+	Min       int                            `json:"min"`
+	Max       int                            `json:"max"`
+	SortOrder int                            `json:"sortOrder"`
+	Options   []*ProductComponentOptionInput `json:"options"`
+}
+
+// ProductComponentOptionInput is a product to choose for a component.
+type ProductComponentOptionInput struct {
+	ProductID string `json:"productId"`
+	Quantity  int    `json:"quantity"`
+}
+
+// RelatedProductsInput are the related products of a kind.
+type RelatedProductsInput struct {
+	Kind       string   `json:"kind"`
+	ProductIds []string `json:"productIds"`
+}
+
+// UpsertProducts creates products and changes members of existing ones, all or none. An item without an id
+// is the product with its SKU, or a new one. nulls are the paths of members to clear, such as
+// items.0.seo.title.
+func (s *ExchangeService) UpsertProducts(ctx context.Context, actor store.Actor, items []*ProductItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+	cleared := store.SetOf(nulls)
+	return s.writeItems(ctx, actor, itemSet{
+		kind: catalog.ProductKind, count: len(items),
+		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
+			return identifyProducts(ctx, in, items)
+		},
+		patch: func(i int, _ string, before []byte) *itemPatch {
+			p := newItemPatch(i, len(items), cleared, before)
+			items[i].patch(p)
+			return p
+		},
+		path: func(places []int, member []string) []string {
+			if len(places) == 0 {
+				return (&ProductItemInput{}).path(member)
+			}
+			return append([]string{strconv.Itoa(places[0])}, items[places[0]].path(member)...)
+		},
+	}, dryRun)
+}
+
+// identifyProducts returns the id of each item's product.
+func identifyProducts(ctx context.Context, in db.Session, items []*ProductItemInput) (ids []string, faults store.Errors, err error) {
+	var skus []string
+	for _, item := range items {
+		if item.ID == nil && item.SKU != nil && store.IsStorableText(*item.SKU) {
+			skus = append(skus, *item.SKU)
+		}
+	}
+	rows, err := db.CollectIn(ctx, in, db.ScanPair[string, string], store.Unique(skus), `SELECT sku, id FROM product WHERE sku IN ($in) ORDER BY sku, id`)
+	bySKU := map[string][]string{}
+	for _, row := range rows {
+		bySKU[row.Key] = append(bySKU[row.Key], row.Value)
+	}
+	ids = make([]string, len(items))
+	for i, item := range items {
+		switch {
+		case item.ID != nil:
+			ids[i] = store.LocalID(*item.ID)
+		case item.SKU == nil:
+			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i)}, "needs an id or a sku, which say the product"))
+		case len(bySKU[*item.SKU]) > 1:
+			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "sku"}, "is the SKU of several products: %s; send the id of the one", authoring.ListSome(bySKU[*item.SKU])))
+		case len(bySKU[*item.SKU]) == 1:
+			ids[i] = bySKU[*item.SKU][0]
+		default:
+			ids[i] = store.NewID()
+			bySKU[*item.SKU] = []string{ids[i]} // a second item with the SKU is about the same product
+		}
+	}
+	return ids, faults, err
+}
+
+// patch adds what the item changes.
+func (item *ProductItemInput) patch(p *itemPatch) {
+	put(p, "sku", "attributes.sku", item.SKU)
+	put(p, "name", "attributes.name", item.Name)
+	put(p, "slug", "attributes.slug", item.Slug)
+	put(p, "status", "attributes.status", item.Status)
+	put(p, "description", "attributes.description", item.Description)
+	put(p, "commodity_type", "attributes.commodity_type", item.CommodityType)
+	put(p, "manufacturer_part_num", "attributes.manufacturer_part_num", item.ManufacturerPartNum)
+	put(p, "upc_ean", "attributes.upc_ean", item.UpcEan)
+	put(p, "external_ref", "attributes.external_ref", item.ExternalRef)
+	putList(p, "tags", "attributes.tags", item.Tags)
+	putList(p, "product_types", "attributes.product_types", item.ProductTypes)
+	put(p, "base_product", "attributes.base_product", item.BaseProduct)
+	putLink(p, "parent_id", "relationships.parent", "product", item.ParentID)
+	putList(p, "option_ids", "attributes.options", item.OptionIds)
+	putList(p, "price_modifiers", "attributes.price_modifiers", item.PriceModifiers)
+	putLink(p, "main_image_id", "relationships.main_image", "file", item.MainImageID)
+	putObject(p, "custom_inputs", "attributes.custom_inputs", item.CustomInputs)
+	putObject(p, "extensions", "attributes.extensions", item.Extensions)
+	putObject(p, "shopper_attributes", "attributes.shopper_attributes", item.ShopperAttributes)
+	item.Seo.patch(p, "seo", "attributes.seo")
+	item.patchTexts(p)
+	item.patchParts(p)
+}
+
+// putObject is put for JSON.
+func putObject(p *itemPatch, member, path string, value json.RawMessage) {
+	if len(value) > 0 && string(value) != "null" {
+		put(p, member, path, &value)
+	} else {
+		put[any](p, member, path, nil)
+	}
+}
+
+func (seo *SeoInput) patch(p *itemPatch, member, path string) {
+	if seo == nil {
+		put[any](p, member, path, nil)
+		return
+	}
+	put(p, member+".title", path+".title", seo.Title)
+	put(p, member+".description", path+".description", seo.Description)
+}
+
+// patchTexts adds translations and attributes; those that the item does not name stay.
+func (item *ProductItemInput) patchTexts(p *itemPatch) {
+	if item.Translations == nil && p.null("translations") {
+		p.set(nil, "attributes", "locales")
+	}
+	for i, text := range item.Translations {
+		member := "translations." + strconv.Itoa(i)
+		p.translation(text.Locale, "name", member, text.Name)
+		p.translation(text.Locale, "description", member, text.Description)
+		if text.Seo == nil {
+			if p.null(member + ".seo") {
+				p.set(nil, "attributes", "locales", canonicalTag(text.Locale), "seo")
+			}
+			continue
+		}
+		p.translation(text.Locale, "seo.title", member, text.Seo.Title)
+		p.translation(text.Locale, "seo.description", member, text.Seo.Description)
+	}
+	if item.Attributes == nil && p.null("attributes") {
+		p.set(nil, "attributes", "custom_attributes")
+	}
+	for _, attribute := range item.Attributes {
+		value := attribute.Value
+		if len(value) == 0 {
+			value = json.RawMessage("null")
+		}
+		p.set(value, "attributes", "custom_attributes", attribute.Key)
+	}
+}
+
+// patchParts adds lists of objects, which replace the stored ones.
+func (item *ProductItemInput) patchParts(p *itemPatch) {
+	var variations []any
+	if item.Variations != nil {
+		variations = []any{}
+	}
+	for _, v := range item.Variations {
+		options := []any{}
+		for _, o := range v.Options {
+			options = append(options, map[string]any{"id": o.ID, "name": o.Name, "description": o.Description, "sort_order": o.SortOrder})
+		}
+		variations = append(variations, map[string]any{"id": v.ID, "name": v.Name, "sort_order": v.SortOrder, "options": options})
+	}
+	putList(p, "variations", "attributes.variations", variations)
+	var files []any
+	for _, file := range item.Files {
+		link := map[string]any{"type": "file", "id": store.LocalID(file.ID)}
+		if file.Alt != "" {
+			link["alt"] = file.Alt
+		}
+		files = append(files, link)
+	}
+	putLinks(p, "files", "relationships.files", item.Files != nil, files)
+	var bundled []any
+	for _, id := range item.ComponentProductIds {
+		bundled = append(bundled, map[string]any{"type": "product", "id": store.LocalID(id)})
+	}
+	putLinks(p, "component_product_ids", "relationships.component_products", item.ComponentProductIds != nil, bundled)
+	components := map[string]any{}
+	for _, c := range item.Components {
+		options := []any{}
+		for _, o := range c.Options {
+			options = append(options, map[string]any{"id": store.LocalID(o.ProductID), "type": "product", "quantity": o.Quantity})
+		}
+		components[c.Key] = map[string]any{"name": c.Name, "min": c.Min, "max": c.Max, "sort_order": c.SortOrder, "options": options}
+	}
+	p.putWhole("components", item.Components != nil, components, "attributes", "components")
+	related := map[string]any{}
+	for _, r := range item.Related {
+		ids := []string{}
+		for _, id := range r.ProductIds {
+			ids = append(ids, store.LocalID(id))
+		}
+		related[r.Kind] = ids
+	}
+	p.putWhole("related", item.Related != nil, related, "relationships", "related")
+}
+
+// path returns the path of a member of a product in the item.
+func (item *ProductItemInput) path(member []string) []string {
+	if len(member) < 2 || member[0] != "attributes" && member[0] != "relationships" {
+		return member
+	}
+	rest := member[2:]
+	switch name := member[1]; name {
+	case "parent", "main_image":
+		return []string{name + "_id"}
+	case "options":
+		return append([]string{"option_ids"}, rest...)
+	case "files", "component_products":
+		if len(rest) < 2 || rest[0] != "data" {
+			return []string{map[string]string{"files": "files", "component_products": "component_product_ids"}[name]}
+		}
+		if name == "files" {
+			return append([]string{name}, rest[1:]...)
+		}
+		return []string{"component_product_ids", rest[1]}
+	case "locales":
+		return keyedPath("translations", rest, item.Translations, func(t *ProductTranslationInput) string { return canonicalTag(t.Locale) })
+	case "custom_attributes":
+		return keyedPath("attributes", rest, item.Attributes, func(a *ProductAttributeInput) string { return a.Key })
+	case "related":
+		return keyedPath(name, rest, item.Related, func(r *RelatedProductsInput) string { return r.Kind })
+	case "components":
+		path := keyedPath(name, rest, item.Components, func(c *ProductComponentInput) string { return c.Key })
+		if last := len(path) - 1; path[last] == "id" {
+			path[last] = "product_id"
+		}
+		return path
+	default:
+		return append([]string{name}, rest...)
+	}
+}
+
+// keyedPath is the path of a member of an object that the item has as a list.
+func keyedPath[T any](member string, rest []string, list []T, key func(T) string) []string {
+	if len(rest) == 0 {
+		return []string{member}
+	}
+	return append([]string{member, positionOf(list, rest[0], key)}, rest[1:]...)
+}
+
+// DeleteProducts deletes products by id, all or none. Their stock and prices, and their places in nodes,
+// stay. Unknown ids are NOT_FOUND. The result warns of what refers to the products.
+func (s *ExchangeService) DeleteProducts(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+	if n := len(ids); n < 1 || n > MaxItems {
+		return nil, store.Unprocessablef([]string{"ids"}, "must have between 1 and %d elements, got %d; send several requests", MaxItems, n)
+	}
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
+		w := &authoring.Writer{Tx: t, DB: s.db}
+		if _, err := w.Sequence(ctx, 1); err != nil {
+			return nil, err
+		}
+		known, err := w.Existing(ctx, "product", store.ValidIDs(ids))
+		if err != nil {
+			return nil, err
+		}
+		result, positions := &ItemsWritten{}, map[string]int{}
+		var faults store.Errors
+		for i, id := range ids {
+			if _, twice := positions[id]; twice {
+				continue
+			}
+			positions[id] = i
+			if !known[id] {
+				faults = append(faults, &store.Error{Code: store.NotFound, Path: []string{"ids", strconv.Itoa(i)}, Detail: "is not the id of a product: " + strconv.Quote(store.Abbreviate(id))})
+			}
+			result.Items = append(result.Items, &WrittenItem{ID: id, Outcome: ItemDeleted})
+		}
+		if len(faults) > 0 {
+			return nil, store.BatchError(faults)
+		}
+		if result.Warnings, err = productUses(ctx, w.Session, positions); err != nil || dryRun {
+			return result, err
+		}
+		n, err := catalog.ProductKind.Delete(ctx, w, store.Unique(ids))
+		if err != nil {
+			return nil, err
+		}
+		w.Revised = n > 0
+		return result, w.Finish(ctx)
+	})
+}
+
+// productUse is a query of the resources of a kind that refer to the products of $in: product and resource.
+type productUse struct{ kind, sql string }
+
+var productUsesSQL = []productUse{
+	{"product", `SELECT parent_id, id FROM product WHERE parent_id <> '' AND parent_id IN ($in) ORDER BY id`},
+	{"product", `SELECT component_id, product_id FROM product_component WHERE component_id IN ($in) ORDER BY product_id`},
+	{"node", `SELECT product_id, node_id FROM node_product WHERE product_id IN ($in) ORDER BY node_id`},
+	{"product-price", `SELECT product.id, price.id FROM product JOIN price ON price.sku = product.sku WHERE product.id IN ($in) ORDER BY price.id`},
+}
+
+// productUses warns of resources that refer to products, by their position in the input. It leaves out
+// those that are deleted with them.
+func productUses(ctx context.Context, in db.Session, positions map[string]int) (warnings store.Errors, err error) {
+	ids := slices.Sorted(maps.Keys(positions))
+	found := map[string]*uses{}
+	for _, use := range productUsesSQL {
+		rows, err := db.CollectIn(ctx, in, db.ScanPair[string, string], ids, use.sql)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if _, deleted := positions[row.Value]; deleted && use.kind == "product" {
+				continue
+			}
+			if found[row.Key] == nil {
+				found[row.Key] = &uses{}
+			}
+			found[row.Key].count++
+			text := "the " + use.kind + " " + strconv.Quote(row.Value)
+			found[row.Key].first = cmp.Or(found[row.Key].first, text)
+		}
+	}
+	for id, use := range found {
+		warnings = append(warnings, store.Invalidf([]string{"ids", strconv.Itoa(positions[id])}, "is still used by %s", use.String()))
+	}
+	warnings = warnings.ByIndex()
+	return warnings[:min(len(warnings), MaxWarnings)], nil
+}
