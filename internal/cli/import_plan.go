@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"portico/store"
 	"portico/store/exchange"
 )
 
@@ -26,20 +28,13 @@ type importPlan struct {
 
 // plannedChange is a resource that would be created, updated or deleted.
 type plannedChange struct {
-	File    string         `json:"file"` // empty if no line names the resource
-	Line    int            `json:"line"` // then 0
-	Type    string         `json:"type"`
-	ID      string         `json:"id"`
-	Created bool           `json:"created"`
-	Deleted bool           `json:"deleted"`
-	Members []memberChange `json:"members"`
-}
-
-// memberChange is a member before and after; null if absent.
-type memberChange struct {
-	Member string          `json:"member"`
-	Before json.RawMessage `json:"before"`
-	After  json.RawMessage `json:"after"`
+	File    string               `json:"file"` // empty if no line names the resource
+	Line    int                  `json:"line"` // then 0
+	Type    string               `json:"type"`
+	ID      string               `json:"id"`
+	Created bool                 `json:"created"`
+	Deleted bool                 `json:"deleted"`
+	Members []store.MemberChange `json:"members"`
 }
 
 // The most changes that are printed, and the most with --json.
@@ -86,11 +81,8 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 }
 
 func newPlannedChange(change exchange.PlannedChange, in input) plannedChange {
-	planned := plannedChange{Type: change.Type, ID: change.ID, Created: change.Created, Deleted: change.Deleted, Members: make([]memberChange, len(change.Members))}
+	planned := plannedChange{Type: change.Type, ID: change.ID, Created: change.Created, Deleted: change.Deleted, Members: slices.Concat([]store.MemberChange{}, change.Members)}
 	planned.File, planned.Line = position(in, change.Line)
-	for i, m := range change.Members {
-		planned.Members[i] = memberChange(m)
-	}
 	return planned
 }
 
@@ -119,17 +111,22 @@ func (p plannedChange) String() string {
 		return fmt.Sprintf("%s:%d: create %s %s", p.File, p.Line, p.Type, p.ID)
 	}
 	text := fmt.Sprintf("%s:%d: update %s %s", p.File, p.Line, p.Type, p.ID)
-	for i, m := range p.Members {
+	return text + describeMembers(p.Members)
+}
+
+// describeMembers is ": name "A" to "B", sku is removed: "C"", or empty without members.
+func describeMembers(members []store.MemberChange) (text string) {
+	for i, m := range members {
 		separator := ", "
 		if i == 0 {
 			separator = ": "
 		}
-		text += separator + m.String()
+		text += separator + describeMember(m)
 	}
 	return text
 }
 
-func (m memberChange) String() string {
+func describeMember(m store.MemberChange) string {
 	switch {
 	case m.Before == nil:
 		return m.Member + " is added: " + shortJSON(m.After)
@@ -163,7 +160,7 @@ func (w *findingWriter) writePlanned(p plannedChange) {
 		w.write(f)
 	}
 	for _, m := range p.Members {
-		f.Member, f.Message = m.Member, p.ID+": "+strings.TrimPrefix(m.String(), m.Member+" ")
+		f.Member, f.Message = m.Member, p.ID+": "+strings.TrimPrefix(describeMember(m), m.Member+" ")
 		w.write(f)
 	}
 }

@@ -75,31 +75,16 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 			return served, err
 		}
 	}
-	settings, err := s.db.Settings(ctx)
+	var w *releaseWriter
+	made, err := s.newRelease(ctx, catalogID)
 	if err != nil {
 		return nil, err
 	}
-	var w *releaseWriter
-	made := &segment.Release{CatalogID: catalogID, Locale: settings.Locale, Format: segment.ReleaseFormat}
 	err = s.db.RenewableSnapshot(ctx, func(snapshot *db.Snapshot) error {
-		plan := &publicationPlan{in: snapshot.Session}
-		plan.renew = func(ctx context.Context) error { return snapshot.Renew(ctx, plan.isCurrent) }
-		if err := plan.catalog(ctx, catalogID); err != nil {
+		plan, err := s.planRelease(ctx, snapshot, made)
+		if err != nil {
 			return err
 		}
-		made.Locale = cmp.Or(plan.source.Attributes.Locale, made.Locale)
-		made.Revision = plan.revision
-		plan.collation = index.NewCollation(made.Locale)
-		if err := plan.findBase(ctx, s, made.Locale); err != nil {
-			return err
-		}
-		if err := plan.arrange(ctx); err != nil {
-			return err
-		}
-		if plan.delta != nil {
-			made.BaseID, made.BaseAt = plan.delta.base.ID, store.Micros(plan.delta.base.PublishedAt)
-		}
-		made.Products, made.FirstOrdinal, made.Ordinals = plan.kept, plan.first, plan.first+len(plan.order)
 		if made.ID, err = s.startRelease(ctx, actor, made, how); err != nil {
 			return err
 		}
@@ -134,6 +119,39 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 	err = s.finishRelease(ctx, actor, made, how.serve)
 	s.left() // a release may be one too many now
 	return made, err
+}
+
+// newRelease returns a release of a catalog that has no number yet, in the locale of the settings.
+func (s *PublishService) newRelease(ctx context.Context, catalogID string) (*segment.Release, error) {
+	settings, err := s.db.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &segment.Release{CatalogID: catalogID, Locale: settings.Locale, Format: segment.ReleaseFormat}, nil
+}
+
+// planRelease decides what a release will hold, as a snapshot has it, and sets what made then is. It writes nothing.
+// NOT_FOUND for an unknown catalog.
+func (s *PublishService) planRelease(ctx context.Context, snapshot *db.Snapshot, made *segment.Release) (*publicationPlan, error) {
+	plan := &publicationPlan{in: snapshot.Session}
+	plan.renew = func(ctx context.Context) error { return snapshot.Renew(ctx, plan.isCurrent) }
+	if err := plan.catalog(ctx, made.CatalogID); err != nil {
+		return nil, err
+	}
+	made.Locale = cmp.Or(plan.source.Attributes.Locale, made.Locale)
+	made.Revision = plan.revision
+	plan.collation = index.NewCollation(made.Locale)
+	if err := plan.findBase(ctx, s, made.Locale); err != nil {
+		return nil, err
+	}
+	if err := plan.arrange(ctx); err != nil {
+		return nil, err
+	}
+	if plan.delta != nil {
+		made.BaseID, made.BaseAt = plan.delta.base.ID, store.Micros(plan.delta.base.PublishedAt)
+	}
+	made.Products, made.FirstOrdinal, made.Ordinals = plan.kept, plan.first, plan.first+len(plan.order)
+	return plan, nil
 }
 
 // warm fills the caches of this process for the release, which is as it will be published. What it shows first is

@@ -118,7 +118,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 	go func() {
 		defer close(built)
 		for start := 0; start < total; start += publishBatch {
-			products, err := w.plan.build(ctx, w.release, start, min(total, start+publishBatch))
+			products, err := w.plan.build(ctx, w.release, w.plan.order[start:min(total, start+publishBatch)])
 			if err == nil {
 				err = w.plan.renew(ctx)
 			}

@@ -32,6 +32,7 @@ type releaseWriter struct {
 	before    []servedVersion    // of the products, by handle
 	places    []uint32           // in the served release, by handle; for a whole release
 	differing []string           // ids of products that differ from the served release
+	dryRun    bool               // writes nothing: only compares
 	changes   dependency.Changes // of the release, compared with the served one
 	words     wordIndex
 	facet     map[string]*facetBuilder // by attribute
