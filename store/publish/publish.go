@@ -29,11 +29,20 @@ import (
 // again for the garbage collector, and twice PublishConfig.WordBytes. Texts stay
 // on disk. A delta needs memory for its changes only.
 func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
+	return s.PublishWithNotes(ctx, actor, catalogID, ReleaseNotes{}, progress)
+}
+
+// PublishWithNotes is Publish with notes for a new release. A release that is served already keeps its own.
+// UNPROCESSABLE for notes that are too long.
+func (s *PublishService) PublishWithNotes(ctx context.Context, actor store.Actor, catalogID string, notes ReleaseNotes, progress PublishProgress) (*segment.Release, error) {
+	if err := notes.check(); err != nil {
+		return nil, err
+	}
 	hold, err := routing.HoldOf(ctx, s.db.Reader, catalogID)
 	if err != nil {
 		return nil, err
 	}
-	return s.publish(ctx, actor, catalogID, publication{serve: true, ends: hold.Below}, progress)
+	return s.publish(ctx, actor, catalogID, publication{serve: true, ends: hold.Below, notes: notes}, progress)
 }
 
 // PublishUnlessHeld is Publish for callers that nobody told to publish, such as an
@@ -80,6 +89,7 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 	if err != nil {
 		return nil, err
 	}
+	made.Label, made.Note = how.notes.Label, how.notes.Note
 	err = s.db.RenewableSnapshot(ctx, func(snapshot *db.Snapshot) error {
 		plan, err := s.planRelease(ctx, snapshot, made)
 		if err != nil {
@@ -232,18 +242,24 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 		}
 		n, err := t.Exec(ctx, `
 			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
-			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14, nodes_since = $15, nodes_at = $16
+			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14, nodes_since = $15, nodes_at = $16,
+			       actor = $18, label = $19, note = $20, bytes = $21,
+			       served_at = CASE WHEN EXISTS (SELECT 1 FROM catalog WHERE id = $22 AND release_id = $1) THEN $5 ELSE 0 END
 			WHERE id = $1 AND state = $17`,
 			made.ID, catalog.ReleasePublished, strings.Join(made.Locales, " "), made.Products, store.Micros(published),
 			made.Added, made.Changed, made.Removed, !serve, made.Revision,
-			made.BaseID, made.FirstOrdinal, made.Ordinals, made.Format, made.NodesSince, made.NodesAt, catalog.ReleaseBuilding)
+			made.BaseID, made.FirstOrdinal, made.Ordinals, made.Format, made.NodesSince, made.NodesAt, catalog.ReleaseBuilding,
+			string(t.Actor), made.Label, made.Note, made.Bytes, made.CatalogID)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return errSwept
 		}
-		made.PublishedAt = published
+		made.PublishedAt, made.Actor = published, t.Actor
+		if serve {
+			made.ServedAt = published
+		}
 		return routing.Supersede(ctx, s.db, t, made.CatalogID)
 	})
 	if err == nil && serve && hold.Holds() && made.ID < hold.Below {
