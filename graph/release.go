@@ -91,7 +91,7 @@ func (r mutationResolver) CatalogReleaseUpdate(ctx context.Context, input genera
 	if err != nil {
 		return nil, err
 	}
-	update := publish.ReleaseUpdate{Label: input.Label, Note: input.Note, Retained: input.Retained}
+	update := publish.ReleaseUpdate{Nulls: opctx.Nulls(ctx), Label: input.Label, Note: input.Note, Retained: input.Retained}
 	release, err := singleRow[model.CatalogRelease](r.store.UpdateRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID), update))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogReleaseUpdatePayload{Release: release, UserErrors: userErrs}, err

@@ -2390,7 +2390,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogDiff.ToUUID(childComplexity), true
-	case "CatalogDiff.totalCount":
+	case "CatalogDiff.total":
 		if e.ComplexityRoot.CatalogDiff.Total == nil {
 			break
 		}
@@ -7850,8 +7850,8 @@ type Query {
   """
   How two stored releases of one catalog differ: the products, nodes and others that the second one adds, changes and
   removes, with their members before and after. Releases without a common base may have at most 20000 products each;
-  compare others with ` + "`" + `portico release diff` + "`" + `. Needs the scope ` + "`" + `catalog:write` + "`" + `.
-  Example: ` + "`" + `catalogReleaseDiff(fromId: "1", toId: "2") { totalCount changes { kind uuid effect members { member before after } } }` + "`" + `.
+  compare others with ` + "`" + `portico release diff` + "`" + `. Null only with an error. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  Example: ` + "`" + `catalogReleaseDiff(fromId: "1", toId: "2") { total changes { kind uuid effect members { member before after } } }` + "`" + `.
   """
   catalogReleaseDiff(
     "Global id or number of the earlier release, or of any to compare with."
@@ -11493,14 +11493,14 @@ type CatalogRelease implements Node {
 type CatalogDiff {
   "Own id of the catalog."
   catalogUuid: ID!
-  "Number of the earlier release. Null if the catalog serves none."
+  "Own id of the earlier release, its number. Null if the catalog serves none."
   fromReleaseUuid: ID
-  "Number of the later release. Null for the next publication."
+  "Own id of the later release, its number. Null for the next publication."
   toReleaseUuid: ID
   "How many resources differ, by kind. Kinds without differences are left out. Empty if nothing differs."
   counts: [CatalogDiffCount!]!
   "How many resources differ, of all kinds."
-  totalCount: Int!
+  total: Int!
   "The first of them, by kind in the order of ` + "`" + `counts` + "`" + `, then id: at most 100, and at most about 256 KiB."
   changes: [CatalogDiffChange!]!
 }
@@ -11547,11 +11547,11 @@ type CatalogMemberChange {
 input CatalogReleaseUpdateInput {
   "The release's global id or number (` + "`" + `uuid` + "`" + `)."
   releaseId: ID!
-  "Short name in one line, at most 100 bytes. Empty removes it. Null keeps it."
+  "Short name in one line, at most 100 bytes. Empty means none. Optional."
   label: String
-  "Note, at most 2000 bytes. Empty removes it. Null keeps it."
+  "Note, at most 2000 bytes. Empty means none. Optional."
   note: String
-  "Whether to store the release until this is false. A catalog has at most 20 such releases. Null keeps it."
+  "Whether to store the release until this is false. A catalog has at most 20 such releases. Optional: null is false."
   retained: Boolean
   "Idempotency key."
   idempotencyKey: String
@@ -12257,8 +12257,8 @@ func (ec *executionContext) childFields_CatalogDiff(ctx context.Context, field g
 		return ec.fieldContext_CatalogDiff_toReleaseUuid(ctx, field)
 	case "counts":
 		return ec.fieldContext_CatalogDiff_counts(ctx, field)
-	case "totalCount":
-		return ec.fieldContext_CatalogDiff_totalCount(ctx, field)
+	case "total":
+		return ec.fieldContext_CatalogDiff_total(ctx, field)
 	case "changes":
 		return ec.fieldContext_CatalogDiff_changes(ctx, field)
 	}
@@ -20636,13 +20636,13 @@ func (ec *executionContext) fieldContext_CatalogDiff_counts(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _CatalogDiff_totalCount(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+func (ec *executionContext) _CatalogDiff_total(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_CatalogDiff_totalCount(ctx, field)
+			return ec.fieldContext_CatalogDiff_total(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
 			return obj.Total, nil
@@ -20655,7 +20655,7 @@ func (ec *executionContext) _CatalogDiff_totalCount(ctx context.Context, field g
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_CatalogDiff_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_CatalogDiff_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("CatalogDiff", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
@@ -47376,8 +47376,8 @@ func (ec *executionContext) _CatalogDiff(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "totalCount":
-			out.Values[i] = ec._CatalogDiff_totalCount(ctx, field, obj)
+		case "total":
+			out.Values[i] = ec._CatalogDiff_total(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

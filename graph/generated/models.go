@@ -100,11 +100,11 @@ type CatalogReleaseServePayload struct {
 type CatalogReleaseUpdateInput struct {
 	// The release's global id or number (`uuid`).
 	ReleaseID string `json:"releaseId"`
-	// Short name in one line, at most 100 bytes. Empty removes it. Null keeps it.
+	// Short name in one line, at most 100 bytes. Empty means none. Optional.
 	Label *string `json:"label,omitempty"`
-	// Note, at most 2000 bytes. Empty removes it. Null keeps it.
+	// Note, at most 2000 bytes. Empty means none. Optional.
 	Note *string `json:"note,omitempty"`
-	// Whether to store the release until this is false. A catalog has at most 20 such releases. Null keeps it.
+	// Whether to store the release until this is false. A catalog has at most 20 such releases. Optional: null is false.
 	Retained *bool `json:"retained,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`

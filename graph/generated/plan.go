@@ -1163,7 +1163,7 @@ var planCatalogDiff = &plan.Object{
 		"fromReleaseUuid": {Number: 2},
 		"toReleaseUuid":   {Number: 3},
 		"counts":          {Number: 4, NonNull: true},
-		"totalCount":      {Number: 5, NonNull: true},
+		"total":           {Number: 5, NonNull: true},
 		"changes":         {Number: 6, NonNull: true},
 	},
 }
@@ -1191,7 +1191,7 @@ func (x *planRun) fieldCatalogDiff(ctx context.Context, f *plan.Field, obj *publ
 		return x.writeOID2ᚖstring(ctx, f, obj.ToUUID())
 	case 4: // counts
 		return x.writeNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindCountᚄ(ctx, f, obj.Counts)
-	case 5: // totalCount
+	case 5: // total
 		return x.writeNInt2int(ctx, f, obj.Total)
 	case 6: // changes
 		return x.writeNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDifferenceExcerptᚄ(ctx, f, obj.Changes)

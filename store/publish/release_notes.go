@@ -38,15 +38,16 @@ func (n ReleaseNotes) check() error {
 func checkNote(member, text string, most int) error {
 	switch {
 	case !store.IsStorableText(text):
-		return store.Unprocessablef([]string{member}, "must be UTF-8 without NUL characters")
+		return store.Unprocessablef([]string{member}, "must be UTF-8 text without NUL")
 	case len(text) > most:
 		return store.Unprocessablef([]string{member}, "must be at most %d bytes, got %d", most, len(text))
 	}
 	return nil
 }
 
-// ReleaseUpdate changes what is not part of what a release shows; nil keeps a member.
+// ReleaseUpdate changes what is not part of what a release shows; nil keeps a member, and Nulls clears it.
 type ReleaseUpdate struct {
+	store.Nulls
 	Label, Note *string
 	Retained    *bool
 }
@@ -59,6 +60,9 @@ func (s *PublishService) UpdateRelease(ctx context.Context, actor store.Actor, i
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, missing
+	}
+	if err := update.Apply(nil, map[string]func(){"label": store.Clear(&update.Label), "note": store.Clear(&update.Note), "retained": store.Clear(&update.Retained)}); err != nil {
+		return nil, err
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*segment.Release, error) {
 		// Locks the catalog's row before the release's, in the order of finishRelease.
