@@ -139,7 +139,7 @@ func (c *ReleaseDiff) Run(ctx context.Context, streams Streams) error {
 	}
 	found, err := s.DiffReleases(ctx, c.From, c.To, most, 0)
 	if err != nil {
-		return fmt.Errorf("compare: %w", err)
+		return fmt.Errorf("compare: %s", strings.NewReplacer("from_id", "the first release", "to_id", "the second release", "catalogReleases, or ", "").Replace(err.Error()))
 	}
 	return c.print(streams, newCatalogDiff(found))
 }

@@ -145,7 +145,7 @@ func (c *comparison) describeProducts(ctx context.Context, list []*Difference) e
 		switch {
 		case d.Kind != ResourceProduct:
 		case was != nil && is != nil:
-			d.Name, d.Members = is.name, store.ChangedMembers(was.body, is.body)
+			d.Name, d.Members = is.name, changedMembers(was, is)
 		case is != nil:
 			d.Name = is.name
 		case was != nil:

@@ -49,9 +49,9 @@ const maxAhead = 366 * 24 * time.Hour
 func (r PublicationRequest) check(now time.Time) error {
 	switch {
 	case r.DryRun && !r.At.IsZero():
-		return store.Unprocessablef([]string{"at"}, "must be null with dry_run: a dry run says what a publication would change now")
+		return store.Unprocessablef([]string{"at"}, "must be null in a dry run, which says what a publication would change now")
 	case r.DryRun && r.Notes != (ReleaseNotes{}):
-		return store.Unprocessablef([]string{"label"}, "must be null with dry_run, and note too: a dry run makes no release")
+		return store.Unprocessablef([]string{"label"}, "must be null in a dry run, and so must note: no release is made")
 	case !r.At.IsZero() && !r.At.After(now):
 		return store.Unprocessablef([]string{"at"}, "must be in the future, got %s; it is %s now. Leave it out to publish at once.", store.FormatTime(r.At), store.FormatTime(now))
 	case r.At.After(now.Add(maxAhead)):

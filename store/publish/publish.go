@@ -241,10 +241,10 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 			return err
 		}
 		n, err := t.Exec(ctx, `
-			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
+			UPDATE release SET state = $2, locales = $3, products = $4, published_at = CAST($5 AS BIGINT), added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
 			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14, nodes_since = $15, nodes_at = $16,
 			       actor = $18, label = $19, note = $20, bytes = $21,
-			       served_at = CASE WHEN EXISTS (SELECT 1 FROM catalog WHERE id = $22 AND release_id = $1) THEN $5 ELSE 0 END
+			       served_at = CASE WHEN EXISTS (SELECT 1 FROM catalog WHERE id = $22 AND release_id = $1) THEN CAST($5 AS BIGINT) ELSE 0 END
 			WHERE id = $1 AND state = $17`,
 			made.ID, catalog.ReleasePublished, strings.Join(made.Locales, " "), made.Products, store.Micros(published),
 			made.Added, made.Changed, made.Removed, !serve, made.Revision,

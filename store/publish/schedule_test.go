@@ -146,8 +146,8 @@ func scheduledBounds(backend storetest.Backend) func(*testing.T) {
 		}{
 			{publish.PublicationRequest{At: storetest.Noon}, "at", "must be in the future"},
 			{publish.PublicationRequest{At: storetest.Noon.Add(366*24*time.Hour + 1)}, "at", "at most 366 days"},
-			{publish.PublicationRequest{At: storetest.Noon.Add(time.Hour), DryRun: true}, "at", "dry_run"},
-			{publish.PublicationRequest{DryRun: true, Notes: publish.ReleaseNotes{Note: "a"}}, "label", "dry_run"},
+			{publish.PublicationRequest{At: storetest.Noon.Add(time.Hour), DryRun: true}, "at", "dry run"},
+			{publish.PublicationRequest{DryRun: true, Notes: publish.ReleaseNotes{Note: "a"}}, "label", "dry run"},
 			{publish.PublicationRequest{Notes: publish.ReleaseNotes{Label: "a\nb"}}, "label", "one line"},
 			{publish.PublicationRequest{Notes: publish.ReleaseNotes{Note: string(make([]byte, 1))}}, "note", "NUL"},
 		} {

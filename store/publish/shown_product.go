@@ -3,7 +3,6 @@ package publish
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,10 +11,47 @@ import (
 	"portico/store/release/price"
 )
 
-// shownProduct is what a release shows of a product: its name in the base language, and all of it as JSON.
+// shownProduct is what a release shows of a product.
 type shownProduct struct {
-	name string
-	body []byte
+	name         string            // in the base language
+	body         []byte            // JSON of all but the translations
+	document     []byte            // JSON of what depends on the language, in the base language
+	translations map[string][]byte // the same in other languages
+}
+
+// changedMembers returns the members in which two versions of a product differ. Those of a translation begin with
+// translations and its language; they leave out what changed likewise in the base language.
+func changedMembers(was, is *shownProduct) []store.MemberChange {
+	changes := store.ChangedMembers(was.body, is.body)
+	key := func(c store.MemberChange) string {
+		return c.Member + "\n" + string(c.Before) + "\n" + string(c.After)
+	}
+	inBase := map[string]bool{}
+	for _, c := range changes {
+		inBase[key(c)] = true
+	}
+	for _, language := range store.Unique(slices.Concat(sortedIDs(was.translations), sortedIDs(is.translations))) {
+		before, after := was.translations[language], is.translations[language]
+		prefix := "translations." + language + "."
+		switch {
+		case before == nil:
+			for _, c := range store.ChangedMembers(is.document, after) {
+				changes = append(changes, store.MemberChange{Member: prefix + c.Member, After: c.After})
+			}
+		case after == nil:
+			for _, c := range store.ChangedMembers(was.document, before) {
+				changes = append(changes, store.MemberChange{Member: prefix + c.Member, Before: c.After})
+			}
+		default:
+			for _, c := range store.ChangedMembers(before, after) {
+				if !inBase[key(c)] {
+					changes = append(changes, store.MemberChange{Member: prefix + c.Member, Before: c.Before, After: c.After})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b store.MemberChange) int { return strings.Compare(a.Member, b.Member) })
+	return changes
 }
 
 // productTexts are the parts of a product as releases store them.
@@ -34,9 +70,8 @@ type shownPrice struct {
 	Sales       []catalog.Sale       `json:"sales,omitempty"`
 }
 
-// show joins the parts to one JSON object: the members of the base language as REST shows them, and beside them
-// custom_attributes, prices by currency, extras, and translations, each with the members that differ from the
-// base language.
+// show joins the parts: the members of the base language as REST shows them, and beside them custom_attributes, prices
+// by currency, and extras.
 func (t *productTexts) show(id string) (*shownProduct, error) {
 	body, err := t.document("")
 	if err != nil {
@@ -66,22 +101,16 @@ func (t *productTexts) show(id string) (*shownProduct, error) {
 		prices[code] = shownPrice{offer.PricebookID, offer.Base, offer.Sales}
 	}
 	members["prices"] = store.Encode(prices)
-	translations := map[string]map[string]json.RawMessage{}
-	for _, language := range slices.Sorted(maps.Keys(t.documents)) {
+	shown := &shownProduct{all.Attributes.Name, store.Encode(members), body, map[string][]byte{}}
+	for language := range t.documents {
 		if language == "" {
 			continue
 		}
-		text, err := t.document(language)
-		if err != nil {
+		if shown.translations[language], err = t.document(language); err != nil {
 			return nil, fmt.Errorf("product %s: %w", id, err)
 		}
-		translations[language] = map[string]json.RawMessage{}
-		for _, c := range store.ChangedMembers(body, text) {
-			translations[language][c.Member] = c.After
-		}
 	}
-	members["translations"] = store.Encode(translations)
-	return &shownProduct{all.Attributes.Name, store.Encode(members)}, nil
+	return shown, nil
 }
 
 // document returns the JSON of the document in a language, with its extras.
