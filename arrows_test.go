@@ -88,7 +88,7 @@ store/promotion/code: store store/authoring store/db store/job store/promotion/r
 store/promotion/discount: store store/promotion/rule
 store/promotion/redeem: store store/authoring store/db store/promotion/code store/promotion/discount store/promotion/rule
 store/promotion/rule: store store/authoring store/db
-store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release
+store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release store/release/price
 	store/release/routing store/release/segment
 store/purge: internal/dependency store store/catalog store/db store/release/segment
 store/release: internal/dependency store store/authoring store/catalog store/db store/index store/release/price store/release/routing

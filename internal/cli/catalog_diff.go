@@ -11,18 +11,19 @@ import (
 
 // catalogDiff is what differs between two releases, or what a publication would change.
 type catalogDiff struct {
-	Catalog string               `json:"catalog"`
-	From    *int64               `json:"from"` // null if nothing is served
-	To      *int64               `json:"to"`   // null for the next publication
-	Total   int                  `json:"total"`
-	Counts  map[string]diffCount `json:"counts"` // by kind
-	Changes []diffChange         `json:"changes"`
+	Catalog string       `json:"catalog"`
+	From    *int64       `json:"from"` // null if nothing is served
+	To      *int64       `json:"to"`   // null for the next publication
+	Total   int          `json:"total"`
+	Counts  []diffCount  `json:"counts"` // of the kinds that differ
+	Changes []diffChange `json:"changes"`
 }
 
 type diffCount struct {
-	Added   int `json:"added"`
-	Changed int `json:"changed"`
-	Removed int `json:"removed"`
+	Kind    string `json:"kind"`
+	Added   int    `json:"added"`
+	Changed int    `json:"changed"`
+	Removed int    `json:"removed"`
 }
 
 type diffChange struct {
@@ -41,18 +42,20 @@ func exampleDiff(to int64) catalogDiff {
 }
 
 func newCatalogDiff(d *publish.Differences) catalogDiff {
-	diff := catalogDiff{Catalog: d.CatalogID, Total: d.Total(), Counts: map[string]diffCount{}, Changes: []diffChange{}}
+	diff := catalogDiff{Catalog: d.CatalogID, Total: d.Total(), Counts: []diffCount{}, Changes: []diffChange{}}
 	if d.From != 0 {
 		diff.From = &d.From
 	}
 	if d.To != 0 {
 		diff.To = &d.To
 	}
-	for kind, count := range d.Counts {
-		diff.Counts[string(kind)] = diffCount(count)
+	for _, kind := range publish.DifferenceKinds() {
+		if c := d.Counts[kind]; c.Total() > 0 {
+			diff.Counts = append(diff.Counts, diffCount{string(kind), c.Added, c.Changed, c.Removed})
+		}
 	}
-	for _, one := range d.List {
-		diff.Changes = append(diff.Changes, diffChange{string(one.Kind), one.ID, one.Name, string(one.Effect), append([]store.MemberChange{}, one.Members...)})
+	for _, change := range d.List {
+		diff.Changes = append(diff.Changes, diffChange{string(change.Kind), change.ID, change.Name, string(change.Effect), append([]store.MemberChange{}, change.Members...)})
 	}
 	return diff
 }
@@ -71,14 +74,12 @@ func (d catalogDiff) String() string {
 	if d.Total == 0 {
 		text.WriteString("nothing differs\n")
 	}
-	for _, kind := range publish.DifferenceKinds() {
-		if c, differs := d.Counts[string(kind)]; differs {
-			fmt.Fprintf(&text, "%s: %d added, %d changed, %d removed\n", kind, c.Added, c.Changed, c.Removed)
-		}
+	for _, c := range d.Counts {
+		fmt.Fprintf(&text, "%s: %d added, %d changed, %d removed\n", c.Kind, c.Added, c.Changed, c.Removed)
 	}
 	shown := d.Changes[:min(len(d.Changes), maxPrintedChanges)]
-	for _, one := range shown {
-		fmt.Fprintf(&text, "%s %s %s%s%s\n", one.Effect, one.Kind, one.ID, quoteName(one.Name), describeMembers(one.Members))
+	for _, change := range shown {
+		fmt.Fprintf(&text, "%s %s %s%s%s\n", change.Effect, change.Kind, change.ID, quoteName(change.Name), describeMembers(change.Members))
 	}
 	if more := d.Total - len(shown); more > 0 {
 		fmt.Fprintf(&text, "and %s more; --json lists them\n", count(more, "change"))

@@ -2,13 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"portico/store"
 	"portico/store/exchange"
@@ -36,12 +34,6 @@ type plannedChange struct {
 	Deleted bool                 `json:"deleted"`
 	Members []store.MemberChange `json:"members"`
 }
-
-// The most changes that are printed, and the most with --json.
-const (
-	maxPrintedChanges = 20
-	maxShownChanges   = 1000
-)
 
 // plan prints what the import would do.
 func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
@@ -112,37 +104,6 @@ func (p plannedChange) String() string {
 	}
 	text := fmt.Sprintf("%s:%d: update %s %s", p.File, p.Line, p.Type, p.ID)
 	return text + describeMembers(p.Members)
-}
-
-// describeMembers is ": name "A" to "B", sku is removed: "C"", or empty without members.
-func describeMembers(members []store.MemberChange) (text string) {
-	for i, m := range members {
-		separator := ", "
-		if i == 0 {
-			separator = ": "
-		}
-		text += separator + describeMember(m)
-	}
-	return text
-}
-
-func describeMember(m store.MemberChange) string {
-	switch {
-	case m.Before == nil:
-		return m.Member + " is added: " + shortJSON(m.After)
-	case m.After == nil:
-		return m.Member + " is removed: " + shortJSON(m.Before)
-	}
-	return m.Member + " " + shortJSON(m.Before) + " to " + shortJSON(m.After)
-}
-
-// shortJSON cuts a value to 40 characters.
-func shortJSON(raw json.RawMessage) string {
-	text := string(raw)
-	if utf8.RuneCountInString(text) > 40 {
-		text = string([]rune(text)[:39]) + "…"
-	}
-	return text
 }
 
 // writePlanned writes a change as one finding for each member. A nil writer writes nothing.

@@ -55,14 +55,14 @@ func (p *plannedSide) compare(ctx context.Context, most int, progress PublishPro
 	if c.fileIDs, err = p.readFiles(ctx); err != nil {
 		return nil, err
 	}
-	versions, err := p.versions(ctx, progress)
+	built, err := p.versions(ctx, progress)
 	if err != nil {
 		return nil, err
 	}
 	if p.plan.delta != nil {
-		c.products, err = p.differingOfDelta(ctx, versions)
+		c.products, err = p.differingOfDelta(ctx, built)
 	} else {
-		c.products, err = p.differingOfWhole(ctx, versions)
+		c.products, err = p.differingOfWhole(ctx, built)
 	}
 	if err != nil {
 		return nil, err
@@ -72,20 +72,20 @@ func (p *plannedSide) compare(ctx context.Context, most int, progress PublishPro
 
 // versions builds the products of the plan and returns their versions, in their order.
 func (p *plannedSide) versions(ctx context.Context, progress PublishProgress) ([]int64, error) {
-	versions := make([]int64, 0, len(p.plan.order))
-	return versions, store.Chunked(p.plan.order, publishBatch, func(order []uint32) error {
+	built := make([]int64, 0, len(p.plan.order))
+	return built, store.Chunked(p.plan.order, publishBatch, func(order []uint32) error {
 		products, err := p.plan.build(ctx, p.made, order)
 		for _, product := range products {
-			versions = append(versions, product.version)
+			built = append(built, product.version)
 		}
-		progress(len(versions), len(p.plan.order))
+		progress(len(built), len(p.plan.order))
 		return err
 	})
 }
 
 // differingOfWhole returns how the products differ from the served release.
-func (p *plannedSide) differingOfWhole(ctx context.Context, versions []int64) (map[string]PendingEffect, error) {
-	p.w.versions = versions
+func (p *plannedSide) differingOfWhole(ctx context.Context, built []int64) (map[string]PendingEffect, error) {
+	p.w.versions = built
 	if err := p.w.compare(ctx); err != nil {
 		return nil, err
 	}
