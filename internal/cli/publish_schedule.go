@@ -37,14 +37,6 @@ func (l scheduledList) String() string {
 	return table(rows)
 }
 
-// nonEmpty returns nil for an empty text.
-func nonEmpty(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
 // schedule adds, lists or cancels scheduled publications.
 func (c *Publish) schedule(ctx context.Context, s *shop.Store, streams Streams) error {
 	switch {
