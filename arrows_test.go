@@ -43,7 +43,7 @@ graph/executor: graph graph/audience graph/document graph/generated graph/limits
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
 internal/cli: internal/auth internal/datagen internal/httpcache internal/web internal/web/accesslog internal/web/middleware
-	internal/web/server store store/access store/exchange store/job store/promotion/code store/release/routing
+	internal/web/server store store/access store/exchange store/exchange/sheet store/job store/promotion/code store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
@@ -77,8 +77,9 @@ store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
 store/db: store store/seal
-store/exchange: store store/access store/authoring store/catalog store/db store/gateway store/promotion
+store/exchange: store store/access store/authoring store/catalog store/db store/exchange/sheet store/gateway store/promotion
 	store/promotion/code store/promotion/redeem store/settings store/stock
+store/exchange/sheet: store
 store/gateway: store store/authoring store/db store/seal
 store/index: store
 store/job: store store/db

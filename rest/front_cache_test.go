@@ -151,7 +151,7 @@ func TestFrontCache(t *testing.T) {
 		for i := range asked {
 			asked[i] = draw()
 		}
-		for step := range storetest.QuickOrFull(1000, 15_000) {
+		for step := range storetest.QuickOrFull(1000, 5_000) {
 			what := ""
 			switch random.IntN(120) {
 			case 0, 13:

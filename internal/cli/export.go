@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"portico/store/exchange"
+	"portico/store/exchange/sheet"
 )
 
 // OutputFile is the file that a command writes its data to.
@@ -87,10 +91,12 @@ func writeFile(path string, flags int, fill func(io.Writer) error) error {
 	return err
 }
 
-// Export writes all resources as NDJSON.
+// Export writes all resources as NDJSON, or as CSV.
 type Export struct {
 	OutputFile
-	Clients bool `aliases:"with-clients" help:"Include API clients, with the hashes of their secrets."`
+	Format  string   `enum:"ndjson,csv" default:"ndjson" help:"Format: ndjson, or csv, which writes a folder with a CSV file for each type of resource that has columns, and other.ndjson for the rest."`
+	Only    []string `placeholder:"KIND" help:"Export the resources of this type only; can be repeated. With --format csv it writes one type to FILE."`
+	Clients bool     `aliases:"with-clients" help:"Include API clients, with the hashes of their secrets."`
 	StoreFlags
 }
 
@@ -103,6 +109,20 @@ func (*Export) Help() string {
 
 // Validate checks what the parser cannot.
 func (c *Export) Validate() error {
+	for _, kind := range c.Only {
+		if !slices.Contains(exchange.KindNames(), kind) {
+			return usagef("--only must be one of %s, got %q", strings.Join(exchange.KindNames(), ", "), kind)
+		}
+		if c.Format == "csv" && !slices.Contains(sheet.Kinds(), kind) {
+			return usagef("--only must be one of %s with --format csv, got %q", strings.Join(sheet.Kinds(), ", "), kind)
+		}
+	}
+	if c.Format == "csv" && len(c.Only) > 1 {
+		return usagef("--only can be used once with --format csv, since a CSV file holds one type")
+	}
+	if c.Format == "csv" && len(c.Only) == 0 && c.File == "-" {
+		return usagef("--format csv needs a folder, or --only KIND for standard output")
+	}
 	return errors.Join(c.OutputFile.Validate(), c.StoreFlags.Validate())
 }
 
@@ -113,7 +133,41 @@ func (c *Export) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
-	return c.export(streams, "resource", func(w io.Writer) (int, error) {
-		return s.Export(ctx, w, exchange.ExportOptions{WithClients: c.Clients})
+	options := exchange.ExportOptions{WithClients: c.Clients, Only: c.Only}
+	switch {
+	case c.Format == "ndjson":
+		return c.export(streams, "resource", func(w io.Writer) (int, error) { return s.Export(ctx, w, options) })
+	case len(c.Only) == 1:
+		return c.export(streams, "row", func(w io.Writer) (int, error) { return s.ExportSheet(ctx, w, c.Only[0]) })
+	}
+	rows, err := c.exportFolder(func(create func(string) (io.WriteCloser, error)) (int, error) {
+		return s.ExportSheets(ctx, create, options)
+	})
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return c.print(streams, exported{"row", c.File, rows})
+}
+
+// exportFolder fills a folder that is new or empty. If it fails, it removes what it has written.
+func (c *Export) exportFolder(fill func(create func(kind string) (io.WriteCloser, error)) (int, error)) (rows int, err error) {
+	if err := os.MkdirAll(c.File, 0o700); err != nil {
+		return 0, err
+	}
+	if entries, err := os.ReadDir(c.File); err != nil || len(entries) > 0 {
+		return 0, errors.Join(err, fmt.Errorf("the folder %s is not empty; name a new one", c.File))
+	}
+	var names []string
+	defer func() {
+		if err != nil {
+			for _, name := range names {
+				_ = os.Remove(name)
+			}
+		}
+	}()
+	return fill(func(kind string) (io.WriteCloser, error) {
+		name := filepath.Join(c.File, cmp.Or(kind, "other")+map[bool]string{true: ".ndjson", false: ".csv"}[kind == ""])
+		names = append(names, name)
+		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // promotion codes are worth money
 	})
 }

@@ -12,11 +12,13 @@ import (
 
 	"portico/store"
 	"portico/store/exchange"
+	"portico/store/exchange/sheet"
+	"portico/store/shop"
 )
 
-// Import reads NDJSON into the database and publishes the catalogs.
+// Import reads NDJSON and CSV into the database and publishes the catalogs.
 type Import struct {
-	Files     []string `arg:"" optional:"" name:"file" help:"NDJSON files, one resource per line, also compressed with gzip, or folders of *.ndjson and *.ndjson.gz; - is standard input. Files may refer to each other."`
+	Files     []string `arg:"" optional:"" name:"file" help:"NDJSON files, one resource per line, or CSV files with a header, also compressed with gzip, or folders of *.ndjson, *.csv, *.ndjson.gz and *.csv.gz; - is standard input. Files may refer to each other."`
 	Lenient   bool     `help:"Ignore resources of unknown types, and unknown members, instead of rejecting the file."`
 	DryRun    bool     `help:"Check everything, and print which resources would be created and which members would change. Nothing is written."`
 	Strict    bool     `help:"Treat warnings as errors: if there is any, nothing is written."`
@@ -46,7 +48,8 @@ func (*Import) Help() string {
 		"Importing a file again changes nothing. An import that was interrupted can be run again.\n\n" +
 		"Existing stock records and settings stay, because the service itself changes them, unless --stock or --settings is set. " +
 		"Shoppers see the old releases until the new ones are published. A catalog that was rolled back stays at its release, unless --publish is set.\n\n" +
-		"The format of the file: portico schema --import. " +
+		"A row of a CSV file changes only the members that the file has columns for, as with --merge. " +
+		"The format of NDJSON files: portico schema --import. " +
 		jsonHelp(importResult{Resources: map[string]int{"product": 25}, Changed: 25, Deleted: map[string]int{"node": 1}, Warnings: 1, Kept: map[string]int{"stock": 3}, Skipped: map[string]int{}, Ignored: map[string]int{},
 			Published: publications{{"catalog-coffee", 1, 24, statePublished}}}) + "\n\nWith --json and --dry-run, before and after are null where a member is absent:\n\n    " + jsonExample(importPlan{Created: map[string]int{"file": 1}, Updated: map[string]int{"product": 1}, Unchanged: map[string]int{"product": 24}, Deleted: map[string]int{}, Kept: map[string]int{}, Skipped: map[string]int{},
 		Changes: []plannedChange{{"shop.ndjson", 3, "product", "prod-latte", false, false, []store.MemberChange{{Member: "attributes.name", Before: json.RawMessage(`"Latte"`), After: json.RawMessage(`"Caffè Latte"`)}}}}})
@@ -110,6 +113,9 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	defer s.Close()
+	if err := c.readSheets(ctx, streams, s, in); err != nil {
+		return err
+	}
 	bar := newProgressBar(streams.Err, "importing", in.size(), 2) // one pass to check, one to write
 	var report *exchange.ImportReport
 	err = c.reportFindings(in, func(w *findingWriter) (err error) {
@@ -144,7 +150,23 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 }
 
 func (c *Import) options(in input, bar *progressBar, w *findingWriter) exchange.ImportOptions {
-	return exchange.ImportOptions{Lenient: c.Lenient, Strict: c.Strict, Stock: c.Stock, Settings: c.Settings, Merge: c.Merge, Replace: store.Unique(c.Replace), Skip: c.Skip, LineBytes: c.LineBytes, Progress: bar.add, Found: w.found(in)}
+	options := exchange.ImportOptions{Lenient: c.Lenient, Strict: c.Strict, Stock: c.Stock, Settings: c.Settings, Merge: c.Merge, Replace: store.Unique(c.Replace), Skip: c.Skip, LineBytes: c.LineBytes, Progress: bar.add, Found: w.found(in)}
+	if in.hasSheets() {
+		options.Row = in.row
+	}
+	return options
+}
+
+// readSheets converts the CSV files of the import.
+func (c *Import) readSheets(ctx context.Context, streams Streams, s *shop.Store, in input) error {
+	reader := &sheet.Reader{Lenient: c.Lenient, IDs: func(ctx context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
+		return s.SheetIDs(ctx, importActor, keys)
+	}}
+	ignored, err := in.readSheets(ctx, reader)
+	for _, line := range ignored {
+		fmt.Fprintln(streams.Err, line)
+	}
+	return err
 }
 
 func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {

@@ -42,6 +42,9 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 		return err
 	}
 	defer s.Close()
+	if err := c.readSheets(ctx, streams, s, in); err != nil {
+		return err
+	}
 	bar := newProgressBar(streams.Err, "checking", in.size(), 1)
 	result := importPlan{Changes: []plannedChange{}}
 	var made *exchange.ImportPlan

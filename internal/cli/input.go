@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 
 	"portico/internal/datagen"
+	"portico/store/exchange"
+	"portico/store/exchange/sheet"
 )
 
 // input is what an import reads, in several passes.
@@ -26,6 +28,13 @@ type input interface {
 	// position returns the file and the line in it of a line of the pass, once
 	// the pass has read that far.
 	position(line int) (file string, fileLine int)
+
+	// readSheets converts CSV files. Call it before the first pass.
+	readSheets(ctx context.Context, reader *sheet.Reader) (ignored []string, err error)
+
+	// hasSheets reports whether any file is CSV, and row what is known of a line of the pass.
+	hasSheets() bool
+	row(line int) exchange.SheetRow
 
 	// close removes temporary files.
 	close()
@@ -42,6 +51,9 @@ type inputFile struct {
 	bytes int64        // -1 if unknown
 	lines atomic.Int64 // in the current or last pass
 	open  func() (io.ReadCloser, error)
+
+	sheet bool        // a CSV file that has to be converted
+	rows  *sheet.Rows // of a converted sheet; nil for NDJSON
 }
 
 // newFileInput opens the input. It copies what cannot be read twice, such as
@@ -49,7 +61,7 @@ type inputFile struct {
 func newFileInput(ctx context.Context, names []string, stdin io.Reader) (*fileInput, error) {
 	f := &fileInput{}
 	for _, name := range names {
-		files, err := f.find(ctx, name, stdin)
+		files, err := f.locate(ctx, name, stdin)
 		if err == nil {
 			for _, file := range files {
 				if err = file.detect(); err != nil {
@@ -66,8 +78,8 @@ func newFileInput(ctx context.Context, names []string, stdin io.Reader) (*fileIn
 	return f, nil
 }
 
-// find returns a file by its name, or the files of a folder.
-func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) ([]*inputFile, error) {
+// locate returns a file by its name, or the files of a folder.
+func (f *fileInput) locate(ctx context.Context, name string, stdin io.Reader) ([]*inputFile, error) {
 	if name == "-" {
 		return one(f.spool(ctx, name, stdin))
 	}
@@ -76,7 +88,7 @@ func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) ([]*
 		return nil, err
 	}
 	if info.IsDir() {
-		return f.findAll(ctx, name, stdin)
+		return f.locateAll(ctx, name, stdin)
 	}
 	if info.Mode().IsRegular() {
 		return one(&inputFile{name: name, bytes: info.Size(), open: func() (io.ReadCloser, error) { return os.Open(name) }}, nil)
@@ -91,15 +103,15 @@ func (f *fileInput) find(ctx context.Context, name string, stdin io.Reader) ([]*
 
 func one(file *inputFile, err error) ([]*inputFile, error) { return []*inputFile{file}, err }
 
-// findAll returns the import files of a folder by name, without those of its folders.
-func (f *fileInput) findAll(ctx context.Context, folder string, stdin io.Reader) (files []*inputFile, err error) {
-	for _, pattern := range []string{"*.ndjson", "*.ndjson.gz"} {
+// locateAll returns the import files of a folder by name, without those of its folders.
+func (f *fileInput) locateAll(ctx context.Context, folder string, stdin io.Reader) (files []*inputFile, err error) {
+	for _, pattern := range []string{"*.ndjson", "*.ndjson.gz", "*.csv", "*.csv.gz"} {
 		names, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil {
 			return nil, err
 		}
 		for _, name := range names {
-			found, err := f.find(ctx, name, stdin)
+			found, err := f.locate(ctx, name, stdin)
 			if err != nil {
 				return nil, err
 			}
@@ -107,27 +119,19 @@ func (f *fileInput) findAll(ctx context.Context, folder string, stdin io.Reader)
 		}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("the folder %s has no file *.ndjson or *.ndjson.gz", folder)
+		return nil, fmt.Errorf("the folder %s has no file *.ndjson, *.csv, *.ndjson.gz or *.csv.gz", folder)
 	}
 	slices.SortFunc(files, func(a, b *inputFile) int { return strings.Compare(a.name, b.name) })
 	return files, nil
 }
 
 // spool copies from until its end, or until ctx ends, since the writer may never
-// write. Where the system allows it, the copy is unlinked at once, so that it
-// disappears with the process.
+// write.
 func (f *fileInput) spool(ctx context.Context, name string, from io.Reader) (*inputFile, error) {
-	file, err := os.CreateTemp("", "portico-import-*.ndjson")
+	file, err := f.temporary()
 	if err != nil {
 		return nil, err
 	}
-	linked := os.Remove(file.Name()) != nil
-	f.cleanup = append(f.cleanup, func() {
-		_ = file.Close()
-		if linked {
-			_ = os.Remove(file.Name())
-		}
-	})
 	type copied struct {
 		bytes int64
 		err   error
@@ -168,14 +172,23 @@ func (f *fileInput) size() (total int64) {
 }
 
 func (f *fileInput) position(line int) (file string, fileLine int) {
+	part, line := f.find(line)
+	if part == nil {
+		return "", line
+	}
+	return part.name, line
+}
+
+// find returns the file of a line of the pass, and the line in it.
+func (f *fileInput) find(line int) (*inputFile, int) {
 	for _, part := range f.files {
 		lines := int(part.lines.Load())
 		if line <= lines {
-			return part.name, line
+			return part, line
 		}
 		line -= lines
 	}
-	return "", line
+	return nil, line
 }
 
 func (f *fileInput) close() {
@@ -269,7 +282,13 @@ func (g *generatedInput) open() (io.ReadCloser, error) {
 
 func (g *generatedInput) size() int64                     { return -1 }
 func (g *generatedInput) position(line int) (string, int) { return "--generate", line }
+func (g *generatedInput) row(int) exchange.SheetRow       { return exchange.SheetRow{} }
+func (g *generatedInput) hasSheets() bool                 { return false }
 func (g *generatedInput) close()                          {}
+
+func (g *generatedInput) readSheets(context.Context, *sheet.Reader) ([]string, error) {
+	return nil, nil
+}
 
 type generatedPass struct {
 	*io.PipeReader

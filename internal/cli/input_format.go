@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"portico/store/exchange/sheet"
 )
 
 // detect looks at the first bytes of a file. It decompresses gzip, whatever the file's
-// name, and returns an error that says what a file is which cannot be NDJSON.
+// name, notices sheets, and returns an error that says what a file is which is neither NDJSON nor a sheet.
 func (f *inputFile) detect() error {
 	head, err := f.head()
 	if err != nil {
@@ -22,6 +24,9 @@ func (f *inputFile) detect() error {
 		if head, err = f.head(); err != nil {
 			return fmt.Errorf("read %s: %w", f.name, err)
 		}
+	}
+	if f.sheet = sheet.Recognized(string(head)); f.sheet {
+		return nil
 	}
 	if is := otherFormat(head); is != "" {
 		return fmt.Errorf("%s is %s", f.name, is)
@@ -60,7 +65,7 @@ func otherFormat(head []byte) string {
 	case bytes.HasPrefix(text, []byte("<")):
 		return "XML or HTML. An import file is NDJSON: one JSON object on each line"
 	case len(line) > 0 && !bytes.ContainsAny(line, "{}[]") && bytes.ContainsAny(line, ",;\t") && bytes.Contains(text, []byte("\n")):
-		return "not NDJSON, it looks like CSV. Write one JSON object on each line: portico schema --import prints the format"
+		return "CSV, but its header tells no type of resource: products need the column sku, prices pricebook, sku, currency and amount, stock available, codes promotion_id and code, attributes attribute_type, nodes hierarchy, files file_name"
 	}
 	return ""
 }

@@ -26,8 +26,8 @@ func TestInputFormats(t *testing.T) {
 		"an array":            {" [{\"type\":\"file\"}]", "jq -c '.[]'"},
 		"objects over lines":  {"{\r\n  \"type\": \"file\"\r\n}", "is JSON with objects over several lines"},
 		"HTML":                {"<!doctype html>", "is XML or HTML"},
-		"CSV":                 {"sku,name\nMUG,Mug\n", "it looks like CSV"},
-		"CSV with semicolons": {"\ufeffsku;name\nMUG;Mug\n", "it looks like CSV"},
+		"CSV":                 {"color,name\nred,Mug\n", "is CSV, but its header tells no type"},
+		"CSV with semicolons": {"\ufeffcolor;name\nred;Mug\n", "is CSV, but its header tells no type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, compressed := range []bool{false, true} {
@@ -69,7 +69,7 @@ func TestFolderInput(t *testing.T) {
 	require.Equal(t, 1, line)
 
 	_, err = newFileInput(t.Context(), []string{t.TempDir()}, nil)
-	require.ErrorContains(t, err, "has no file *.ndjson or *.ndjson.gz")
+	require.ErrorContains(t, err, "has no file *.ndjson, *.csv, *.ndjson.gz or *.csv.gz")
 }
 
 // TestDamagedGzip checks that an incomplete file is an error of the import, with its name.

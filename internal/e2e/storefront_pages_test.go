@@ -52,18 +52,26 @@ func TestStorefrontRendering(t *testing.T) {
 		has        []string
 	}{
 		{"home", "/", nil, 200, []string{`<html lang="en">`, "<title>Portico Coffee</title>", ">Categories<", ">Bakery<", ">Cold Brew<"}},
-		{"category", "/c/drinks/coffee", nil, 200, []string{"<title>Coffee</title>", ">Flat White<", `href="/c/drinks"`}},
+		{"category", "/c/drinks/coffee", nil, 200, []string{"<title>Coffee</title>", ">Flat White<", `href="/c/drinks"`,
+			`<link rel="canonical" href="https://shop.example/c/drinks/coffee"/>`}},
+		{"a page of a category", "/c/drinks?page=2&sort=name", nil, 200, []string{`<link rel="canonical" href="https://shop.example/c/drinks?page=2"/>`}},
 		{"a category by a path with its hierarchy", "/c/portico-coffee/drinks", nil, 200, []string{"<title>Drinks</title>"}},
-		{"product", "/p/cold-brew", nil, 200, []string{"<title>Cold Brew</title>", "$3.90", "$4.80"}},
+		{"product", "/p/cold-brew", nil, 200, []string{"<title>Cold Brew</title>", "$3.90", "$4.80",
+			`<meta name="description" content="Steeped for eighteen hours, poured over ice in two seconds."/>`,
+			`<link rel="canonical" href="https://shop.example/p/cold-brew"/>`,
+			`"offers":{"@type":"Offer","price":"3.90","priceCurrency":"USD","availability":"https://schema.org/InStock"}`}},
+		{"a product with variants", "/p/latte", nil, 200, []string{`{"@type":"AggregateOffer","lowPrice":"4.60","highPrice":"5.80",`, ">You may also like<"}},
 		{"a product's promotions", "/p/croissant", nil, 200, []string{"Three for two", "Of three croissants, one is a present."}},
-		{"a variant", "/p/latte?options=opt-large", nil, 200, []string{"$5.80"}},
+		{"a variant", "/p/latte?options=opt-large", nil, 200, []string{"$5.80", `<link rel="canonical" href="https://shop.example/p/latte"/>`}},
 		{"the language of the browser", "/p/cold-brew", french, 200, []string{`<html lang="fr">`, ">Ajouter au panier<", "Panier"}},
 		{"the shopper's choice", "/p/cold-brew", append([]string{"Cookie", "a=b; shopper=de.EUR; c=d"}, french...), 200, []string{`<html lang="de">`, ">In den Warenkorb<", "€"}},
 		{"a language that the catalog does not have", "/", []string{"Accept-Language", "th"}, 200, []string{`<html lang="en">`}},
 		{"search", "/search?q=chocolat", nil, 200, []string{">Pain au Chocolat<"}},
-		{"cart", "/cart", nil, 200, []string{"<title>Cart</title>"}},
+		{"mistyped words", "/search?q=choclate", nil, 200, []string{"Showing results for “chocolate”", ">Hot Chocolate<"}},
+		{"a search without results", "/search?q=zzzz", nil, 200, []string{"Nothing was found.", `<a class="chip" href="/c/drinks"`}},
+		{"cart", "/cart", nil, 200, []string{"<title>Cart</title>", `<meta name="robots" content="noindex"/>`}},
 		{"a child is shown by its parent", "/p/latte-large", nil, 301, nil},
-		{"no product", "/p/nothing", nil, 404, []string{">Not found<"}},
+		{"no product", "/p/nothing", nil, 404, []string{">Not found<", `<a class="chip" href="/c/drinks"`}},
 		{"no category", "/c/drinks/nothing", nil, 404, []string{">Not found<"}},
 		{"no page", "/nothing", nil, 404, []string{">Not found<"}},
 		{"a filter that is none", "/c/drinks/coffee?filter=%7B", nil, 200, []string{">Flat White<"}},
@@ -194,18 +202,20 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 	f.click(t, ".options input[value=opt-large]")
 	var said struct {
 		Product struct {
+			Related        struct{ Nodes []soldProduct }
 			ChildByOptions struct {
 				soldProduct
 				Stock struct{ Available int }
 			}
 		}
 	}
-	f.query(t, &said, `{ product(slug: "latte") { childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
+	f.query(t, &said, `{ product(slug: "latte") { related(first: 4) { nodes`+sold+`} childByOptions(optionIds: ["opt-large"]) { stock { available } ... on Product`+sold+`} } }`)
 	large := said.Product.ChildByOptions
 	f.eventually(t, large.UUID+" "+large.DisplayPrice.text(),
 		`document.querySelector(".product").dataset.product + " " + document.querySelector(".product .price").textContent`)
 	const stock = `document.querySelector(".product .stock").dataset.available ?? ""`
 	f.eventually(t, fmt.Sprint(large.Stock.Available), stock)
+	f.shows(t, "[aria-labelledby=related]", said.Product.Related.Nodes)
 	f.accessible(t, "variants")
 
 	_, answer := f.s.graphql(t, f.token, `mutation { stockTransact(input: {changes: [{productId: "prod-latte-large", action: DECREMENT, quantity: 137}]}) { userErrors { message } } }`)
@@ -216,22 +226,64 @@ func seeVariants(t *testing.T, f *storefrontTab) {
 	f.picture(t, "storefront-stock-ticked")
 }
 
-func seeSuggestion(t *testing.T, f *storefrontTab) {
-	var said struct{ Products struct{ Nodes []soldProduct } }
-	f.query(t, &said, `{ products(filter: {search: "lat"}, includeChildren: true, orderBy: {field: RELEVANCE}, first: 6) { nodes`+sold+`} }`)
-	var suggestions []string
-	for _, product := range said.Products.Nodes {
-		suggestions = append(suggestions, product.Name+product.price())
+// suggested returns the texts of the suggestions for a text, as the search box shows them.
+func (f *storefrontTab) suggested(t *testing.T, text string) string {
+	t.Helper()
+	var said struct {
+		SearchSuggestions struct {
+			Completions []string
+			Nodes       []struct{ Name string }
+			Products    []soldProduct
+			DidYouMean  string
+		}
 	}
-	f.write(t, ".search input", "lat")
-	f.eventually(t, strings.Join(suggestions, "\n"), `[...document.querySelectorAll("[role=option]")].map((e) => e.textContent).join("\n")`)
+	f.query(t, &said, fmt.Sprintf(`{ searchSuggestions(text: %q, first: 4) { completions nodes { name } products`, text)+sold+` didYouMean } }`)
+	var all []string
+	if said.SearchSuggestions.DidYouMean != "" {
+		all = append(all, "Did you mean "+said.SearchSuggestions.DidYouMean+"? ")
+	}
+	for _, words := range said.SearchSuggestions.Completions {
+		all = append(all, words+" ")
+	}
+	for _, node := range said.SearchSuggestions.Nodes {
+		all = append(all, node.Name+" Category")
+	}
+	for _, product := range said.SearchSuggestions.Products {
+		all = append(all, product.Name+" "+product.price())
+	}
+	require.NotEmpty(t, all)
+	return strings.Join(all, "\n")
+}
+
+func seeSuggestion(t *testing.T, f *storefrontTab) {
+	const options = `[...document.querySelectorAll("[role=option]")].map((e) => e.textContent).join("\n")`
+	const active = `(document.getElementById(document.querySelector("[role=combobox]").getAttribute("aria-activedescendant"))?.textContent ?? "")`
+	const expanded = `document.querySelector("[role=combobox]").ariaExpanded`
+	f.write(t, ".search input", "choc")
+	f.eventually(t, f.suggested(t, "choc"), options)
+	require.Contains(t, f.script(t, options), "Tea and Chocolate Category")
 	f.do(t, chromedp.KeyEvent(kb.ArrowDown))
-	f.eventually(t, "true", `document.querySelector("[role=option]").ariaSelected + (document.activeElement.getAttribute("aria-activedescendant") === document.querySelector("[role=option]").id ? "" : ", and not told")`)
+	f.eventually(t, "chocolate true", active+` + document.querySelector("[role=option]").ariaSelected`)
 	f.accessible(t, "suggestions")
+	f.do(t, chromedp.KeyEvent(kb.ArrowUp))
+	f.eventually(t, "", active) // back in the field
+	f.do(t, chromedp.KeyEvent(kb.ArrowUp))
+	f.eventually(t, "House Blend, 250 g $13.50", active) // the last one
+	f.do(t, chromedp.KeyEvent(kb.Escape))
+	f.eventually(t, "false choc", expanded+` + " " + document.querySelector(".search input").value`)
+
+	f.write(t, ".search input", "choclat")
+	f.eventually(t, f.suggested(t, "choclat"), options)
+	f.do(t, chromedp.KeyEvent(kb.Enter)) // the words as they are
+	f.eventually(t, "/search?q=choclat choclat", `location.pathname + location.search + " " + document.querySelector(".search input").value`)
+	var said struct{ Products struct{ CorrectedTo string } }
+	f.query(t, &said, `{ products(filter: {search: "choclat"}, variants: PARENTS) { correctedTo } }`)
+	f.eventually(t, "Showing results for “"+said.Products.CorrectedTo+"”. ", `document.querySelector(".tools strong")?.textContent ?? ""`)
+
 	f.write(t, ".search input", "breakf")
-	f.eventually(t, "Breakfast at Portico", `document.querySelector("[role=option] span")?.textContent ?? ""`)
-	f.do(t, chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.Enter))
-	f.eventually(t, "/p/breakfast", `location.pathname`)
+	f.eventually(t, f.suggested(t, "breakf"), options)
+	f.do(t, chromedp.KeyEvent(kb.ArrowUp), chromedp.KeyEvent(kb.Enter))
+	f.eventually(t, "/p/breakfast false", `location.pathname + " " + `+expanded)
 }
 
 func seeBundle(t *testing.T, f *storefrontTab) {

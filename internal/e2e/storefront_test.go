@@ -31,7 +31,7 @@ func startStorefront(t *testing.T, s *serverProcess) string {
 	const start = "npm start --prefix " + storefrontFolder
 	requireStorefront(t, start)
 	// exec replaces Bash, so that the signal of npm reaches Vite.
-	return startNode(t, strings.Fields(start), "npm_config_script_shell=bash", "PORTICO_URL="+s.url)
+	return startNode(t, strings.Fields(start), "npm_config_script_shell=bash", "PORTICO_URL="+s.url, "PORTICO_SITE=https://shop.example")
 }
 
 // serveStorefront builds the sample storefront, and starts its production server with the commands of docs/frontend.md.

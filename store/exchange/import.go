@@ -163,7 +163,7 @@ func (s *ExchangeService) checkImport(ctx context.Context, actor store.Actor, op
 	if c.kept, err = newOverwritePolicy(ctx, s, options); err != nil {
 		return nil, err
 	}
-	if options.Merge {
+	if options.Merge || options.Row != nil {
 		if c.open, c.close, err = s.mergedLines(ctx, c.decoder, open, options); err != nil {
 			return nil, err
 		}

@@ -23,7 +23,8 @@ type lineDecoder struct {
 	lenient  bool // skip unknown members and types
 	maxBytes int  // longest line in bytes
 
-	skip    func(line int) bool  // lines to skip; nil for none
+	skip    func(line int) bool // lines to skip; nil for none
+	row     func(line int) SheetRow
 	skipped map[string]bool      // types whose lines are left alone
 	warned  map[int]store.Errors // warnings of lines that a merge has found
 }
@@ -33,7 +34,11 @@ func newLineDecoder(options ImportOptions) *lineDecoder {
 	for _, kind := range allKinds {
 		types[kind.Name] = kind.Create
 	}
-	return &lineDecoder{types: types, lenient: options.Lenient, maxBytes: cmp.Or(options.LineBytes, defaultLineBytes),
+	row := options.Row
+	if row == nil {
+		row = func(int) SheetRow { return SheetRow{} }
+	}
+	return &lineDecoder{types: types, lenient: options.Lenient, maxBytes: cmp.Or(options.LineBytes, defaultLineBytes), row: row,
 		skipped: store.SetOf(options.Skip), warned: map[int]store.Errors{}}
 }
 
@@ -44,6 +49,7 @@ type decodedLine struct {
 	source   authoring.Source // nil for an ignored or skipped type, and for a deletion
 	deletes  string           // the id of the resource to delete; empty for none
 	skipped  bool             // the type is left alone
+	row      SheetRow
 	errs     store.Errors
 	warnings store.Errors
 	ignored  store.Errors // what a lenient import skips: the type, or members
@@ -225,11 +231,16 @@ func (d *lineDecoder) batch(first int, lines [][]byte) []decodedLine {
 		if i == 0 && first == 1 {
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
+		row := d.row(first + i)
+		if len(row.Faults) > 0 {
+			batch = append(batch, decodedLine{line: first + i, row: row, errs: row.Faults})
+			continue
+		}
 		if len(line) == 0 || d.skip != nil && d.skip(first+i) {
 			continue
 		}
 		result := d.decode(line)
-		result.line = first + i
+		result.line, result.row = first+i, row
 		result.warnings = append(result.warnings, d.warned[result.line]...)
 		batch = append(batch, result)
 	}

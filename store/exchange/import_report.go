@@ -20,6 +20,10 @@ type ImportOptions struct {
 	// lists and other values are replaced. A resource that does not exist must be complete.
 	Merge bool
 
+	// Row, if set, tells which lines are rows of a sheet. They are merged in any case, and drop
+	// objects that they empty.
+	Row func(line int) SheetRow
+
 	// Replace are types of which resources that the file does not hold are deleted; Skip are types
 	// whose lines are left alone.
 	Replace, Skip []string
@@ -46,6 +50,13 @@ type ImportOptions struct {
 	// Progress, if set, is called with the bytes processed. Each pass counts as a share of
 	// the whole. It may be called from any goroutine.
 	Progress func(done int64)
+}
+
+// SheetRow is what an import knows of a line that may be a row of a sheet (package sheet).
+type SheetRow struct {
+	IsRow     bool
+	Continued bool         // it adds to the resource of an earlier row
+	Faults    store.Errors // what is wrong with it; then the line is blank
 }
 
 // ImportReport is the result of an import.

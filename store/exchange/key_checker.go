@@ -89,7 +89,7 @@ func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine
 		line.record(d)
 		for _, key := range line.defined {
 			hash := c.hash(key.kind, key.value)
-			if _, twice := c.defined[hash]; twice && unique(key.kind) {
+			if _, twice := c.defined[hash]; twice && unique(key.kind) && !d.row.Continued {
 				c.repeated[hash] = struct{}{}
 			}
 			c.defined[hash] = struct{}{}

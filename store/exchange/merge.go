@@ -25,6 +25,7 @@ import (
 type lineMerger struct {
 	db       *db.DB
 	decoder  *lineDecoder
+	rowsOnly bool // only rows of sheets are merged
 	seed     maphash.Seed
 	file     *os.File
 	out      *bufio.Writer
@@ -51,7 +52,7 @@ func (s *ExchangeService) mergedLines(ctx context.Context, decoder *lineDecoder,
 		return nil, nil, fmt.Errorf("merge: %w", err)
 	}
 	remove = func() { file.Close(); os.Remove(file.Name()) }
-	m := &lineMerger{db: s.db, decoder: decoder, seed: maphash.MakeSeed(), file: file, out: bufio.NewWriterSize(file, 1<<16),
+	m := &lineMerger{db: s.db, decoder: decoder, rowsOnly: !options.Merge, seed: maphash.MakeSeed(), file: file, out: bufio.NewWriterSize(file, 1<<16),
 		places: map[uint64]linePlace{}, maxBytes: cmp.Or(options.LineBytes, defaultLineBytes)}
 	if err := m.run(ctx, open, options); err != nil {
 		remove()
@@ -79,6 +80,8 @@ func (m *lineMerger) run(ctx context.Context, open func() (io.ReadCloser, error)
 type partialLine struct {
 	kind, id string
 	hash     uint64
+	whole    bool // it replaces the resource, and later lines may be merged onto it
+	row      bool // of a sheet
 }
 
 // batch merges some lines and writes them.
@@ -86,7 +89,7 @@ func (m *lineMerger) batch(ctx context.Context, first int, lines [][]byte) error
 	partial := make([]partialLine, len(lines))
 	wanted := map[string][]string{}
 	for i, line := range lines {
-		if partial[i] = m.identify(first+i, line); partial[i].hash != 0 {
+		if partial[i] = m.identify(first+i, line); partial[i].hash != 0 && !partial[i].whole {
 			wanted[partial[i].kind] = append(wanted[partial[i].kind], partial[i].id)
 		}
 	}
@@ -131,6 +134,10 @@ func (m *lineMerger) identify(number int, line []byte) (p partialLine) {
 		p.id, _ = store.CanonicalID(head.ID)
 	}
 	p.hash = maphash.Comparable(m.seed, p)
+	p.row = m.decoder.row(number).IsRow
+	if p.whole = m.rowsOnly && !p.row; p.whole {
+		return p // its repeated members are found when it is decoded
+	}
 	if twice := repeatedMembers(text); twice != nil {
 		m.decoder.warned[number] = twice
 	}
@@ -161,7 +168,10 @@ func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[pa
 	} else {
 		end = nil
 	}
-	if p.hash != 0 {
+	switch {
+	case p.whole:
+		m.places[p.hash] = linePlace{m.written, len(line)}
+	case p.hash != 0:
 		before := stored[partialLine{kind: p.kind, id: p.id}]
 		if place, twice := m.places[p.hash]; twice {
 			if err := m.out.Flush(); err != nil {
@@ -172,7 +182,7 @@ func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[pa
 				return err
 			}
 		}
-		line = m.merge(before, bytes.TrimPrefix(line, []byte("\ufeff")))
+		line = m.merge(before, bytes.TrimPrefix(line, []byte("\ufeff")), p.row)
 		m.places[p.hash] = linePlace{m.written, len(line)}
 	}
 	m.written += int64(len(line) + len(end))
@@ -183,9 +193,9 @@ func (m *lineMerger) write(number int, p partialLine, line []byte, stored map[pa
 
 // merge merges a line onto the stored one, nil if there is none. If that changes something, and the
 // line does not set the time of the last change, it is now.
-func (m *lineMerger) merge(before, line []byte) []byte {
-	merged := mergedObject(before, line)
-	if before == nil || bytes.Equal(merged, mergedObject(before, []byte("{}"))) {
+func (m *lineMerger) merge(before, line []byte, row bool) []byte {
+	merged := mergedObject(before, line, row)
+	if before == nil || bytes.Equal(merged, mergedObject(before, []byte("{}"), false)) {
 		return merged
 	}
 	if was, is := m.decoder.decode(before), m.decoder.decode(merged); is.source == nil || bytes.Equal(store.Encode(was.source), store.Encode(is.source)) {
@@ -204,16 +214,18 @@ func (m *lineMerger) merge(before, line []byte) []byte {
 	now, _ := json.Marshal(store.FormatTime(m.db.Now()))
 	switch {
 	case had.Attributes.UpdatedAt != nil && sent.Attributes.UpdatedAt == nil:
-		merged = mergedObject(merged, fmt.Appendf(nil, `{"attributes":{"updated_at":%s}}`, now))
+		merged = mergedObject(merged, fmt.Appendf(nil, `{"attributes":{"updated_at":%s}}`, now), false)
 	case had.UpdatedAt != nil && sent.UpdatedAt == nil:
-		merged = mergedObject(merged, fmt.Appendf(nil, `{"updated_at":%s}`, now))
+		merged = mergedObject(merged, fmt.Appendf(nil, `{"updated_at":%s}`, now), false)
 	}
 	return merged
 }
 
 // mergedObject applies a JSON Merge Patch (RFC 7396): members of objects are merged, null deletes
 // one, and any other value replaces the stored one. Members keep their order, but type comes first.
-func mergedObject(stored, patch []byte) []byte {
+// dropEmptied deletes an object within the resource too if that leaves it without members, unless the
+// patch says so: a cleared cell of a sheet must not leave a tier without its amount.
+func mergedObject(stored, patch []byte, dropEmptied bool) []byte {
 	changed, changes := objectMembers(patch)
 	if changes == nil {
 		return patch
@@ -231,7 +243,12 @@ func mergedObject(stored, patch []byte) []byte {
 		if _, has := members[name]; !has {
 			names = append(names, name)
 		}
-		members[name] = mergedObject(members[name], value)
+		merged := mergedObject(members[name], value, dropEmptied)
+		if dropEmptied && string(merged) == "{}" && string(value) != "{}" {
+			delete(members, name)
+			continue
+		}
+		members[name] = merged
 	}
 	if i := slices.Index(names, "type"); i > 0 { // first, where decodeFast looks for it
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, "type")

@@ -8,8 +8,9 @@ const [address] = process.argv.slice(2)
 
 const pages = ['/', '/c/drinks/coffee', '/p/latte', '/search?q=coffee', '/cart']
 
-// The most that a page may have. A first visit loads everything.
-const most = { bytes: 180_000, requests: 6, shift: 0.01 }
+// The most that a page may have. A first visit loads everything: the page, its script and a token.
+// A query that the server has answered already would be a request more.
+const most = { bytes: 130_000, requests: 3, shift: 0.01 }
 
 const chrome = await launch({ chromeFlags: ['--headless', '--no-sandbox'] })
 const failures = []
@@ -28,7 +29,7 @@ try {
     for (const audit of lhr.categories.accessibility.auditRefs.map(({ id }) => lhr.audits[id])) {
       if (audit.score === 0) failures.push(`${page}: ${audit.title}: ${audit.details?.items.map(({ node }) => node?.snippet).join(', ')}`)
     }
-    if (numbers.accessibility <= 95) failures.push(`${page}: accessibility is ${numbers.accessibility}`)
+    if (numbers.accessibility < 100) failures.push(`${page}: accessibility is ${numbers.accessibility}`)
     for (const [name, bound] of Object.entries(most)) {
       if (numbers[name] > bound) failures.push(`${page}: ${name} is ${numbers[name]}, at most ${bound} is allowed`)
     }

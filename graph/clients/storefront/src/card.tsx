@@ -32,9 +32,9 @@ export function Cards({ products, busy, top, level: Heading = 'h3' }: { products
   return <ul className="cards" aria-busy={busy}>
     {known.map((product, i) => <li key={product.id} className="card" data-product={product.uuid}>
       <Picture of={product.mainImage} sizes={sizes} eager={top && i < 3} />
-      <div className="words" lang={product.language} dir="auto">
-        <Heading><Link to={productPath(product)}>{product.name}</Link></Heading>
-        <p className="muted clipped">{product.description}</p>
+      <div className="words" lang={product.language}>
+        <Heading dir="auto"><Link to={productPath(product)}>{product.name}</Link></Heading>
+        <p className="muted clipped" dir="auto">{product.description}</p>
       </div>
       <FromPrice of={product} />
       <p className="badges">

@@ -4,6 +4,8 @@ import { Link } from 'react-router'
 import { useQuery } from 'urql'
 import { addCode, keyOf, removeCode, setQuantity, useCart, useCodes, useInteractive, type Line } from './cart'
 import { graphql, type ResultOf } from './graphql'
+import { Head } from './head'
+import { Ways } from './menu'
 import { ProductPath, productPath } from './path'
 import { Picture, PictureOf } from './picture'
 import { StockBadge, useStock } from './stock'
@@ -131,13 +133,21 @@ function Full({ lines }: { lines: readonly Line[] }) {
   </div>
 }
 
+function Empty() {
+  const texts = useTexts()
+  return <>
+    <p className="lead">{texts.emptyCart} <Link to="/">{texts.startShopping}</Link></p>
+    <Ways />
+  </>
+}
+
 export function CartPage() {
   const texts = useTexts()
   const lines = useCart()
   const interactive = useInteractive()
   return <>
-    <title>{texts.cart}</title>
+    <Head title={texts.cart} />
     <h1>{texts.cart}</h1>
-    {lines.length ? <Full lines={lines} /> : interactive ? <p className="lead">{texts.emptyCart} <Link to="/">{texts.startShopping}</Link></p> : <Waiting />}
+    {lines.length ? <Full lines={lines} /> : interactive ? <Empty /> : <Waiting />}
   </>
 }

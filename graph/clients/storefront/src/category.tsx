@@ -5,6 +5,7 @@ import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
 import { Facets, FacetsOf, filterOf } from './facets'
 import { graphql, type VariablesOf } from './graphql'
+import { Head } from './head'
 import { categoryPath } from './path'
 import { Sheets } from './sheets'
 import { useTexts, type Texts } from './texts'
@@ -18,6 +19,7 @@ const Category = graphql(`
       slug
       description
       language
+      seo { title description }
       breadcrumbs { uuid name slug }
       children(first: 30) { nodes { id name slug } }
       products(includeDescendants: true, variants: PARENTS, first: $first, offset: $offset, filter: $filter, orderBy: $orderBy) {
@@ -67,13 +69,12 @@ export function CategoryPage({ path }: { path: string }) {
   const sheets = Math.ceil(totalCount / length)
   const ancestors = [...node.breadcrumbs, node]
   return <>
-    <title>{node.name}</title>
-    {node.description && <meta name="description" content={node.description} />}
+    <Head {...node.seo} path={categoryPath(node.breadcrumbs, node) + (at > 1 ? `?page=${at}` : '')} />
     <nav className="crumbs" aria-label={texts.breadcrumbs} lang={node.language}>
       {node.breadcrumbs.map((step, i) => <Link key={step.uuid} to={categoryPath(node.breadcrumbs.slice(0, i), step)}>{step.name}</Link>)}
       <span aria-current="page">{node.name}</span>
     </nav>
-    <div lang={node.language} dir="auto"><h1>{node.name}</h1>{node.description !== node.name && <p className="muted">{node.description}</p>}</div>
+    <div lang={node.language}><h1 dir="auto">{node.name}</h1>{node.description !== node.name && <p className="muted" dir="auto">{node.description}</p>}</div>
     {node.children.nodes.length > 0 && <nav className="chips" aria-label={texts.within(node.name)} lang={node.language}>
       {node.children.nodes.map(child => <Link key={child.id} className="chip" to={categoryPath(ancestors, child)}>{child.name}</Link>)}
     </nav>}

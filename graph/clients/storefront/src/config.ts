@@ -4,6 +4,7 @@ export interface Config {
   clientId: string
   channel: string
   tag: string
+  site: string // URL of this storefront, for canonical links: `https://shop.example`; empty makes them paths
   pictures: string // beginning of the URLs of pictures that exist
   scaled: string // URL of a scaled picture, with {width} and {href}; empty without such a service
 }
@@ -15,11 +16,12 @@ export interface Initial {
   data: Record<string, never> // results of the queries, by their keys
 }
 
-const ofEnvironment = ({ PORTICO_URL, PORTICO_CLIENT_ID, PORTICO_CHANNEL, PORTICO_TAG, PORTICO_PICTURES, PORTICO_PICTURES_SCALED }: NodeJS.ProcessEnv): Config => ({
+const ofEnvironment = ({ PORTICO_URL, PORTICO_CLIENT_ID, PORTICO_CHANNEL, PORTICO_TAG, PORTICO_SITE, PORTICO_PICTURES, PORTICO_PICTURES_SCALED }: NodeJS.ProcessEnv): Config => ({
   service: PORTICO_URL ?? 'http://127.0.0.1:8080',
   clientId: PORTICO_CLIENT_ID ?? 'demo',
   channel: PORTICO_CHANNEL ?? '',
   tag: PORTICO_TAG ?? '',
+  site: PORTICO_SITE ?? '',
   pictures: PORTICO_PICTURES ?? '',
   scaled: PORTICO_PICTURES_SCALED ?? ''
 })

@@ -1,13 +1,16 @@
-import { StrictMode } from 'react'
+import { startTransition, StrictMode } from 'react'
 import { hydrateRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
-import { rendered } from './client'
+import { clientFor, rendered } from './client'
 import { initial } from './config'
 import { Frame } from './frame'
 import { Shopping } from './shopper'
 
 const { shopper, data } = initial!
+const client = clientFor(shopper, rendered(data))
 
-// Not in a transition: ssrExchange gives each result once, and an interrupted render starts again.
-hydrateRoot(document.getElementById('root')!,
-  <StrictMode><Shopping of={shopper} results={rendered(data)}><BrowserRouter><Frame /></BrowserRouter></Shopping></StrictMode>)
+// In a transition the page stays responsive meanwhile.
+startTransition(() => {
+  hydrateRoot(document.getElementById('root')!,
+    <StrictMode><Shopping of={shopper} client={client}><BrowserRouter><Frame /></BrowserRouter></Shopping></StrictMode>)
+})

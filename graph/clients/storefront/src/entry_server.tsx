@@ -3,7 +3,7 @@ import { StrictMode } from 'react'
 import { prerenderToNodeStream } from 'react-dom/static'
 import { StaticRouter } from 'react-router'
 import { text } from 'node:stream/consumers'
-import { rendered } from './client'
+import { clientFor, rendered } from './client'
 import { config, type Initial } from './config'
 import { Frame } from './frame'
 import { PageContext, type Page } from './page'
@@ -20,7 +20,7 @@ export async function render(template: string, path: string, shopper: Shopper): 
   const page: Page = { status: 200 }
   const results = rendered()
   const { prelude } = await prerenderToNodeStream(
-    <PageContext value={page}><StrictMode><Shopping of={shopper} results={results}>
+    <PageContext value={page}><StrictMode><Shopping of={shopper} client={clientFor(shopper, results)}>
       <StaticRouter location={path}><Frame /></StaticRouter>
     </Shopping></StrictMode></PageContext>)
   const body = await text(prelude)

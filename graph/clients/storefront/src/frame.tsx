@@ -1,12 +1,11 @@
 // The frame of every page: categories, search, shopper and cart.
 import { useEffect, useRef } from 'react'
 import { Link, NavLink, Route, Routes, useLocation, useParams } from 'react-router'
-import { useQuery } from 'urql'
 import { useCart } from './cart'
 import { CartPage } from './cart_page'
 import { CategoryPage } from './category'
-import { graphql } from './graphql'
 import { HomePage } from './home'
+import { useMenu } from './menu'
 import { categoryPath } from './path'
 import { ProductPage } from './product'
 import { SearchPage } from './search'
@@ -14,14 +13,6 @@ import { SearchBox } from './search_box'
 import { useShopper } from './shopper'
 import { useTexts } from './texts'
 import { Missing } from './trouble'
-
-const Menu = graphql(`
-  query Menu {
-    hierarchies(first: 1) { nodes { id name slug language children(first: 12) { nodes { id name slug } } } }
-    locales
-    currencies { code default }
-  }
-`)
 
 // A new page scrolls to the top and takes the focus. A filter or another page of the same
 // list does not.
@@ -64,14 +55,13 @@ function ShopperFields({ locales, currencies }: { locales: readonly string[]; cu
 function Header() {
   const texts = useTexts()
   const [shopper] = useShopper()
-  const [{ data }] = useQuery({ query: Menu })
+  const { shop, locales, currencies } = useMenu()
   const count = useCart().reduce((sum, { quantity }) => sum + quantity, 0)
-  const shop = data?.hierarchies?.nodes[0]
   return <header>
     <div className="top">
       <Link className="brand" to="/" lang={shop?.language}>{shop?.name ?? texts.shop}</Link>
       <SearchBox />
-      <ShopperFields locales={data?.locales ?? [shopper.language]} currencies={data?.currencies ?? []} />
+      <ShopperFields locales={locales.length ? locales : [shopper.language]} currencies={currencies} />
       <Link className="cart" to="/cart" aria-label={`${texts.cart}, ${texts.inCart(count)}`}>{texts.cart} <span className="count">{count}</span></Link>
     </div>
     <nav aria-label={texts.categories} lang={shop?.language}>

@@ -2,6 +2,7 @@ import { Link } from 'react-router'
 import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
 import { graphql } from './graphql'
+import { Head } from './head'
 import { categoryPath } from './path'
 import { useTexts } from './texts'
 import { Trouble, Waiting } from './trouble'
@@ -31,18 +32,17 @@ export function HomePage() {
   if (error && !shop) return <Trouble error={error} again={ask} />
   if (!shop) return <Waiting />
   return <>
-    <title>{shop.name}</title>
-    <meta name="description" content={shop.description} />
-    <section className="hero" lang={shop.language} dir="auto">
-      <h1>{shop.name}</h1>
-      <p className="lead">{shop.description}</p>
+    <Head title={shop.name} description={shop.description} path="/" />
+    <section className="hero" lang={shop.language}>
+      <h1 dir="auto">{shop.name}</h1>
+      <p className="lead" dir="auto">{shop.description}</p>
     </section>
     <section aria-labelledby="categories">
       <h2 id="categories">{texts.categories}</h2>
-      <ul className="tiles" lang={shop.language} dir="auto">
-        {shop.children.nodes.map(node => <li key={node.id} className="tile">
+      <ul className="tiles" lang={shop.language}>
+        {shop.children.nodes.map(node => <li key={node.id} className="tile" dir="auto">
           <Link to={categoryPath([shop], node)}>{node.name}</Link>
-          {node.description !== node.name && <p className="muted">{node.description}</p>}
+          {node.description !== node.name && <p className="muted" dir="auto">{node.description}</p>}
         </li>)}
       </ul>
     </section>

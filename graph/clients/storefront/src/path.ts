@@ -7,8 +7,8 @@ export const ProductPath = graphql(`
 /** productPath is the path of a product's page. A child uses its parent's, with its options chosen. */
 export function productPath(of: FragmentOf<typeof ProductPath>) {
   const { slug, parent, childVariations } = readFragment(ProductPath, of)
-  if (!parent) return `/p/${slug}`
-  return `/p/${parent.slug}?options=${childVariations.flatMap(({ option }) => option ? [option.uuid] : []).join()}`
+  if (!parent) return `/p/${encodeURIComponent(slug)}`
+  return `/p/${encodeURIComponent(parent.slug)}?options=${childVariations.flatMap(({ option }) => option ? [option.uuid] : []).join()}`
 }
 
 type Step = { slug: string }

@@ -9,8 +9,8 @@ export const Amount = graphql(`
 
 interface Bounds { gte?: string | null; lte?: string | null }
 
-// digitsOf returns the decimal places of a currency.
-const digitsOf = (currency: string) => new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+/** digitsOf returns the decimal places of a currency. */
+export const digitsOf = (currency: string) => new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
 
 /** PriceRange are two fields, with the lowest and the highest price of the list as hints. */
 export function PriceRange({ of, chosen, choose }: { of: { min: FragmentOf<typeof Amount>; max: FragmentOf<typeof Amount> }; chosen: Bounds; choose: (bounds: Bounds | null) => void }) {
@@ -34,7 +34,7 @@ export function PriceRange({ of, chosen, choose }: { of: { min: FragmentOf<typeo
       {([['gte', texts.minimum, min], ['lte', texts.maximum, max]] as const).map(([name, label, { amount }]) => <label key={name}>{label}
         <input type="number" name={name} min="0" step="any" inputMode="decimal" defaultValue={major(chosen[name])} placeholder={hint(amount)} />
       </label>)}
-      <button type="submit">{texts.apply}</button>
+      <button type="submit" className="quiet">{texts.apply}</button>
     </fieldset>
   </form>
 }

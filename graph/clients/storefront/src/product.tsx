@@ -2,11 +2,13 @@ import { useState } from 'react'
 import { Link, Navigate } from 'react-router'
 import { useQuery } from 'urql'
 import { Bundle, BundleOf, useBundle } from './bundle'
+import { CardOf, Cards } from './card'
 import { add } from './cart'
 import { Day } from './day'
 import { FromPrice, FromPriceOf } from './from_price'
 import { Downloads, Gallery, GalleryOf } from './gallery'
 import { graphql, type ResultOf } from './graphql'
+import { OfferOf, ProductHead } from './head'
 import { useStatus } from './page'
 import { categoryPath, ProductPath, productPath } from './path'
 import { Price, PriceText } from './price'
@@ -38,6 +40,7 @@ const Product = graphql(`
       ...GalleryOf
       ...BundleOf
       ...FromPriceOf
+      ...OfferOf
       breadcrumbs { node { id name slug } ancestors { uuid name slug } }
       variations { uuid name options { uuid name description } }
       children {
@@ -53,9 +56,10 @@ const Product = graphql(`
         childVariations { uuid option { uuid } }
       }
       componentProducts { id uuid }
+      related(first: 12) { nodes { id parent { id } ...CardOf } }
     }
   }
-`, [PriceText, PromotionOf, ProductPath, GalleryOf, BundleOf, FromPriceOf])
+`, [PriceText, PromotionOf, ProductPath, GalleryOf, BundleOf, FromPriceOf, OfferOf, CardOf])
 
 type ProductData = NonNullable<ResultOf<typeof Product>['product']>
 
@@ -76,7 +80,7 @@ function Crumbs({ product: { breadcrumbs: [trail], name, language } }: { product
   const texts = useTexts()
   return <nav className="crumbs" aria-label={texts.breadcrumbs} lang={language}>
     {trail?.ancestors.map((step, i) => <Link key={step.uuid} to={categoryPath(trail.ancestors.slice(0, i), step)}>{step.name}</Link>)}
-    {trail && <Link to={categoryPath(trail.ancestors, trail.node)}>{trail.node.name}</Link>}
+    {trail ? <Link to={categoryPath(trail.ancestors, trail.node)}>{trail.node.name}</Link> : <Link to="/">{texts.home}</Link>}
     <span aria-current="page">{name}</span>
   </nav>
 }
@@ -92,6 +96,17 @@ function Attributes({ of: { attributes, shopperAttributes } }: { of: ProductData
   return rows.length ? <section aria-labelledby="details">
     <h2 id="details">{texts.details}</h2>
     <dl>{rows.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+  </section> : null
+}
+
+// Related shows one product of each family, which are a parent and its children.
+function Related({ to: { id, related } }: { to: ProductData }) {
+  const texts = useTexts()
+  const family = (of: (typeof related.nodes)[number]) => of.parent?.id ?? of.id
+  const shown = related.nodes.filter((each, i, all) => family(each) !== id && all.findIndex(other => family(other) === family(each)) === i).slice(0, 4)
+  return shown.length ? <section aria-labelledby="related">
+    <h2 id="related">{texts.related}</h2>
+    <Cards products={shown} />
   </section> : null
 }
 
@@ -125,15 +140,14 @@ function Shown({ product }: { product: ProductData }) {
     say(texts.added(quantity))
   }
   return <>
-    <title>{product.name}</title>
-    <meta name="description" content={product.description} />
+    <ProductHead of={product} path={productPath(product)} />
     <Crumbs product={product} />
     <article className="product" data-product={bought.uuid}>
       <Gallery of={[bought, product]} name={product.name} />
       <div>
-        <div lang={product.language} dir="auto">
-          <h1>{product.name}</h1>
-          <p className="lead">{product.description}</p>
+        <div lang={product.language}>
+          <h1 dir="auto">{product.name}</h1>
+          <p className="lead" dir="auto">{product.description}</p>
         </div>
         <div aria-live="polite">{open ? <FromPrice of={product} /> : <Price now={price.displayPrice} before={price.originalDisplayPrice} />}</div>
         {bought.saleExpires && <p className="muted">{texts.saleUntil} <Day at={bought.saleExpires} /></p>}
@@ -154,5 +168,6 @@ function Shown({ product }: { product: ProductData }) {
         <p className="muted">SKU {bought.sku}</p>
       </div>
     </article>
+    <Related to={product} />
   </>
 }

@@ -5,6 +5,8 @@ import { useQuery } from 'urql'
 import { CardOf, Cards } from './card'
 import { Facets, FacetsOf, filterOf, type Filter } from './facets'
 import { graphql } from './graphql'
+import { Head } from './head'
+import { Ways } from './menu'
 import { useTexts } from './texts'
 import { Trouble, Waiting } from './trouble'
 
@@ -12,6 +14,7 @@ const Search = graphql(`
   query Search($filter: ProductFilter!, $after: String) {
     products(filter: $filter, variants: PARENTS, orderBy: { field: RELEVANCE }, first: 9, after: $after) {
       totalCount
+      correctedTo
       edges { node { id ...CardOf } }
       pageInfo { hasNextPage endCursor }
       facets { ...FacetsOf }
@@ -26,12 +29,15 @@ function Found({ words, filter, choose }: { words: string; filter: Filter; choos
   const list = data?.products
   if (error && !list) return <Trouble error={error} again={ask} />
   if (!list) return <Waiting />
-  const { edges, totalCount, pageInfo, facets } = list
+  const { edges, totalCount, correctedTo, pageInfo, facets } = list
+  if (!totalCount && !Object.keys(filter).length) return <div role="status"><p className="lead">{texts.noResults}</p><Ways /></div>
   return <div className="listing">
     <Facets of={facets} filter={filter} choose={choose} />
     <div>
-      <div className="tools"><p className="muted" role="status">{texts.productCount(totalCount)}</p></div>
-      {totalCount ? <Cards products={edges.map(({ node }) => node)} busy={fetching} top level="h2" /> : <p>{texts.noResults}</p>}
+      <div className="tools"><p className="muted" role="status">
+        {correctedTo && <strong>{texts.correctedTo(correctedTo)}. </strong>}{texts.productCount(totalCount)}
+      </p></div>
+      {totalCount ? <Cards products={edges.map(({ node }) => node)} busy={fetching} top level="h2" /> : <p>{texts.noMatches}</p>}
       {pageInfo.hasNextPage && <button type="button" className="more" disabled={fetching} onClick={() => setAfter(pageInfo.endCursor)}>{texts.showMore}</button>}
     </div>
   </div>
@@ -44,7 +50,7 @@ export function SearchPage() {
   const choose = (filter: string) => setChosen({ q: words, ...(filter && { filter }) }, { preventScrollReset: true })
   const title = words ? texts.resultsFor(words) : texts.allProducts
   return <>
-    <title>{title}</title>
+    <Head title={title} />
     <h1>{title}</h1>
     <Found key={chosen.toString()} words={words} filter={filterOf(chosen)} choose={choose} />
   </>

@@ -1,22 +1,30 @@
 // The search field with suggestions: an ARIA combobox. Arrow keys move, Enter opens or
 // searches, Escape closes.
 import { useEffect, useId, useState, type KeyboardEvent } from 'react'
-import { useNavigate } from 'react-router'
+import { useLocation, useNavigate } from 'react-router'
 import { useQuery } from 'urql'
 import { FromPrice, FromPriceOf } from './from_price'
-import { graphql } from './graphql'
-import { ProductPath, productPath } from './path'
+import { graphql, type FragmentOf } from './graphql'
+import { categoryPath, ProductPath, productPath } from './path'
 import { useTexts } from './texts'
 
-// includeChildren finds variants too, and separates this list from the search page's in the
-// cache.
 const Suggest = graphql(`
-  query Suggest($words: String!) {
-    products(filter: { search: $words }, includeChildren: true, orderBy: { field: RELEVANCE }, first: 6) {
-      nodes { id name language ...ProductPath ...FromPriceOf }
+  query Suggest($text: String!) {
+    searchSuggestions(text: $text, first: 4) {
+      completions
+      products { id name language ...ProductPath ...FromPriceOf }
+      nodes { id name slug language breadcrumbs { slug } }
+      didYouMean
     }
   }
 `, [ProductPath, FromPriceOf])
+
+// By POST, the browser keeps what the service allows other origins. By GET it would ask again for each text.
+const byPost = { preferGetMethod: false }
+
+interface Suggestion { to: string; text: string; lang?: string; kind?: string; product?: FragmentOf<typeof FromPriceOf> }
+
+const searchPath = (words: string) => `/search?${new URLSearchParams({ q: words })}`
 
 // useSettled debounces a value.
 function useSettled<T>(value: T, milliseconds: number) {
@@ -28,50 +36,80 @@ function useSettled<T>(value: T, milliseconds: number) {
   return settled
 }
 
+// useSuggestions returns the suggestions for a text, and whether they are for all of it. While it is typed, those for its
+// beginning stay, and urql cancels the requests that are out of date.
+function useSuggestions(text: string): { found: Suggestion[]; current: boolean } {
+  const texts = useTexts()
+  const asked = useSettled(text, 150)
+  const [{ data, operation, fetching }] = useQuery({ query: Suggest, variables: { text: asked }, pause: asked.length < 2, context: byPost })
+  const all = data?.searchSuggestions
+  const of = operation?.variables.text ?? ''
+  if (!all || text.length < 2 || !(text.startsWith(of) || of.startsWith(text))) return { found: [], current: false }
+  return {
+    current: of === text && !fetching,
+    found: [
+      ...all.didYouMean ? [{ to: searchPath(all.didYouMean), text: texts.didYouMean(all.didYouMean) }] : [],
+      ...all.completions.map(words => ({ to: searchPath(words), text: words })),
+      ...all.nodes.map(node => ({ to: categoryPath(node.breadcrumbs, node), text: node.name, lang: node.language, kind: texts.category })),
+      ...all.products.map(product => ({ to: productPath(product), text: product.name, lang: product.language, product }))
+    ]
+  }
+}
+
+// useWords is the text of the field: that of a search page, else what is typed.
+function useWords() {
+  const { pathname, search } = useLocation()
+  const of = pathname === '/search' ? new URLSearchParams(search).get('q') ?? '' : ''
+  const [typed, type] = useState({ of, words: of })
+  if (typed.of !== of) type({ of, words: of }) // another page
+  return [typed.words, (words: string) => type({ of, words })] as const
+}
+
 export function SearchBox() {
   const id = useId()
   const texts = useTexts()
   const go = useNavigate()
-  const [words, setWords] = useState('')
+  const [words, setWords] = useWords()
   const [open, setOpen] = useState(false)
   const [at, setAt] = useState(-1)
-  const asked = useSettled(words.trim(), 150)
-  const [{ data, fetching }] = useQuery({ query: Suggest, variables: { words: asked }, pause: asked.length < 2 })
-  const current = asked === words.trim() && asked.length > 1 && !fetching
-  const found = current ? data?.products?.nodes ?? [] : []
-  const shown = open && found.length > 0
+  const { found, current } = useSuggestions(open ? words.trim() : '')
+  const shown = found.length > 0
 
-  const leave = (path: string, kept = '') => {
-    setWords(kept)
-    setOpen(false)
-    setAt(-1)
+  const close = () => { setOpen(false); setAt(-1) }
+  const leave = (path: string) => {
+    close()
+    setWords('')
     go(path)
   }
 
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Escape') setOpen(false)
-    if (!shown || (event.key !== 'ArrowDown' && event.key !== 'ArrowUp')) return
-    event.preventDefault()
-    const step = event.key === 'ArrowDown' ? 1 : -1
-    setAt((at + 1 + step + found.length + 1) % (found.length + 1) - 1) // -1 is the box itself
+    if (event.key === 'Escape' && shown) {
+      event.preventDefault() // the next one empties the field
+      close()
+    } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+      event.preventDefault()
+      setOpen(true)
+      const step = event.key === 'ArrowDown' ? 1 : -1
+      setAt((at + 1 + step + found.length + 1) % (found.length + 1) - 1) // -1 is the field itself
+    }
   }
 
   return <form role="search" className="search" action="/search" onSubmit={event => {
     event.preventDefault()
-    const chosen = shown ? found[at] : undefined
-    if (chosen) leave(productPath(chosen))
-    else if (words.trim()) leave(`/search?${new URLSearchParams({ q: words.trim() })}`, words)
+    const chosen = found[at]
+    if (chosen) leave(chosen.to)
+    else if (words.trim()) { close(); go(searchPath(words.trim())) }
   }}>
     <input type="search" name="q" placeholder={texts.search} aria-label={texts.searchLabel} autoComplete="off" value={words}
-      role="combobox" aria-expanded={shown} aria-controls={`${id}list`} aria-autocomplete="list"
-      aria-activedescendant={shown && at >= 0 ? `${id}${at}` : undefined}
-      onChange={({ target }) => { setWords(target.value); setOpen(true); setAt(-1) }}
-      onFocus={() => setOpen(true)} onBlur={() => setOpen(false)} onKeyDown={onKeyDown} />
+      maxLength={200} role="combobox" aria-expanded={shown} aria-controls={`${id}list`} aria-autocomplete="list"
+      aria-activedescendant={found[at] && `${id}${at}`}
+      onChange={({ target }) => { setWords(target.value); setOpen(true); setAt(-1) }} onBlur={close} onKeyDown={onKeyDown} />
     <button type="submit">{texts.search}</button>
     <ul id={`${id}list`} role="listbox" aria-label={texts.suggestions} hidden={!shown}>
-      {found.map((product, i) => <li key={product.id} id={`${id}${i}`} role="option" aria-selected={i === at} lang={product.language}
-        onMouseDown={event => event.preventDefault()} onClick={() => leave(productPath(product))}>
-        <span dir="auto">{product.name}</span><FromPrice of={product} />
+      {found.map(({ to, text, lang, kind, product }, i) => <li key={i} id={`${id}${i}`} role="option" aria-selected={i === at}
+        ref={i === at ? option => option?.scrollIntoView({ block: 'nearest' }) : undefined}
+        onMouseDown={event => event.preventDefault()} onClick={() => leave(to)}>
+        <span lang={lang} dir="auto">{text}</span> {kind && <span className="muted">{kind}</span>}{product && <FromPrice of={product} />}
       </li>)}
     </ul>
     <p className="hidden" role="status">{open && current && texts.suggestionCount(found.length)}</p>

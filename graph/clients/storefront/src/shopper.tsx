@@ -1,7 +1,7 @@
 // The shopper context, which every request sends in its headers. The choice is in a cookie,
 // because the server renders pages by it too.
-import type { SSRExchange } from '@urql/core'
-import { createContext, useContext, useEffect, useMemo, useState, type ReactNode } from 'react'
+import type { Client } from '@urql/core'
+import { createContext, useContext, useEffect, useState, type ReactNode } from 'react'
 import { Provider } from 'urql'
 import { clientFor } from './client'
 import { config } from './config'
@@ -32,13 +32,15 @@ export function useShopper() {
   return shopper
 }
 
-/** Shopping provides the shopper, and a client with the results that the page was rendered from. */
-export function Shopping({ of, results, children }: { of: Shopper; results: SSRExchange; children: ReactNode }) {
-  const [shopper, setShopper] = useState(of)
-  const client = useMemo(() => shopper === of ? clientFor(shopper, results) : clientFor(shopper), [shopper, of, results])
+/**
+ * Shopping provides the shopper, and a client. The first client is made outside of React, which may render again before
+ * the page is interactive: what the server found is then still in its cache.
+ */
+export function Shopping({ of, client: first, children }: { of: Shopper; client: Client; children: ReactNode }) {
+  const [{ shopper, client }, set] = useState({ shopper: of, client: first })
   const change = (next: Shopper) => {
     document.cookie = `${cookie}=${next.language}.${next.currency}; path=/; max-age=31536000; samesite=lax`
-    setShopper(next)
+    set({ shopper: next, client: clientFor(next) })
   }
   useEffect(() => { document.documentElement.lang = textsLanguage(shopper.language) }, [shopper.language])
   return <Context value={[shopper, change]}><Provider value={client}>{children}</Provider></Context>

@@ -1,4 +1,6 @@
 import type { CombinedError } from 'urql'
+import { Head } from './head'
+import { Ways } from './menu'
 import { useStatus } from './page'
 import { useTexts, type Texts } from './texts'
 
@@ -27,9 +29,10 @@ export function Missing() {
   const texts = useTexts()
   useStatus(404)
   return <section className="narrow">
-    <title>{texts.notFound}</title>
+    <Head title={texts.notFound} />
     <h1>{texts.notFound}</h1>
-    <p>{texts.missing}</p>
+    <p className="lead">{texts.missing}</p>
+    <Ways />
   </section>
 }
 

@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"portico/store/exchange"
+	"portico/store/exchange/sheet"
+)
+
+// readSheets converts the CSV files to import lines, in temporary files with a line for each
+// line of a CSV file. It returns the columns that a lenient import skips.
+func (f *fileInput) readSheets(ctx context.Context, reader *sheet.Reader) (ignored []string, err error) {
+	for _, file := range f.files {
+		if !file.sheet || file.rows != nil {
+			continue
+		}
+		if err := f.readSheet(ctx, reader, file); err != nil {
+			return nil, fmt.Errorf("read %s: %w", file.name, err)
+		}
+		for _, column := range file.rows.Ignored {
+			ignored = append(ignored, fmt.Sprintf("%s: ignored: the column %s", file.name, column))
+		}
+	}
+	return ignored, nil
+}
+
+func (f *fileInput) readSheet(ctx context.Context, reader *sheet.Reader, file *inputFile) error {
+	from, err := file.open()
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := f.temporary()
+	if err != nil {
+		return err
+	}
+	if file.rows, err = reader.Read(ctx, from, to); err != nil {
+		return err
+	}
+	file.bytes, err = to.Seek(0, io.SeekEnd)
+	file.open = func() (io.ReadCloser, error) { return io.NopCloser(io.NewSectionReader(to, 0, file.bytes)), nil }
+	return err
+}
+
+// temporary creates a file that close removes. Where the system allows it, it is unlinked at once, so that
+// it disappears with the process.
+func (f *fileInput) temporary() (*os.File, error) {
+	file, err := os.CreateTemp("", "portico-import-*.ndjson")
+	if err != nil {
+		return nil, err
+	}
+	linked := os.Remove(file.Name()) != nil
+	f.cleanup = append(f.cleanup, func() {
+		_ = file.Close()
+		if linked {
+			_ = os.Remove(file.Name())
+		}
+	})
+	return file, nil
+}
+
+// row tells what is known of a line of the pass that a sheet may have, once the pass has read that far.
+func (f *fileInput) row(line int) exchange.SheetRow {
+	file, line := f.find(line)
+	if file == nil || file.rows == nil {
+		return exchange.SheetRow{}
+	}
+	return exchange.SheetRow{IsRow: true, Continued: file.rows.Continued[line], Faults: file.rows.Faults[line]}
+}
+
+// hasSheets reports whether any file is a sheet.
+func (f *fileInput) hasSheets() bool {
+	for _, file := range f.files {
+		if file.sheet {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,418 @@
+package sheet
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"portico/store"
+)
+
+// Key names a resource by what a row has in place of an id: a SKU, with the price book for a
+// price, or a code with its promotion.
+type Key struct {
+	Kind  string // product, product-price or promotion_code
+	In    string // the price book or the promotion; empty for products
+	Value string // the SKU or the code
+}
+
+// Reader turns sheets into import lines. One Reader reads all sheets of an import, since a
+// sheet of stock may name the SKUs of a sheet of products before it.
+type Reader struct {
+	// IDs returns the ids of stored resources, and ids for new ones, for every key.
+	IDs func(ctx context.Context, keys []Key) (map[Key]string, error)
+
+	// Lenient skips columns that no table has.
+	Lenient bool
+
+	products map[Key]string // ids that sheets have given products, by SKU
+}
+
+// Rows is what a Reader found in a sheet. Lines are those of the sheet, from 1.
+type Rows struct {
+	Kind      string
+	Faults    map[int]store.Errors // what is wrong with a row; its import line is blank. Paths name columns
+	Continued map[int]bool         // rows that add to the resource of an earlier row
+	Ignored   []string             // columns that a lenient Reader skipped
+}
+
+// rowsAtOnce is the number of rows whose ids are looked up together.
+const rowsAtOnce = 1000
+
+// Read writes the import line of each row to out, in the line of out in which the row begins in
+// the sheet. Fields are separated by commas, semicolons or tabs, whichever the header has. An
+// empty cell clears its member. It returns the errors of in, out and IDs.
+func (r *Reader) Read(ctx context.Context, in io.Reader, out io.Writer) (*Rows, error) {
+	buffered := bufio.NewReaderSize(in, 1<<16)
+	s := &sheetReader{Reader: r, Rows: &Rows{Faults: map[int]store.Errors{}, Continued: map[int]bool{}}, csv: csv.NewReader(buffered), out: bufio.NewWriterSize(out, 1<<16), line: 1, seen: map[string]int{}}
+	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
+		_, _ = buffered.Discard(len(mark))
+	}
+	head, err := buffered.Peek(1 << 16)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	s.csv.Comma, s.csv.FieldsPerRecord, s.csv.ReuseRecord = separator(string(head)), -1, false
+	if r.products == nil {
+		r.products = map[Key]string{}
+	}
+	if err := s.run(ctx); err != nil {
+		return nil, err
+	}
+	for line := range s.Faults { // each has a line
+		s.pad(line + 1)
+	}
+	return s.Rows, s.out.Flush()
+}
+
+// pad writes blank lines up to a line.
+func (s *sheetReader) pad(line int) {
+	for ; s.line < line; s.line++ {
+		s.out.WriteByte('\n') // Flush returns the error
+	}
+}
+
+// separator returns what separates the fields of a header.
+func separator(head string) rune {
+	line, _, _ := strings.Cut(head, "\n")
+	most := ','
+	for _, candidate := range ";\t" {
+		if strings.Count(line, string(candidate)) > strings.Count(line, string(most)) {
+			most = candidate
+		}
+	}
+	return most
+}
+
+// Recognized reports whether the first line of a file is the header of a sheet.
+func Recognized(line string) bool {
+	line, _, _ = strings.Cut(strings.TrimPrefix(line, "\ufeff"), "\n")
+	if strings.ContainsAny(line, "{[") {
+		return false
+	}
+	names := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return strings.ContainsRune(",;\t\"\r ", r) })
+	return findTable(names) != nil
+}
+
+func findTable(header []string) *table {
+	for i := range tables {
+		if !slices.ContainsFunc(tables[i].signs, func(sign string) bool { return !slices.Contains(header, sign) }) {
+			return &tables[i]
+		}
+	}
+	return nil
+}
+
+// sheetReader reads one sheet.
+type sheetReader struct {
+	*Reader
+	*Rows
+	csv     *csv.Reader
+	out     *bufio.Writer
+	line    int // of out, that is written next
+	table   *table
+	header  []string
+	columns []column       // by field; without a path for those that a row uses otherwise, or skips
+	seen    map[string]int // prices by book, SKU, currency and sale, and the line of each
+}
+
+// row is a record of the sheet.
+type row struct {
+	line   int
+	fields []string
+}
+
+func (s *sheetReader) run(ctx context.Context) error {
+	header, err := s.next()
+	if err != nil || header == nil {
+		return err
+	}
+	if !s.readHeader(header) {
+		return nil
+	}
+	for {
+		var rows []row
+		for len(rows) < rowsAtOnce {
+			next, err := s.next()
+			if err != nil {
+				return err
+			}
+			if next == nil {
+				return s.write(ctx, rows)
+			}
+			if s.fits(next) {
+				rows = append(rows, *next)
+			}
+		}
+		if err := s.write(ctx, rows); err != nil {
+			return err
+		}
+	}
+}
+
+// next returns the next record, nil at the end. It records records that are no CSV.
+func (s *sheetReader) next() (*row, error) {
+	for {
+		fields, err := s.csv.Read()
+		wrong := new(csv.ParseError)
+		switch {
+		case err == nil:
+			line, _ := s.csv.FieldPos(0)
+			return &row{line, fields}, nil
+		case errors.Is(err, io.EOF):
+			return nil, nil
+		case !errors.As(err, &wrong):
+			return nil, err
+		}
+		s.fault(wrong.StartLine, "", "is not CSV: %s in column %d", strings.TrimPrefix(wrong.Err.Error(), "csv: "), wrong.Column)
+	}
+}
+
+func (s *sheetReader) fault(line int, name, format string, values ...any) {
+	var path []string
+	if name != "" {
+		path = []string{name}
+	}
+	s.Faults[line] = append(s.Faults[line], store.Invalidf(path, format, values...))
+}
+
+// readHeader finds the table and the column of each field.
+func (s *sheetReader) readHeader(header *row) bool {
+	for _, name := range header.fields {
+		name = strings.TrimSpace(name)
+		base, key, keyed := strings.Cut(name, ":")
+		if base = strings.ReplaceAll(strings.ToLower(base), " ", "_"); keyed {
+			base += ":" + key
+		}
+		s.header = append(s.header, base)
+	}
+	s.table = findTable(s.header)
+	if s.table == nil {
+		s.fault(header.line, "", "The header tells no type of resource: products need the column sku, prices pricebook, sku and currency, stock available, codes promotion_id and code, attributes attribute_type, nodes hierarchy, files file_name")
+		return false
+	}
+	s.Kind = s.table.kind
+	if s.Kind == "product-price" && !slices.Contains(s.header, "amount") {
+		s.fault(header.line, "amount", "must be in the header of prices: whole minor units, 1250 for 12.50")
+	}
+	for i, name := range s.header {
+		c, known := s.table.find(name)
+		switch {
+		case slices.Contains(s.header[:i], name):
+			s.fault(header.line, name, "is in the header twice")
+		case known:
+		case s.Lenient:
+			s.Ignored = append(s.Ignored, name)
+		default:
+			s.fault(header.line, store.Abbreviate(name), "is no column of %s; --lenient skips it. The columns are %s", s.Kind, s.table.names())
+		}
+		s.columns = append(s.columns, c)
+	}
+	return len(s.Faults) == 0
+}
+
+// fits checks the form of a record. Blank ones are skipped.
+func (s *sheetReader) fits(r *row) bool {
+	if !slices.ContainsFunc(r.fields, func(field string) bool { return strings.TrimSpace(field) != "" }) {
+		return false
+	}
+	for len(r.fields) > len(s.header) && r.fields[len(r.fields)-1] == "" { // spreadsheets add empty ones
+		r.fields = r.fields[:len(r.fields)-1]
+	}
+	if len(r.fields) != len(s.header) {
+		s.fault(r.line, "", "The row has %d fields and the header %d; put texts with the separator into quotes", len(r.fields), len(s.header))
+		return false
+	}
+	for i, field := range r.fields {
+		if !utf8.ValidString(field) {
+			s.fault(r.line, s.header[i], "is not UTF-8; save the file as CSV UTF-8")
+			return false
+		}
+	}
+	return true
+}
+
+// field returns the trimmed field of a row by its column's name; empty if the sheet has none.
+func (s *sheetReader) field(r row, name string) string {
+	if i := slices.Index(s.header, name); i >= 0 {
+		return strings.TrimSpace(r.fields[i])
+	}
+	return ""
+}
+
+// key returns what names a row's resource in place of an id.
+func (s *sheetReader) key(r row) Key {
+	switch s.Kind {
+	case "product", "stock":
+		return Key{"product", "", s.field(r, "sku")}
+	case "product-price":
+		return Key{s.Kind, s.field(r, "pricebook"), s.field(r, "sku")}
+	case "promotion_code":
+		return Key{s.Kind, s.field(r, "promotion_id"), s.field(r, "code")}
+	default:
+		return Key{}
+	}
+}
+
+// write writes the lines of some rows.
+func (s *sheetReader) write(ctx context.Context, rows []row) error {
+	var wanted []Key
+	for _, r := range rows {
+		key := s.key(r)
+		if id := s.field(r, "id"); id != "" {
+			if s.Kind == "product" && key.Value != "" {
+				s.products[key] = id
+			}
+		} else if _, given := s.products[key]; !given && key.Value != "" {
+			wanted = append(wanted, key)
+		}
+	}
+	ids := map[Key]string{}
+	if len(wanted) > 0 {
+		var err error
+		if ids, err = s.IDs(ctx, store.Unique(wanted)); err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
+		line := s.convert(r, ids)
+		if line == nil {
+			continue
+		}
+		s.pad(r.line)
+		s.out.Write(line)
+		if err := s.out.WriteByte('\n'); err != nil {
+			return err
+		}
+		s.line++
+	}
+	return ctx.Err()
+}
+
+// convert returns the import line of a row; nil if the row has a fault.
+func (s *sheetReader) convert(r row, ids map[Key]string) []byte {
+	price, sale := s.places(r)
+	if s.Kind == "product-price" && !s.once(r) {
+		return nil
+	}
+	resource := map[string]any{}
+	for i, c := range s.columns {
+		if c.path == nil {
+			continue
+		}
+		content := r.fields[i]
+		path := replaced(replaced(c.path, "$price", price...), "$sale", sale...)
+		switch {
+		case c.path[0] == "$sale" && sale == nil:
+			if strings.TrimSpace(content) != "" {
+				s.fault(r.line, s.header[i], "must be empty without a sale")
+			}
+		case strings.TrimSpace(content) == "":
+			clearMember(resource, path)
+		default:
+			value, problem := c.parse(content)
+			if problem != "" {
+				s.fault(r.line, s.header[i], "%s, got %q", problem, store.Abbreviate(content))
+			}
+			setMember(resource, path, value)
+		}
+	}
+	if i := slices.Index(s.header, "amount"); i >= 0 && s.Kind == "product-price" && strings.TrimSpace(r.fields[i]) == "" {
+		setMember(resource, price, nil) // no price in this currency any more
+	}
+	s.identify(r, ids, resource)
+	if len(s.Faults[r.line]) > 0 {
+		return nil
+	}
+	return store.Encode(resource)
+}
+
+// identify sets the type, the id and what follows from other fields.
+func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]any) {
+	resource["type"] = s.Kind
+	id, key := s.field(r, "id"), s.key(r)
+	if id == "" {
+		if id = s.products[key]; id == "" {
+			id = ids[key]
+		}
+	}
+	if id != "" {
+		resource["id"] = id
+	} else if key.Kind == "" {
+		s.fault(r.line, "id", "is required")
+	} else {
+		s.fault(r.line, map[bool]string{true: "code", false: "sku"}[s.Kind == "promotion_code"], "is required where the row has no id")
+	}
+	if s.Kind == "product" && key.Value != "" && id != "" {
+		s.products[key] = id
+	}
+	if s.Kind == "stock" {
+		total(resource)
+	}
+}
+
+// total completes a stock record: what is not allocated is available.
+func total(resource map[string]any) {
+	if resource["allocated"] == nil {
+		resource["allocated"] = json.RawMessage("0")
+	}
+	var available, allocated int64
+	if resource["total"] == nil && json.Unmarshal(store.Encode(resource["available"]), &available) == nil && json.Unmarshal(store.Encode(resource["allocated"]), &allocated) == nil {
+		resource["total"] = available + allocated
+	}
+}
+
+// places returns where the price of a row, and its sale if it is of one, are in the resource.
+func (s *sheetReader) places(r row) (price, sale []string) {
+	price = []string{"attributes"}
+	if name := s.field(r, "sale"); name != "" {
+		sale = []string{"attributes", "sales", name}
+		price = sale
+	}
+	return slices.Concat(price, []string{"currencies", s.field(r, "currency")}), sale
+}
+
+// once records that a row has the price of a SKU in a currency, which an earlier row must not have.
+func (s *sheetReader) once(r row) bool {
+	if s.field(r, "currency") == "" {
+		s.fault(r.line, "currency", "is required")
+		return false
+	}
+	resource := fmt.Sprintf("%q %q %q", s.field(r, "id"), s.field(r, "pricebook"), s.field(r, "sku"))
+	price := fmt.Sprintf("%s %q %q", resource, s.field(r, "currency"), s.field(r, "sale"))
+	if earlier, twice := s.seen[price]; twice {
+		s.fault(r.line, "", "The price of line %d is of the same price book, SKU, currency and sale; remove one of them", earlier)
+		return false
+	}
+	_, s.Continued[r.line] = s.seen[resource]
+	s.seen[resource], s.seen[price] = r.line, r.line
+	return true
+}
+
+// setMember sets a member by its path.
+func setMember(resource map[string]any, path []string, value any) {
+	for _, name := range path[:len(path)-1] {
+		next, is := resource[name].(map[string]any)
+		if !is {
+			next = map[string]any{}
+			resource[name] = next
+		}
+		resource = next
+	}
+	resource[path[len(path)-1]] = value
+}
+
+// clearMember sets a member to null. A link is cleared whole.
+func clearMember(resource map[string]any, path []string) {
+	if path[0] == "relationships" && path[len(path)-1] == "data" {
+		path = path[:len(path)-1]
+	}
+	setMember(resource, path, nil)
+}

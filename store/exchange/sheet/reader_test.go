@@ -1,0 +1,160 @@
+package sheet_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store/exchange/sheet"
+)
+
+// madeIDs names each resource by its kind and key.
+func madeIDs(_ context.Context, keys []sheet.Key) (map[sheet.Key]string, error) {
+	ids := map[sheet.Key]string{}
+	for _, key := range keys {
+		ids[key] = strings.TrimPrefix(key.In+"_"+key.Value, "_")
+	}
+	return ids, nil
+}
+
+func read(t *testing.T, text string, lenient bool) (*sheet.Rows, string) {
+	t.Helper()
+	var out bytes.Buffer
+	rows, err := (&sheet.Reader{IDs: madeIDs, Lenient: lenient}).Read(t.Context(), strings.NewReader(text), &out)
+	require.NoError(t, err)
+	return rows, out.String()
+}
+
+func TestRowsBecomeLines(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ sheet, lines string }{
+		"products": {
+			"id,sku,name,tags,base_product\nmug,MUG-1,Mug,\"new | blue, small\",TRUE\n",
+			`{"attributes":{"base_product":true,"name":"Mug","sku":"MUG-1","tags":["new","blue, small"]},"id":"mug","type":"product"}`},
+		"an id made from the SKU": {"sku,name\nMUG-1,Mug\n", `{"attributes":{"name":"Mug","sku":"MUG-1"},"id":"MUG-1","type":"product"}`},
+		"semicolons, a byte order mark and names as people write them": {
+			"\ufeffSKU;Product Types\r\nM;a\r\n", `{"attributes":{"product_types":["a"],"sku":"M"},"id":"M","type":"product"}`},
+		"tabs":                    {"id\tsku\nm\tM\n", `{"attributes":{"sku":"M"},"id":"m","type":"product"}`},
+		"empty cells are null":    {"id,sku,name,parent\nm,M,,\n", `{"attributes":{"name":null,"sku":"M"},"id":"m","relationships":{"parent":null},"type":"product"}`},
+		"JSON in a cell":          {"id,sku,extensions,tags\nm,M,\"{\"\"a\"\":1}\",\"[\"\"a|b\"\"]\"\n", `{"attributes":{"extensions":{"a":1},"sku":"M","tags":["a|b"]},"id":"m","type":"product"}`},
+		"languages":               {"id,sku,name:fr,seo.title:fr\nm,M,Tasse,T\n", `{"attributes":{"locales":{"fr":{"name":"Tasse","seo":{"title":"T"}}},"sku":"M"},"id":"m","type":"product"}`},
+		"attributes of one's own": {"id,sku,attribute:brand,attribute:weight:number,attribute:care:list\nm,M,0815,12.5,hot|cold\n", `{"attributes":{"custom_attributes":{"brand":"0815","care":["hot","cold"],"weight":12.5},"sku":"M"},"id":"m","type":"product"}`},
+		"links":                   {"id,sku,main_image,files\nm,M,f,f|g\n", `{"attributes":{"sku":"M"},"id":"m","relationships":{"files":{"data":[{"type":"file","id":"f"},{"type":"file","id":"g"}]},"main_image":{"data":{"type":"main_image","id":"f"}}},"type":"product"}`},
+		"a price with a tier":     {"pricebook,sku,currency,amount,tier:dozen:minimum_quantity,tier:dozen:amount\nlist,M,USD,100,12,90\n", `{"attributes":{"currencies":{"USD":{"amount":100,"tiers":{"dozen":{"amount":90,"minimum_quantity":12}}}},"sku":"M"},"id":"list_M","relationships":{"pricebook":{"data":{"type":"pricebook","id":"list"}}},"type":"product-price"}`},
+		"a sale":                  {"id,pricebook,sku,currency,amount,sale,valid_from\np,list,M,USD,90,spring,2026-03-01T00:00:00Z\n", `{"attributes":{"sales":{"spring":{"currencies":{"USD":{"amount":90}},"schedule":{"valid_from":"2026-03-01T00:00:00Z"}}},"sku":"M"},"id":"p","relationships":{"pricebook":{"data":{"type":"pricebook","id":"list"}}},"type":"product-price"}`},
+		"no price any more":       {"id,pricebook,sku,currency,amount\np,list,M,USD,\n", `{"attributes":{"currencies":{"USD":null},"sku":"M"},"id":"p","relationships":{"pricebook":{"data":{"type":"pricebook","id":"list"}}},"type":"product-price"}`},
+		"stock":                   {"id,available\nm,3\n", `{"allocated":0,"available":3,"id":"m","total":3,"type":"stock"}`},
+		"allocated stock":         {"id,available,allocated\nm,3,2\n", `{"allocated":2,"available":3,"id":"m","total":5,"type":"stock"}`},
+		"a code":                  {"promotion_id,code,max_uses\nten,SAVE,5\n", `{"code":"SAVE","id":"ten_SAVE","max_uses":5,"promotion_id":"ten","type":"promotion_code"}`},
+		"a code for two people":   {"promotion_id,code,user\nten,SAVE,jo\nten,MORE,jo|sam\n", `{"code":"SAVE","id":"ten_SAVE","promotion_id":"ten","type":"promotion_code","user":"jo"}` + "\n" + `{"code":"MORE","id":"ten_MORE","promotion_id":"ten","type":"promotion_code","user":["jo","sam"]}`},
+		"an attribute":            {"id,label,label:de,attribute_type\nsize,Size,Größe,number\n", `{"attributes":{"attribute_type":"number","label":"Size","labels":{"de":"Größe"}},"id":"size","type":"attribute"}`},
+		"a node":                  {"id,hierarchy,name,products\nn,h,N,a|b\n", `{"attributes":{"name":"N"},"id":"n","relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"a"},{"type":"product","id":"b"}]}},"type":"node"}`},
+		"a file":                  {"id,file_name,href,width\nf,a.jpg,https://example.com/a.jpg,10\n", `{"file_name":"a.jpg","id":"f","link":{"href":"https://example.com/a.jpg"},"meta":{"dimensions":{"width":10}},"type":"file"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows, lines := read(t, c.sheet, false)
+			require.Empty(t, rows.Faults)
+			require.Equal(t, "\n"+c.lines+"\n", lines, "in the line of the row")
+		})
+	}
+}
+
+// TestLinesAreThoseOfTheSheet checks that a row of several lines, blank rows and rows with faults do not move
+// the rows after them.
+func TestLinesAreThoseOfTheSheet(t *testing.T) {
+	t.Parallel()
+	rows, lines := read(t, "id,sku,description\na,A,\"two\nlines\"\n\n,,\nb,B\nc,C,x\nd\n", false)
+	require.Equal(t, []string{"", `{"attributes":{"description":"two\nlines","sku":"A"},"id":"a","type":"product"}`, "", "", "", "",
+		`{"attributes":{"description":"x","sku":"C"},"id":"c","type":"product"}`, "", ""}, strings.Split(lines, "\n"))
+	require.Len(t, rows.Faults, 2)
+	require.Contains(t, rows.Faults[6].Error(), "The row has 2 fields and the header 3")
+	require.Contains(t, rows.Faults[8].Error(), "The row has 1 fields")
+}
+
+func TestSheetFaults(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sheet string
+		line  int
+		path  string
+		text  string
+	}{
+		"an unknown column":          {"sku,colour\nM,red\n", 1, "colour", "is no column of product; --lenient skips it. The columns are id, sku, name,"},
+		"a column twice":             {"sku,name,Name\nM,a,b\n", 1, "name", "is in the header twice"},
+		"no type":                    {"name,colour\nM,red\n", 1, "", "The header tells no type"},
+		"an unknown attribute type":  {"sku,attribute:weight:grams\nM,1\n", 1, "attribute:weight:grams", "is no column"},
+		"prices without amounts":     {"pricebook,sku,currency\nl,M,USD\n", 1, "amount", "must be in the header of prices"},
+		"a word for a number":        {"id,available\nm,many\n", 2, "available", `must be a number, such as 1250 or 12.5, got "many"`},
+		"a comma in a number":        {"id;available\nm;1,5\n", 2, "available", "must be a number"},
+		"a word for a boolean":       {"id,sku,base_product\nm,M,maybe\n", 2, "base_product", "must be true or false"},
+		"wrong JSON":                 {"id,sku,extensions\nm,M,{a}\n", 2, "extensions", "must be JSON"},
+		"a wrong list":               {"id,sku,tags\nm,M,[a]\n", 2, "tags", "must be texts separated by |"},
+		"no id and no SKU":           {"id,sku,name\n,,Mug\n", 2, "sku", "is required where the row has no id"},
+		"no id":                      {"id,hierarchy\n,h\n", 2, "id", "is required"},
+		"a price twice":              {"pricebook,sku,currency,amount\nl,M,USD,1\nl,M,EUR,1\nl,M,USD,2\n", 4, "", "The price of line 2 is of the same price book"},
+		"a price without a currency": {"pricebook,sku,currency,amount\nl,M,,1\n", 2, "currency", "is required"},
+		"a time without a sale":      {"pricebook,sku,currency,amount,valid_from\nl,M,USD,1,2026-01-01T00:00:00Z\n", 2, "valid_from", "must be empty without a sale"},
+		"bare quotes":                {"sku,name\nM,19\" screen\n", 2, "", "is not CSV"},
+		"an open quote":              {"sku,name\nM,\"Mug\n", 2, "", "is not CSV"},
+		"another encoding":           {"sku,name\nM,Caf\xe9\n", 2, "name", "is not UTF-8; save the file as CSV UTF-8"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows, _ := read(t, c.sheet, false)
+			require.Len(t, rows.Faults, 1)
+			require.NotEmpty(t, rows.Faults[c.line], "the line: %v", rows.Faults)
+			require.Contains(t, rows.Faults[c.line][0].Detail, c.text)
+			require.Equal(t, c.path, strings.Join(rows.Faults[c.line][0].Path, "."))
+		})
+	}
+}
+
+func TestLenientReadersSkipColumns(t *testing.T) {
+	t.Parallel()
+	rows, lines := read(t, "sku,colour\nM,red\n", true)
+	require.Empty(t, rows.Faults)
+	require.Equal(t, []string{"colour"}, rows.Ignored)
+	require.Contains(t, lines, `{"attributes":{"sku":"M"},"id":"M","type":"product"}`)
+}
+
+// TestSKUsOfEarlierSheets checks that a sheet of stock finds products of a sheet before it, whatever their ids.
+func TestSKUsOfEarlierSheets(t *testing.T) {
+	t.Parallel()
+	reader := &sheet.Reader{IDs: madeIDs}
+	_, err := reader.Read(t.Context(), strings.NewReader("id,sku\nmug,MUG-1\n"), io.Discard)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	_, err = reader.Read(t.Context(), strings.NewReader("sku,available\nMUG-1,1\nTEA-1,2\n"), &out)
+	require.NoError(t, err)
+	require.Contains(t, out.String(), `"id":"mug"`)
+	require.Contains(t, out.String(), `"id":"TEA-1"`)
+}
+
+func TestSheetErrorsOfOthers(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	_, err := (&sheet.Reader{IDs: func(context.Context, []sheet.Key) (map[sheet.Key]string, error) { return nil, broken }}).Read(t.Context(), strings.NewReader("sku\nM\n"), io.Discard)
+	require.ErrorIs(t, err, broken)
+	_, err = sheet.Write(io.Discard, "product", func(func([]byte) error) error { return broken })
+	require.ErrorIs(t, err, broken)
+	_, err = sheet.Write(io.Discard, "promotion", nil)
+	require.ErrorContains(t, err, "the types that have one are attribute, file, node, product,")
+	_, err = sheet.Write(io.Discard, "product", func(do func([]byte) error) error {
+		return do([]byte(`{"type":"product","id":"m","attributes":{"sku":"M","wings":2}}`))
+	})
+	require.ErrorContains(t, err, "the member attributes.wings of the product m fits into no column")
+}
+
+func TestRecognized(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		"sku,name": true, "\ufeffID;SKU\r": true, `"sku"`: true, "pricebook,sku,currency,amount": true,
+		`{"type":"product","sku":"M"}`: false, `["sku"]`: false, "name,colour": false, "": false,
+	} {
+		require.Equal(t, want, sheet.Recognized(line+"\nrest,sku"), line)
+	}
+}

@@ -1,0 +1,162 @@
+// Package sheet reads and writes resources as sheets: CSV files with a header, one type of
+// resource each. Reader turns rows into import lines that hold only the members of the
+// columns; Writer turns the lines of an export into rows. It may import store.
+package sheet
+
+import (
+	"slices"
+	"strings"
+)
+
+// A table is the sheet form of a type of resource.
+type table struct {
+	kind    string
+	signs   []string // columns that only this table has, all of which a sheet of it needs
+	columns []column
+}
+
+// A column holds a member. A colon in its name stands before keys: name:fr is the name in French.
+type column struct {
+	name string
+	path []string // of the member; * is the key, and $price and $sale are replaced by the row's
+	cell cell
+	link string // type of what a link leads to
+}
+
+// cell is how a value is written in a cell.
+type cell int
+
+const (
+	textCell      cell = iota
+	numberCell         // JSON's numbers
+	booleanCell        // true or false
+	listCell           // texts: separated by |, or a JSON array
+	oneOrMoreCell      // a text, or a list of any other number of texts
+	linkCell           // the id of one resource
+	linksCell          // ids as list, or a JSON array of links
+	objectCell         // JSON
+	valueCell          // an attribute of one's own; its column may name the type: attribute:weight:number
+)
+
+func attribute(name string, c cell) column {
+	return column{name: name, path: []string{"attributes", name}, cell: c}
+}
+
+func top(name string, c cell) column { return column{name: name, path: []string{name}, cell: c} }
+
+func at(name, path string, c cell) column {
+	return column{name: name, path: strings.Split(path, "."), cell: c}
+}
+
+func linkTo(name, kind string, c cell) column {
+	return column{name: name, path: []string{"relationships", name, "data"}, cell: c, link: kind}
+}
+
+// tables are tried in order, so the one of products, which few columns tell, is last.
+var tables = []table{
+	{"product-price", []string{"pricebook", "sku", "currency"}, []column{
+		top("id", textCell), linkTo("pricebook", "pricebook", linkCell), attribute("sku", textCell), {name: "currency"}, {name: "sale"},
+		at("valid_from", "$sale.schedule.valid_from", textCell), at("valid_to", "$sale.schedule.valid_to", textCell),
+		at("amount", "$price.amount", numberCell), at("includes_tax", "$price.includes_tax", booleanCell),
+		at("tier:*:minimum_quantity", "$price.tiers.*.minimum_quantity", numberCell), at("tier:*:amount", "$price.tiers.*.amount", numberCell),
+	}},
+	{"stock", []string{"available"}, []column{
+		top("id", textCell), {name: "sku"}, top("available", numberCell), top("allocated", numberCell), top("total", numberCell), top("created_at", textCell), top("updated_at", textCell),
+	}},
+	{"promotion_code", []string{"promotion_id", "code"}, []column{
+		top("id", textCell), top("promotion_id", textCell), top("code", textCell), top("max_uses", numberCell), top("uses", numberCell), top("used", numberCell),
+		top("consume_unit", textCell), top("user", oneOrMoreCell), top("created_at", textCell),
+	}},
+	{"attribute", []string{"attribute_type"}, []column{
+		top("id", textCell), attribute("label", textCell), at("label:*", "attributes.labels.*", textCell), attribute("attribute_type", textCell), attribute("unit", textCell),
+		attribute("filterable", booleanCell), attribute("searchable", booleanCell), attribute("sortable", booleanCell),
+	}},
+	{"node", []string{"hierarchy"}, []column{
+		top("id", textCell), linkTo("hierarchy", "hierarchy", linkCell), linkTo("parent", "node", linkCell), attribute("name", textCell), attribute("slug", textCell), attribute("description", textCell),
+		linkTo("products", "product", linksCell), attribute("curated_products", listCell),
+		at("seo.title", "attributes.seo.title", textCell), at("seo.description", "attributes.seo.description", textCell),
+	}},
+	{"file", []string{"file_name"}, []column{
+		top("id", textCell), top("file_name", textCell), at("href", "link.href", textCell), top("mime_type", textCell), top("public", booleanCell),
+		at("created_at", "meta.timestamps.created_at", textCell), at("width", "meta.dimensions.width", numberCell), at("height", "meta.dimensions.height", numberCell),
+	}},
+	{"product", []string{"sku"}, []column{
+		top("id", textCell), attribute("sku", textCell), attribute("name", textCell), attribute("slug", textCell), attribute("status", textCell), attribute("description", textCell),
+		attribute("commodity_type", textCell), attribute("manufacturer_part_num", textCell), attribute("upc_ean", textCell), attribute("external_ref", textCell),
+		attribute("tags", listCell), attribute("product_types", listCell), attribute("base_product", booleanCell), attribute("base_product_id", textCell),
+		linkTo("parent", "product", linkCell), attribute("options", listCell), attribute("price_modifiers", listCell),
+		linkTo("main_image", "main_image", linkCell), linkTo("files", "file", linksCell), linkTo("component_products", "product", linksCell),
+		at("seo.title", "attributes.seo.title", textCell), at("seo.description", "attributes.seo.description", textCell),
+		at("name:*", "attributes.locales.*.name", textCell), at("description:*", "attributes.locales.*.description", textCell),
+		at("seo.title:*", "attributes.locales.*.seo.title", textCell), at("seo.description:*", "attributes.locales.*.seo.description", textCell),
+		at("attribute:*", "attributes.custom_attributes.*", valueCell), at("related:*", "relationships.related.*", listCell),
+		attribute("variations", objectCell), attribute("components", objectCell), attribute("custom_inputs", objectCell), attribute("extensions", objectCell), attribute("shopper_attributes", objectCell),
+		attribute("created_at", textCell), attribute("updated_at", textCell),
+	}},
+}
+
+// Kinds returns the types of resources that have a sheet.
+func Kinds() (names []string) {
+	for _, t := range tables {
+		names = append(names, t.kind)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// tableByKind returns the table of a type; nil if it has none.
+func tableByKind(kind string) *table {
+	for i := range tables {
+		if tables[i].kind == kind {
+			return &tables[i]
+		}
+	}
+	return nil
+}
+
+// find returns the column that a header names, with the key in it.
+func (t *table) find(header string) (c column, ok bool) {
+	name, key, keyed := strings.Cut(header, ":")
+	if !keyed {
+		i := slices.IndexFunc(t.columns, func(c column) bool { return c.name == header })
+		if i < 0 {
+			return c, false
+		}
+		return t.columns[i], true
+	}
+	key, rest, two := strings.Cut(key, ":")
+	for _, c := range t.columns {
+		if c.name == name+":*" && (!two || c.cell == valueCell) || two && c.name == name+":*:"+rest {
+			if c.path = replaced(c.path, "*", key); c.cell == valueCell && two {
+				if c.cell, ok = valueTypes[rest]; !ok {
+					return c, false
+				}
+			} else if c.cell == valueCell {
+				c.cell = textCell
+			}
+			return c, key != ""
+		}
+	}
+	return c, false
+}
+
+// valueTypes are the types that a column of an attribute can name.
+var valueTypes = map[string]cell{"text": textCell, "date": textCell, "number": numberCell, "boolean": booleanCell, "list": listCell}
+
+// replaced returns a path with one part replaced by others.
+func replaced(path []string, part string, by ...string) []string {
+	i := slices.Index(path, part)
+	if i < 0 {
+		return path
+	}
+	return slices.Concat(path[:i], by, path[i+1:])
+}
+
+// names lists the columns, for errors.
+func (t *table) names() string {
+	var names []string
+	for _, c := range t.columns {
+		names = append(names, strings.ReplaceAll(c.name, "*", "KEY"))
+	}
+	return strings.Join(names, ", ")
+}

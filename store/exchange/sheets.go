@@ -1,0 +1,187 @@
+package exchange
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/exchange/sheet"
+)
+
+// SheetIDs returns the id of the resource that each key names: the stored one, of several the
+// first, or an id for a new one, which is the SKU, the price book and the SKU, or the promotion and
+// the code, if that can be an id and is free, else a UUID made from them.
+func (s *ExchangeService) SheetIDs(ctx context.Context, actor store.Actor, keys []sheet.Key) (map[sheet.Key]string, error) {
+	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
+		return nil, err
+	}
+	ids := map[sheet.Key]string{}
+	err := s.db.Snapshot(ctx, func(in db.Session) error {
+		for _, kind := range sheetKeys {
+			if err := kind.find(ctx, in, keys, ids); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// sheetKey finds resources of a kind by their keys.
+type sheetKey struct {
+	kind    string
+	byValue string // selects the value, what it is in, and the id
+	taken   string // selects those of some ids that exist
+}
+
+var sheetKeys = []sheetKey{
+	{"product", `SELECT sku, '', id FROM product WHERE sku IN ($in) ORDER BY id DESC`, `SELECT id FROM product WHERE id IN ($in)`},
+	{"product-price", `SELECT sku, pricebook_id, id FROM price WHERE sku IN ($in) ORDER BY id DESC`, `SELECT id FROM price WHERE id IN ($in)`},
+	{"promotion_code", `SELECT code, promotion_id, id FROM promotion_code WHERE code IN ($in) ORDER BY id DESC`, `SELECT id FROM promotion_code WHERE id IN ($in)`},
+}
+
+type sheetResource struct {
+	key sheet.Key
+	id  string
+}
+
+// find adds the ids of those keys that are of the kind.
+func (k sheetKey) find(ctx context.Context, in db.Session, keys []sheet.Key, ids map[sheet.Key]string) error {
+	var values, derived []string
+	for _, key := range keys {
+		if key.Kind == k.kind {
+			values, derived = append(values, key.Value), append(derived, derivedID(key))
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	stored, err := db.CollectIn(ctx, in, func(rows *sql.Rows) (found sheetResource, err error) {
+		found.key.Kind = k.kind
+		return found, rows.Scan(&found.key.Value, &found.key.In, &found.id)
+	}, store.Unique(values), k.byValue)
+	if err != nil {
+		return err
+	}
+	for _, found := range stored {
+		ids[found.key] = found.id
+	}
+	taken, err := db.CollectIn(ctx, in, db.Scalar[string], store.Unique(derived), k.taken)
+	if err != nil {
+		return err
+	}
+	occupied := store.SetOf(taken)
+	for _, key := range keys {
+		if key.Kind != k.kind || ids[key] != "" {
+			continue
+		}
+		if ids[key] = derivedID(key); occupied[ids[key]] {
+			ids[key] = derivedUUID(key)
+		}
+	}
+	return nil
+}
+
+// derivedID returns the id of a new resource.
+func derivedID(key sheet.Key) string {
+	id := strings.TrimPrefix(key.In+"-"+key.Value, "-")
+	f := &authoring.Validator{}
+	if f.ID("id", &id); len(f.Errors) > 0 {
+		return derivedUUID(key)
+	}
+	return id
+}
+
+// sheetSpace is the name space of UUIDs made from keys.
+var sheetSpace = uuid.MustParse("0c6b1f0e-6a0a-4f0e-9a55-3b1f4f7f8a10")
+
+func derivedUUID(key sheet.Key) string {
+	return uuid.NewSHA1(sheetSpace, []byte(key.Kind+"\x00"+key.In+"\x00"+key.Value)).String()
+}
+
+// ExportSheet writes the resources of a type as a sheet, and returns the number of rows. The type
+// is one of sheet.Kinds.
+func (s *ExchangeService) ExportSheet(ctx context.Context, to io.Writer, kind string) (rows int, err error) {
+	err = s.db.Snapshot(ctx, func(in db.Session) error {
+		rows, err = writeSheet(ctx, in, to, kind)
+		return err
+	})
+	return rows, err
+}
+
+// ExportSheets writes the whole store from one snapshot: a sheet for each type that has one and any
+// resources, and the other resources as NDJSON. create is called with the type of each sheet, and with an
+// empty one for the others. It returns the number of rows and lines. Importing all files into an empty store
+// and exporting again gives the same files.
+func (s *ExchangeService) ExportSheets(ctx context.Context, create func(kind string) (io.WriteCloser, error), options ExportOptions) (count int, err error) {
+	sheets := store.SetOf(sheet.Kinds())
+	options.Only = slices.DeleteFunc(KindNames(), func(kind string) bool { return sheets[kind] })
+	err = s.db.Snapshot(ctx, func(in db.Session) error {
+		fill := func(kind string, write func(io.Writer) (int, error)) error {
+			file := &lateFile{create: func() (io.WriteCloser, error) { return create(kind) }}
+			n, err := write(file)
+			count += n
+			return errors.Join(err, file.Close())
+		}
+		for _, kind := range KindNames() {
+			if !sheets[kind] {
+				continue
+			}
+			if err := fill(kind, func(to io.Writer) (int, error) { return writeSheet(ctx, in, to, kind) }); err != nil {
+				return err
+			}
+		}
+		return fill("", func(to io.Writer) (int, error) { return export(ctx, in, to, options) })
+	})
+	return count, err
+}
+
+// lateFile is created by its first bytes.
+type lateFile struct {
+	create func() (io.WriteCloser, error)
+	file   io.WriteCloser
+}
+
+func (f *lateFile) Write(text []byte) (n int, err error) {
+	if f.file == nil {
+		if f.file, err = f.create(); err != nil {
+			return 0, err
+		}
+	}
+	return f.file.Write(text)
+}
+
+func (f *lateFile) Close() error {
+	if f.file == nil {
+		return nil
+	}
+	return f.file.Close()
+}
+
+func writeSheet(ctx context.Context, in db.Session, to io.Writer, kind string) (int, error) {
+	return sheet.Write(to, kind, func(do func([]byte) error) (err error) {
+		lines := &lineSplitter{do: func(line []byte) {
+			if err == nil {
+				err = do(line)
+			}
+		}}
+		e := &authoring.Exporter{In: in, Out: bufio.NewWriterSize(lines, 1<<16)}
+		if failed := kindByName(kind).Export(ctx, e); failed != nil {
+			return failed
+		}
+		if failed := e.Out.Flush(); failed != nil {
+			return failed
+		}
+		return err
+	})
+}
