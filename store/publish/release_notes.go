@@ -98,9 +98,12 @@ func (s *PublishService) UpdateRelease(ctx context.Context, actor store.Actor, i
 			return nil, err
 		}
 		n, err := t.Exec(ctx, `UPDATE release SET label = $2, note = $3, retained = $4 WHERE id = $1 AND state = $5`, r.ID, r.Label, r.Note, r.Retained, catalog.ReleasePublished)
-		if err == nil && n == 0 {
-			err = missing
+		if err != nil {
+			return nil, err
 		}
-		return r, err
+		if n == 0 {
+			return nil, missing
+		}
+		return r, s.db.BumpTopic(ctx, t, db.TopicCatalog) // servers keep the served releases in memory
 	})
 }
