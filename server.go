@@ -67,6 +67,7 @@ type commands struct {
 	Keys    cli.Keys          `cmd:"" help:"Manage the keys that sign tokens."`
 	Rekey   cli.Rekey         `cmd:"" help:"Encrypt the secrets in the database with a new key."`
 	Backup  cli.Backup        `cmd:"" help:"Copy a SQLite database to a file."`
+	Copy    cli.Copy          `cmd:"" help:"Copy a database to another one, also between SQLite and PostgreSQL."`
 	Restore cli.Restore       `cmd:"" help:"Create a SQLite database from a backup."`
 	Migrate cli.Migrate       `cmd:"" help:"Migrate the database to the schema of this version."`
 	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema, or the JSON Schema of import files."`

@@ -68,6 +68,7 @@ func TestJSONOutput(t *testing.T) {
 	result(2, with("keys", "rotate")...)
 	result(2, with("keys", "list")...)
 	result(1, with("rekey")...)
+	result(1, with("copy", "--to", "file:"+filepath.Join(folder, "copy.db"))...)
 	backup := filepath.Join(folder, "shop.backup")
 	result(1, with("backup", backup)...)
 	result(1, "restore", backup, "--database-url", "file:"+filepath.Join(folder, "restored.db"))

@@ -31,6 +31,10 @@ type dialect interface {
 	// hasTable is a query that counts the tables of a name.
 	hasTable() string
 
+	// columns is a query for table, name and type of each column that can be written, without the
+	// migrator's, in the order of their tables and places.
+	columns() string
+
 	// goose returns the migrator's dialect and how to lock out other processes.
 	goose(config Config) (goose.Dialect, []goose.ProviderOption, error)
 

@@ -155,6 +155,13 @@ func (postgresDialect) hasTable() string {
 	return `SELECT CAST(to_regclass($1) IS NOT NULL AS INT)`
 }
 
+func (postgresDialect) columns() string {
+	return `SELECT c.table_name, c.column_name, c.data_type FROM information_schema.columns c
+		JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+		WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND c.table_name NOT LIKE 'goose%' AND c.is_generated = 'NEVER'
+		ORDER BY c.table_name COLLATE "C", c.ordinal_position`
+}
+
 func (postgresDialect) goose(config Config) (goose.Dialect, []goose.ProviderOption, error) {
 	locker, err := lock.NewPostgresTableLocker(lock.WithTableLockTimeout(migrationPollEvery, uint64(migrationWait/migrationPollEvery)), lock.WithTableLogger(config.Log))
 	if err != nil {

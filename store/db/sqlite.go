@@ -166,6 +166,11 @@ func (sqliteDialect) hasTable() string {
 	return `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1`
 }
 
+func (sqliteDialect) columns() string {
+	return `SELECT m.name, c.name, c.type FROM sqlite_master m, pragma_table_xinfo(m.name) c
+		WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE 'goose%' AND c.hidden = 0 ORDER BY m.name, c.cid`
+}
+
 func (sqliteDialect) goose(Config) (goose.Dialect, []goose.ProviderOption, error) {
 	return goose.DialectSQLite3, nil, nil
 }

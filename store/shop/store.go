@@ -167,6 +167,13 @@ func (s *Store) Describe() string { return s.db.Describe() }
 // PostgreSQL.
 func (s *Store) Backup(ctx context.Context, path string) error { return s.db.Backup(ctx, path) }
 
+// CopyTo copies everything into the new, empty database of other, which may be of the other kind,
+// and returns the number of rows of each table. It copies one snapshot: stop the servers first, or what they write meanwhile is missing. Open the other
+// database anew to read it.
+func (s *Store) CopyTo(ctx context.Context, other *Store, actor store.Actor) (map[string]int64, error) {
+	return s.db.CopyTo(ctx, other.db, actor)
+}
+
 // CountRequest counts a request, for which throttled jobs pause. Call it before each, if
 // IdleWithoutRequests was called: the first request after a while waits for a poll, at most 250 ms.
 func (s *Store) CountRequest(ctx context.Context) { s.db.CountRequest(ctx) }

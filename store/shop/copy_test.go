@@ -1,0 +1,96 @@
+package shop_test
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/access"
+	"portico/store/shop"
+	"portico/store/stock"
+	"portico/store/storetest"
+)
+
+// TestCopy copies a shop with all that it has from SQLite to each database and back.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		first, s := openFile(t)
+		storetest.Import(t, s, storetest.ShopFile+storetest.GenerateShop(t, storetest.QuickOrFull(60, 1200), 5))
+		_, err := s.Publish(t.Context(), storetest.Actor, "main", nil)
+		require.NoError(t, err)
+		_, _, err = s.CreateClient(t.Context(), storetest.Actor, "A till", access.Scopes())
+		require.NoError(t, err)
+		_, err = s.TransactStock(t.Context(), storetest.Actor, []stock.StockChange{{ProductID: "anvil", Action: stock.StockAllocate, Quantity: 3}})
+		require.NoError(t, err)
+		storetest.RunWorker(t, s)
+		started, err := s.PublishLater(t.Context(), storetest.Actor, "main", true)
+		require.NoError(t, err)
+		storetest.WaitForJob(t, s, started.ID)
+		want := storetest.Export(t, s)
+		rows := allRows(t, first)
+
+		middle := backend.Open(t)
+		tables, err := s.CopyTo(t.Context(), middle, storetest.Actor)
+		require.NoError(t, err)
+		require.NotZero(t, tables["release"])
+		middle = backend.Open(t)
+		storetest.RequireSameLines(t, want, storetest.Export(t, middle))
+
+		_, err = s.CopyTo(t.Context(), middle, storetest.Actor)
+		storetest.RequireError(t, err, store.Unprocessable, "", "has rows", "new, empty database")
+		storetest.RequireSameLines(t, want, storetest.Export(t, middle))
+
+		last, again := openFile(t)
+		_, err = middle.CopyTo(t.Context(), again, storetest.Actor)
+		require.NoError(t, err)
+		storetest.RequireSameLines(t, rows, allRows(t, last))
+	})
+}
+
+// openFile opens a new SQLite database.
+func openFile(t *testing.T) (name string, s *shop.Store) {
+	t.Helper()
+	name = "file:" + filepath.Join(t.TempDir(), "shop.db")
+	s, err := shop.Open(t.Context(), shop.Config{URL: name, Synchronous: "OFF"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return name, s
+}
+
+// allRows returns every row of every table of a SQLite database, a line each, but for the migrator's.
+func allRows(t *testing.T, name string) string {
+	t.Helper()
+	d, err := sql.Open("sqlite", name)
+	require.NoError(t, err)
+	defer d.Close()
+	lines := []string{}
+	for _, table := range texts(t, d, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'goose_db_version'`) {
+		columns := texts(t, d, `SELECT 'quote(' || name || ')' FROM pragma_table_xinfo('`+table+`')`)
+		for _, row := range texts(t, d, `SELECT `+strings.Join(columns, ` || ' ' || `)+` FROM `+table) {
+			lines = append(lines, fmt.Sprintf("%s %s", table, row))
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func texts(t *testing.T, d *sql.DB, query string) (list []string) {
+	t.Helper()
+	rows, err := d.Query(query)
+	require.NoError(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		require.NoError(t, rows.Scan(&text))
+		list = append(list, text)
+	}
+	require.NoError(t, rows.Err())
+	return list
+}
