@@ -19,7 +19,7 @@ portico: graph graph/audience graph/document graph/executor graph/limits graph/o
 	internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
 graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
-	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/release store/release/price
+	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/price
 	store/release/routing store/release/segment store/shop store/stock
 graph/audience: internal/auth store store/access
 graph/document: graph/generated graph/limits graph/plan internal/heapsize store
@@ -43,7 +43,7 @@ graph/executor: graph graph/audience graph/document graph/generated graph/limits
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
 internal/cli: internal/auth internal/datagen internal/httpcache internal/web internal/web/accesslog internal/web/middleware
-	internal/web/server store store/access store/exchange store/exchange/sheet store/job store/promotion/code store/release/routing
+	internal/web/server store store/access store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
@@ -89,7 +89,7 @@ store/promotion/code: store store/authoring store/db store/job store/promotion/r
 store/promotion/discount: store store/promotion/rule
 store/promotion/redeem: store store/authoring store/db store/promotion/code store/promotion/discount store/promotion/rule
 store/promotion/rule: store store/authoring store/db
-store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release
+store/publish: internal/dependency store store/authoring store/catalog store/db store/index store/job store/release store/release/price
 	store/release/routing store/release/segment
 store/purge: internal/dependency store store/catalog store/db store/release/segment
 store/release: internal/dependency store store/authoring store/catalog store/db store/index store/release/price store/release/routing

@@ -152,6 +152,8 @@ func (a *queryGenerator) argumentValue(coordinate string, argument *ast.Argument
 		return quoted("ten-off", "auto")
 	case "Query.stockTransaction.id":
 		return quoted("ledger-1", "ledger-5")
+	case "Query.catalogRelease.id", "Query.catalogReleaseDiff.fromId", "Query.catalogReleaseDiff.toId":
+		return quoted("1", "2")
 	case "Query.job.id":
 		return quoted("job-1")
 	case "Query.node.id":

@@ -24,11 +24,23 @@ func (r queryResolver) Jobs(ctx context.Context, first int) ([]*model.Job, error
 	jobs, err := r.store.Jobs(ctx, first, slices.DeleteFunc(job.JobKinds(), func(kind job.JobKind) bool {
 		return auth.Require(ctx, coordinateOf(kind)) != nil
 	})...)
+	return jobsOf(jobs), err
+}
+
+func jobsOf(jobs []*job.Job) []*model.Job {
 	list := make([]*model.Job, len(jobs))
 	for i, job := range jobs {
 		list[i] = jobOf(job)
 	}
-	return list, err
+	return list
+}
+
+func (r queryResolver) ScheduledPublications(ctx context.Context) ([]*model.Job, error) {
+	if err := auth.Require(ctx, "Query.scheduledPublications"); err != nil {
+		return nil, err
+	}
+	jobs, err := r.store.ScheduledJobs(ctx, job.JobPublish)
+	return jobsOf(jobs), err
 }
 
 func (r jobResolver) Release(ctx context.Context, obj *model.Job) (*model.CatalogRelease, error) {

@@ -18,12 +18,13 @@ import (
 var updates = map[string]struct{ key, values, read string }{
 	"promotionUpdate": {`id: "ten-off"`, `minCartValue: [{currency: "USD", amount: "5"}], maxApplicationsPerCart: 2, promotionType: PERCENT_DISCOUNT, schema: {percent: 5}, maxDiscountValue: [{currency: "USD", amount: "5"}], targetCatalogs: ["main"], conditions: {and: []}, currencies: [{currency: "USD", percentage: 5}]`,
 		`promotion(id: "ten-off") { name description promotionType enabled automatic start end minCartValue { amount } maxDiscountValue { amount } maxApplicationsPerCart schema currencies { currency } targetCatalogs conditions }`},
-	"gatewayUpdate":     {`slug: CARD_PROCESSOR`, `name: "Mine", enabled: true, test: true, merchantId: "m", username: "u", password: "p"`, `gateway(slug: CARD_PROCESSOR) { name enabled test merchantId login passwordSet }`},
-	"settingsUpdate":    {``, `pageLength: 7, currency: "EUR", locale: "fr"`, `settings { pageLength currency locale }`},
-	"catalogUpdate":     {`id: "main"`, `locale: "fr", currency: "EUR"`, `catalog(id: "main") { name hierarchyIds pricebooks { uuid } locale currency }`},
-	"catalogRuleUpdate": {`id: "everyone"`, `accountIds: ["a"], accountTagIds: ["a"], customerIds: ["a"], channels: ["a"], tags: ["a"], schedules: [{validFrom: "2024-01-01T00:00:00Z"}]`, `catalogRule(id: "everyone") { name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom } }`},
-	"hierarchyUpdate":   {`id: "workshop"`, `slug: "a", description: "b"`, `authoredHierarchy(id: "workshop") { name slug description }`},
-	"nodeUpdate":        {`id: "tools"`, `slug: "a", description: "b"`, `authoredNode(id: "tools") { name slug description }`},
+	"gatewayUpdate":        {`slug: CARD_PROCESSOR`, `name: "Mine", enabled: true, test: true, merchantId: "m", username: "u", password: "p"`, `gateway(slug: CARD_PROCESSOR) { name enabled test merchantId login passwordSet }`},
+	"settingsUpdate":       {``, `pageLength: 7, currency: "EUR", locale: "fr"`, `settings { pageLength currency locale }`},
+	"catalogUpdate":        {`id: "main"`, `locale: "fr", currency: "EUR"`, `catalog(id: "main") { name hierarchyIds pricebooks { uuid } locale currency }`},
+	"catalogRuleUpdate":    {`id: "everyone"`, `accountIds: ["a"], accountTagIds: ["a"], customerIds: ["a"], channels: ["a"], tags: ["a"], schedules: [{validFrom: "2024-01-01T00:00:00Z"}]`, `catalogRule(id: "everyone") { name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom } }`},
+	"catalogReleaseUpdate": {`releaseId: "1"`, `label: "a", note: "b", retained: true`, `catalogRelease(id: "1") { label note retained }`},
+	"hierarchyUpdate":      {`id: "workshop"`, `slug: "a", description: "b"`, `authoredHierarchy(id: "workshop") { name slug description }`},
+	"nodeUpdate":           {`id: "tools"`, `slug: "a", description: "b"`, `authoredNode(id: "tools") { name slug description }`},
 }
 
 // An absent member keeps its value. null clears an optional member and is UNPROCESSABLE for a

@@ -9,6 +9,8 @@ import (
 	"portico/internal/auth"
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/publish"
+	"portico/store/release/segment"
 )
 
 func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error) {
@@ -17,6 +19,41 @@ func (r queryResolver) CatalogReleases(ctx context.Context, catalogID string) ([
 	}
 	releases, err := r.store.Releases(ctx, store.LocalID(catalogID))
 	return model.NewBatch[model.CatalogRelease](releases), err
+}
+
+func (r queryResolver) CatalogRelease(ctx context.Context, id string) (*model.CatalogRelease, error) {
+	if err := auth.Require(ctx, "Query.catalogRelease"); err != nil {
+		return nil, err
+	}
+	return orNull(singleRow[model.CatalogRelease](r.store.ReleaseByID(ctx, store.LocalID(id))))
+}
+
+// diffProducts is the most products that a request compares one by one.
+const diffProducts = 20_000
+
+func (r queryResolver) CatalogReleaseDiff(ctx context.Context, fromID, toID string, first int) (*publish.DifferenceSummary, error) {
+	if err := auth.Require(ctx, "Query.catalogReleaseDiff"); err != nil {
+		return nil, err
+	}
+	if err := store.CheckLimit("first", first); err != nil {
+		return nil, err
+	}
+	found, err := r.store.DiffReleases(ctx, store.LocalID(fromID), store.LocalID(toID), first, diffProducts)
+	if err != nil {
+		return nil, err
+	}
+	return found.Summary(), nil
+}
+
+// Currencies reads the currencies of all releases at once.
+func (r releaseResolver) Currencies(ctx context.Context, obj *model.CatalogRelease) ([]string, error) {
+	return model.Load(ctx, obj.BatchRow, "currencies", r.Resolver, func(r *Resolver, ctx context.Context, all []*model.CatalogRelease) ([][]string, error) {
+		releases := make([]*segment.Release, len(all))
+		for i, row := range all {
+			releases[i] = row.Release
+		}
+		return r.store.CurrenciesOf(ctx, releases)
+	})
 }
 
 func (r releaseResolver) Served(ctx context.Context, obj *model.CatalogRelease) (bool, error) {
@@ -33,7 +70,8 @@ func (r mutationResolver) CatalogPublish(ctx context.Context, input generated.Ca
 	if err != nil {
 		return nil, err
 	}
-	job, err := r.store.PublishLater(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.CatalogID), input.Serve)
+	request := publish.PublicationRequest{Serve: input.Serve, DryRun: input.DryRun, Notes: publish.ReleaseNotes{Label: deref(input.Label), Note: deref(input.Note)}, At: deref(input.At)}
+	job, err := r.store.RequestPublication(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.CatalogID), request)
 	userErrs, err := userErrors(err)
 	return &generated.CatalogPublishPayload{Job: jobOf(job), UserErrors: userErrs}, err
 }
@@ -46,4 +84,15 @@ func (r mutationResolver) CatalogReleaseServe(ctx context.Context, input generat
 	release, err := singleRow[model.CatalogRelease](r.store.ServeRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID)))
 	userErrs, err := userErrors(err)
 	return &generated.CatalogReleaseServePayload{Release: release, UserErrors: userErrs}, err
+}
+
+func (r mutationResolver) CatalogReleaseUpdate(ctx context.Context, input generated.CatalogReleaseUpdateInput) (*generated.CatalogReleaseUpdatePayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.catalogReleaseUpdate", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	update := publish.ReleaseUpdate{Nulls: opctx.Nulls(ctx), Label: input.Label, Note: input.Note, Retained: input.Retained}
+	release, err := singleRow[model.CatalogRelease](r.store.UpdateRelease(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ReleaseID), update))
+	userErrs, err := userErrors(err)
+	return &generated.CatalogReleaseUpdatePayload{Release: release, UserErrors: userErrs}, err
 }

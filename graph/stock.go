@@ -134,12 +134,12 @@ func (r mutationResolver) StockTransact(ctx context.Context, input generated.Sto
 	return &generated.StockTransactPayload{Transactions: transactionRows(entries), UserErrors: userErrs}, err
 }
 
-// deref returns the text, or "" for nil.
-func deref(text *string) string {
-	if text == nil {
-		return ""
+// deref returns the value, or the zero value for nil.
+func deref[T any](value *T) T {
+	if value == nil {
+		return *new(T)
 	}
-	return *text
+	return *value
 }
 
 func (r queryResolver) StockLocations(ctx context.Context) ([]*stock.StockLocation, error) {

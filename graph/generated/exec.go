@@ -300,9 +300,40 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	CatalogDiff struct {
+		CatalogID func(childComplexity int) int
+		Changes   func(childComplexity int) int
+		Counts    func(childComplexity int) int
+		FromUUID  func(childComplexity int) int
+		ToUUID    func(childComplexity int) int
+		Total     func(childComplexity int) int
+	}
+
+	CatalogDiffChange struct {
+		Effect      func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Kind        func(childComplexity int) int
+		MemberCount func(childComplexity int) int
+		Members     func(childComplexity int) int
+		Name        func(childComplexity int) int
+	}
+
+	CatalogDiffCount struct {
+		Added   func(childComplexity int) int
+		Changed func(childComplexity int) int
+		Kind    func(childComplexity int) int
+		Removed func(childComplexity int) int
+	}
+
 	CatalogEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	CatalogMemberChange struct {
+		After  func(childComplexity int) int
+		Before func(childComplexity int) int
+		Member func(childComplexity int) int
 	}
 
 	CatalogNode struct {
@@ -367,21 +398,33 @@ type ComplexityRoot struct {
 	}
 
 	CatalogRelease struct {
+		ActorName   func(childComplexity int) int
 		Added       func(childComplexity int) int
+		ByteCount   func(childComplexity int) int
 		Catalog     func(childComplexity int) int
 		CatalogID   func(childComplexity int) int
 		Changed     func(childComplexity int) int
+		Currencies  func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
+		LabelText   func(childComplexity int) int
 		Locale      func(childComplexity int) int
 		Locales     func(childComplexity int) int
+		NoteText    func(childComplexity int) int
 		Products    func(childComplexity int) int
 		PublishedAt func(childComplexity int) int
 		Removed     func(childComplexity int) int
+		Retained    func(childComplexity int) int
 		Served      func(childComplexity int) int
+		ServedTime  func(childComplexity int) int
 		UUID        func(childComplexity int) int
 	}
 
 	CatalogReleaseServePayload struct {
+		Release    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	CatalogReleaseUpdatePayload struct {
 		Release    func(childComplexity int) int
 		UserErrors func(childComplexity int) int
 	}
@@ -605,18 +648,22 @@ type ComplexityRoot struct {
 	}
 
 	Job struct {
-		ActorName  func(childComplexity int) int
-		CreatedAt  func(childComplexity int) int
-		Done       func(childComplexity int) int
-		ErrorText  func(childComplexity int) int
-		FinishedAt func(childComplexity int) int
-		GlobalID   func(childComplexity int) int
-		ID         func(childComplexity int) int
-		Kind       func(childComplexity int) int
-		Release    func(childComplexity int) int
-		StartedAt  func(childComplexity int) int
-		State      func(childComplexity int) int
-		Total      func(childComplexity int) int
+		ActorName   func(childComplexity int) int
+		CatalogUUID func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		Diff        func(childComplexity int) int
+		Done        func(childComplexity int) int
+		ErrorText   func(childComplexity int) int
+		FinishedAt  func(childComplexity int) int
+		GlobalID    func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Kind        func(childComplexity int) int
+		LabelText   func(childComplexity int) int
+		Release     func(childComplexity int) int
+		RunAt       func(childComplexity int) int
+		StartedAt   func(childComplexity int) int
+		State       func(childComplexity int) int
+		Total       func(childComplexity int) int
 	}
 
 	JobCancelPayload struct {
@@ -636,6 +683,7 @@ type ComplexityRoot struct {
 		CatalogDelete          func(childComplexity int, input CatalogDeleteInput) int
 		CatalogPublish         func(childComplexity int, input CatalogPublishInput) int
 		CatalogReleaseServe    func(childComplexity int, input CatalogReleaseServeInput) int
+		CatalogReleaseUpdate   func(childComplexity int, input CatalogReleaseUpdateInput) int
 		CatalogRuleCreate      func(childComplexity int, input CatalogRuleCreateInput) int
 		CatalogRuleDelete      func(childComplexity int, input CatalogRuleDeleteInput) int
 		CatalogRuleUpdate      func(childComplexity int, input CatalogRuleUpdateInput) int
@@ -1139,6 +1187,8 @@ type ComplexityRoot struct {
 		CatalogNode           func(childComplexity int, by *model.CatalogNodeIdentifierInput, id *string, slug *string, path *string) int
 		CatalogNodes          func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		CatalogPendingChanges func(childComplexity int, catalogID string, first *int, after *string, last *int, before *string, offset *int) int
+		CatalogRelease        func(childComplexity int, id string) int
+		CatalogReleaseDiff    func(childComplexity int, fromID string, toID string, first int) int
 		CatalogReleases       func(childComplexity int, catalogID string) int
 		CatalogResolution     func(childComplexity int, context *model.ShopperContextInput, at *time.Time) int
 		CatalogRule           func(childComplexity int, id string) int
@@ -1168,6 +1218,7 @@ type ComplexityRoot struct {
 		PromotionCodes        func(childComplexity int, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Promotions            func(childComplexity int, filter *model.PromotionFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Redirect              func(childComplexity int, path string) int
+		ScheduledPublications func(childComplexity int) int
 		SearchSuggestions     func(childComplexity int, text string, first int) int
 		Settings              func(childComplexity int) int
 		Sitemap               func(childComplexity int, first int, after *string) int
@@ -1413,6 +1464,8 @@ type CatalogNodeResolver interface {
 type CatalogReleaseResolver interface {
 	Catalog(ctx context.Context, obj *model.CatalogRelease) (*catalog.Catalog, error)
 	Served(ctx context.Context, obj *model.CatalogRelease) (bool, error)
+
+	Currencies(ctx context.Context, obj *model.CatalogRelease) ([]string, error)
 }
 type CatalogRuleResolver interface {
 	Catalog(ctx context.Context, obj *model.CatalogRule) (*catalog.Catalog, error)
@@ -1468,6 +1521,7 @@ type MutationResolver interface {
 	AttributesDeclare(ctx context.Context, input AttributesDeclareInput) (*AttributesDeclarePayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
+	CatalogReleaseUpdate(ctx context.Context, input CatalogReleaseUpdateInput) (*CatalogReleaseUpdatePayload, error)
 	JobCancel(ctx context.Context, input JobCancelInput) (*JobCancelPayload, error)
 	SettingsUpdate(ctx context.Context, input model.SettingsUpdateInput) (*SettingsUpdatePayload, error)
 	GatewayUpdate(ctx context.Context, input model.GatewayUpdateInput) (*GatewayUpdatePayload, error)
@@ -1578,6 +1632,9 @@ type QueryResolver interface {
 	AuthoredProducts(ctx context.Context, status *catalog.ProductStatus, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuthoredProduct], error)
 	CatalogPendingChanges(ctx context.Context, catalogID string, first *int, after *string, last *int, before *string, offset *int) (*model.CatalogPendingChangeConnection, error)
 	CatalogReleases(ctx context.Context, catalogID string) ([]*model.CatalogRelease, error)
+	CatalogRelease(ctx context.Context, id string) (*model.CatalogRelease, error)
+	CatalogReleaseDiff(ctx context.Context, fromID string, toID string, first int) (*publish.DifferenceSummary, error)
+	ScheduledPublications(ctx context.Context) ([]*model.Job, error)
 	Job(ctx context.Context, id string) (*model.Job, error)
 	Jobs(ctx context.Context, first int) ([]*model.Job, error)
 	Settings(ctx context.Context) (*store.Settings, error)
@@ -2470,6 +2527,105 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogDeletePayload.UserErrors(childComplexity), true
 
+	case "CatalogDiff.catalogUuid":
+		if e.ComplexityRoot.CatalogDiff.CatalogID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiff.CatalogID(childComplexity), true
+	case "CatalogDiff.changes":
+		if e.ComplexityRoot.CatalogDiff.Changes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiff.Changes(childComplexity), true
+	case "CatalogDiff.counts":
+		if e.ComplexityRoot.CatalogDiff.Counts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiff.Counts(childComplexity), true
+	case "CatalogDiff.fromReleaseUuid":
+		if e.ComplexityRoot.CatalogDiff.FromUUID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiff.FromUUID(childComplexity), true
+	case "CatalogDiff.toReleaseUuid":
+		if e.ComplexityRoot.CatalogDiff.ToUUID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiff.ToUUID(childComplexity), true
+	case "CatalogDiff.total":
+		if e.ComplexityRoot.CatalogDiff.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiff.Total(childComplexity), true
+
+	case "CatalogDiffChange.effect":
+		if e.ComplexityRoot.CatalogDiffChange.Effect == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffChange.Effect(childComplexity), true
+	case "CatalogDiffChange.uuid":
+		if e.ComplexityRoot.CatalogDiffChange.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffChange.ID(childComplexity), true
+	case "CatalogDiffChange.kind":
+		if e.ComplexityRoot.CatalogDiffChange.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffChange.Kind(childComplexity), true
+	case "CatalogDiffChange.memberCount":
+		if e.ComplexityRoot.CatalogDiffChange.MemberCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffChange.MemberCount(childComplexity), true
+	case "CatalogDiffChange.members":
+		if e.ComplexityRoot.CatalogDiffChange.Members == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffChange.Members(childComplexity), true
+	case "CatalogDiffChange.name":
+		if e.ComplexityRoot.CatalogDiffChange.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffChange.Name(childComplexity), true
+
+	case "CatalogDiffCount.added":
+		if e.ComplexityRoot.CatalogDiffCount.Added == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffCount.Added(childComplexity), true
+	case "CatalogDiffCount.changed":
+		if e.ComplexityRoot.CatalogDiffCount.Changed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffCount.Changed(childComplexity), true
+	case "CatalogDiffCount.kind":
+		if e.ComplexityRoot.CatalogDiffCount.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffCount.Kind(childComplexity), true
+	case "CatalogDiffCount.removed":
+		if e.ComplexityRoot.CatalogDiffCount.Removed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogDiffCount.Removed(childComplexity), true
+
 	case "CatalogEdge.cursor":
 		if e.ComplexityRoot.CatalogEdge.Cursor == nil {
 			break
@@ -2482,6 +2638,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogEdge.Node(childComplexity), true
+
+	case "CatalogMemberChange.after":
+		if e.ComplexityRoot.CatalogMemberChange.After == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogMemberChange.After(childComplexity), true
+	case "CatalogMemberChange.before":
+		if e.ComplexityRoot.CatalogMemberChange.Before == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogMemberChange.Before(childComplexity), true
+	case "CatalogMemberChange.member":
+		if e.ComplexityRoot.CatalogMemberChange.Member == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogMemberChange.Member(childComplexity), true
 
 	case "CatalogNode.breadcrumbs":
 		if e.ComplexityRoot.CatalogNode.Breadcrumbs == nil {
@@ -2723,12 +2898,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CatalogPublishPayload.UserErrors(childComplexity), true
 
+	case "CatalogRelease.actor":
+		if e.ComplexityRoot.CatalogRelease.ActorName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.ActorName(childComplexity), true
 	case "CatalogRelease.added":
 		if e.ComplexityRoot.CatalogRelease.Added == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CatalogRelease.Added(childComplexity), true
+	case "CatalogRelease.bytes":
+		if e.ComplexityRoot.CatalogRelease.ByteCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.ByteCount(childComplexity), true
 	case "CatalogRelease.catalog":
 		if e.ComplexityRoot.CatalogRelease.Catalog == nil {
 			break
@@ -2747,12 +2934,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogRelease.Changed(childComplexity), true
+	case "CatalogRelease.currencies":
+		if e.ComplexityRoot.CatalogRelease.Currencies == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Currencies(childComplexity), true
 	case "CatalogRelease.id":
 		if e.ComplexityRoot.CatalogRelease.GlobalID == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CatalogRelease.GlobalID(childComplexity), true
+	case "CatalogRelease.label":
+		if e.ComplexityRoot.CatalogRelease.LabelText == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.LabelText(childComplexity), true
 	case "CatalogRelease.locale":
 		if e.ComplexityRoot.CatalogRelease.Locale == nil {
 			break
@@ -2765,6 +2964,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogRelease.Locales(childComplexity), true
+	case "CatalogRelease.note":
+		if e.ComplexityRoot.CatalogRelease.NoteText == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.NoteText(childComplexity), true
 	case "CatalogRelease.products":
 		if e.ComplexityRoot.CatalogRelease.Products == nil {
 			break
@@ -2783,12 +2988,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogRelease.Removed(childComplexity), true
+	case "CatalogRelease.retained":
+		if e.ComplexityRoot.CatalogRelease.Retained == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.Retained(childComplexity), true
 	case "CatalogRelease.served":
 		if e.ComplexityRoot.CatalogRelease.Served == nil {
 			break
 		}
 
 		return e.ComplexityRoot.CatalogRelease.Served(childComplexity), true
+	case "CatalogRelease.servedAt":
+		if e.ComplexityRoot.CatalogRelease.ServedTime == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogRelease.ServedTime(childComplexity), true
 	case "CatalogRelease.uuid":
 		if e.ComplexityRoot.CatalogRelease.UUID == nil {
 			break
@@ -2808,6 +3025,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogReleaseServePayload.UserErrors(childComplexity), true
+
+	case "CatalogReleaseUpdatePayload.release":
+		if e.ComplexityRoot.CatalogReleaseUpdatePayload.Release == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogReleaseUpdatePayload.Release(childComplexity), true
+	case "CatalogReleaseUpdatePayload.userErrors":
+		if e.ComplexityRoot.CatalogReleaseUpdatePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CatalogReleaseUpdatePayload.UserErrors(childComplexity), true
 
 	case "CatalogResolution.at":
 		if e.ComplexityRoot.CatalogResolution.At == nil {
@@ -3645,12 +3875,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Job.ActorName(childComplexity), true
+	case "Job.catalogUuid":
+		if e.ComplexityRoot.Job.CatalogUUID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.CatalogUUID(childComplexity), true
 	case "Job.createdAt":
 		if e.ComplexityRoot.Job.CreatedAt == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Job.CreatedAt(childComplexity), true
+	case "Job.diff":
+		if e.ComplexityRoot.Job.Diff == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.Diff(childComplexity), true
 	case "Job.done":
 		if e.ComplexityRoot.Job.Done == nil {
 			break
@@ -3687,12 +3929,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Job.Kind(childComplexity), true
+	case "Job.label":
+		if e.ComplexityRoot.Job.LabelText == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.LabelText(childComplexity), true
 	case "Job.release":
 		if e.ComplexityRoot.Job.Release == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Job.Release(childComplexity), true
+	case "Job.runAt":
+		if e.ComplexityRoot.Job.RunAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Job.RunAt(childComplexity), true
 	case "Job.startedAt":
 		if e.ComplexityRoot.Job.StartedAt == nil {
 			break
@@ -3799,6 +4053,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CatalogReleaseServe(childComplexity, args["input"].(CatalogReleaseServeInput)), true
+	case "Mutation.catalogReleaseUpdate":
+		if e.ComplexityRoot.Mutation.CatalogReleaseUpdate == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_catalogReleaseUpdate_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CatalogReleaseUpdate(childComplexity, args["input"].(CatalogReleaseUpdateInput)), true
 	case "Mutation.catalogRuleCreate":
 		if e.ComplexityRoot.Mutation.CatalogRuleCreate == nil {
 			break
@@ -6196,6 +6461,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.CatalogPendingChanges(childComplexity, args["catalogId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.catalogRelease":
+		if e.ComplexityRoot.Query.CatalogRelease == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalogRelease_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CatalogRelease(childComplexity, args["id"].(string)), true
+	case "Query.catalogReleaseDiff":
+		if e.ComplexityRoot.Query.CatalogReleaseDiff == nil {
+			break
+		}
+
+		args, err := ec.field_Query_catalogReleaseDiff_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CatalogReleaseDiff(childComplexity, args["fromId"].(string), args["toId"].(string), args["first"].(int)), true
 	case "Query.catalogReleases":
 		if e.ComplexityRoot.Query.CatalogReleases == nil {
 			break
@@ -6496,6 +6783,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Redirect(childComplexity, args["path"].(string)), true
+	case "Query.scheduledPublications":
+		if e.ComplexityRoot.Query.ScheduledPublications == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.ScheduledPublications(childComplexity), true
 	case "Query.searchSuggestions":
 		if e.ComplexityRoot.Query.SearchSuggestions == nil {
 			break
@@ -7356,6 +7649,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCatalogPricebookInput,
 		ec.unmarshalInputCatalogPublishInput,
 		ec.unmarshalInputCatalogReleaseServeInput,
+		ec.unmarshalInputCatalogReleaseUpdateInput,
 		ec.unmarshalInputCatalogRuleCreateInput,
 		ec.unmarshalInputCatalogRuleDeleteInput,
 		ec.unmarshalInputCatalogRuleScheduleInput,
@@ -8089,9 +8383,30 @@ type Query {
 
   """
   The stored releases of a catalog, newest first: the one served, the newest three, and those served
-  within the last hour, at most 20. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  within the last hour, at most 20, and those that are retained. Needs the scope ` + "`" + `catalog:write` + "`" + `.
   """
   catalogReleases("The catalog's global id or ` + "`" + `uuid` + "`" + `." catalogId: ID!): [CatalogRelease!]
+
+  "A stored release. Null if it is not stored any more. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  catalogRelease("The release's global id or number (` + "`" + `uuid` + "`" + `)." id: ID!): CatalogRelease
+
+  """
+  How two stored releases of one catalog differ: the products, nodes and others that the second one adds, changes and
+  removes, with their members before and after. Releases without a common base may have at most 20000 products each;
+  compare others with ` + "`" + `portico release diff` + "`" + `. Null only with an error. Needs the scope ` + "`" + `catalog:write` + "`" + `.
+  Example: ` + "`" + `catalogReleaseDiff(fromId: "1", toId: "2") { total changes { kind uuid effect members { member before after } } }` + "`" + `.
+  """
+  catalogReleaseDiff(
+    "Global id or number of the earlier release, or of any to compare with."
+    fromId: ID!
+    "Global id or number of the later release."
+    toId: ID!
+    "How many changes to list, 1 to 100."
+    first: Int! = 25
+  ): CatalogDiff
+
+  "Publications that are scheduled (` + "`" + `catalogPublish` + "`" + ` with ` + "`" + `at` + "`" + `), the next one first, at most 100. Needs the scope ` + "`" + `catalog:write` + "`" + `."
+  scheduledPublications: [Job!]
 
   """
   A job, for its progress. Null if there is none. Finished jobs are deleted after 30 days. Needs
@@ -8265,14 +8580,20 @@ type Mutation {
   Starts a job that makes an immutable release of a catalog as authored now. Shoppers see the old
   release until the new one is complete. Returns the queued job if there is one. If nothing would
   change, the job ends with the release that is served.
+  With ` + "`" + `at` + "`" + `, the job waits for that time, and publishes what is authored then. If the catalog was rolled back
+  after the request, the job fails and the catalog stays rolled back. With ` + "`" + `dryRun` + "`" + `, the job publishes nothing: its
+  ` + "`" + `diff` + "`" + ` is what a publication would change.
   """
   catalogPublish("The input." input: CatalogPublishInput!): CatalogPublishPayload
 
   "Serves a stored release of a catalog at once: an earlier one to roll back, or a preview."
   catalogReleaseServe("The input." input: CatalogReleaseServeInput!): CatalogReleaseServePayload
 
+  "Changes the label and the note of a stored release, and whether it is retained."
+  catalogReleaseUpdate("The input." input: CatalogReleaseUpdateInput!): CatalogReleaseUpdatePayload
+
   """
-  Cancels a job. A queued job ends at once, a running one within about a second. A finished job, and
+  Cancels a job. A queued or scheduled job ends at once, a running one within about a second. A finished job, and
   codes created by then, stay. Needs the scope of the job's own mutation.
   """
   jobCancel("The input." input: JobCancelInput!): JobCancelPayload
@@ -12244,6 +12565,96 @@ type CatalogRelease implements Node {
   changed: Int!
   "Number of products removed since that release."
   removed: Int!
+  "Short name that was given to it, for example ` + "`" + `summer` + "`" + `. Null for none."
+  label: String
+  "What was noted on it. Null for none."
+  note: String
+  "Whether it is stored until this is set to false, however many releases follow."
+  retained: Boolean!
+  "Who published it: ` + "`" + `client:<id>` + "`" + ` or ` + "`" + `command:<name>` + "`" + `. Null if an earlier version of the server did."
+  actor: String
+  "Bytes that it takes itself, about; a small one shares most with its base. Null if an earlier version of the server published it."
+  bytes: Float
+  "When shoppers began to see it, the last time that it was served. Null if they never did."
+  servedAt: DateTime
+  "Currencies in which its products have a price, by code."
+  currencies: [String!]!
+}
+
+"How two releases of a catalog differ, or a release and the next publication."
+type CatalogDiff {
+  "Own id of the catalog."
+  catalogUuid: ID!
+  "Own id of the earlier release, its number. Null if the catalog serves none."
+  fromReleaseUuid: ID
+  "Own id of the later release, its number. Null for the next publication."
+  toReleaseUuid: ID
+  "How many resources differ, by kind. Kinds without differences are left out. Empty if nothing differs."
+  counts: [CatalogDiffCount!]!
+  "How many resources differ, of all kinds."
+  total: Int!
+  "The first of them, by kind in the order of ` + "`" + `counts` + "`" + `, then id: at most 100, and at most about 256 KiB."
+  changes: [CatalogDiffChange!]!
+}
+
+"How many resources of a kind differ."
+type CatalogDiffCount {
+  "The kind: ` + "`" + `PRODUCT` + "`" + `, ` + "`" + `NODE` + "`" + `, ` + "`" + `HIERARCHY` + "`" + `, ` + "`" + `FILE` + "`" + `, ` + "`" + `ATTRIBUTE` + "`" + ` or ` + "`" + `CATALOG` + "`" + `."
+  kind: CatalogResource!
+  "Resources that only the later release has."
+  added: Int!
+  "Resources that both have, with other members."
+  changed: Int!
+  "Resources that only the earlier release has."
+  removed: Int!
+}
+
+"A resource in which two releases differ."
+type CatalogDiffChange {
+  "What it is."
+  kind: CatalogResource!
+  "Own id of the resource."
+  uuid: ID!
+  "Name in the base language. Empty for a file and for the catalog."
+  name: String!
+  "` + "`" + `ADD` + "`" + `, ` + "`" + `CHANGE` + "`" + ` or ` + "`" + `REMOVE` + "`" + `."
+  effect: CatalogPendingEffect!
+  "Members that differ, the first 50 by name. Empty unless it changes."
+  members: [CatalogMemberChange!]!
+  "How many members differ."
+  memberCount: Int!
+}
+
+"A member before and after."
+type CatalogMemberChange {
+  "Path as REST writes it, for example ` + "`" + `attributes.name` + "`" + `, ` + "`" + `prices.USD.price.amount` + "`" + ` or ` + "`" + `translations.fr.attributes.name` + "`" + `."
+  member: String!
+  "JSON text, for example ` + "`" + `\"Mug\"` + "`" + `, cut after 200 characters. Null if absent."
+  before: String
+  "JSON text, cut after 200 characters. Null if absent."
+  after: String
+}
+
+"What to change on a release."
+input CatalogReleaseUpdateInput {
+  "The release's global id or number (` + "`" + `uuid` + "`" + `)."
+  releaseId: ID!
+  "Short name in one line, at most 100 bytes. Empty means none. Optional."
+  label: String
+  "Note, at most 2000 bytes. Empty means none. Optional."
+  note: String
+  "Whether to store the release until this is false. A catalog has at most 20 such releases. Optional: null is false."
+  retained: Boolean
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `catalogReleaseUpdate` + "`" + `."
+type CatalogReleaseUpdatePayload {
+  "The release. Null if there are errors."
+  release: CatalogRelease
+  "What to correct. Empty on success."
+  userErrors: [UserError!]!
 }
 
 "Which catalog to publish."
@@ -12252,6 +12663,14 @@ input CatalogPublishInput {
   catalogId: ID!
   "Whether to serve the release when it is complete. False makes a preview, which ` + "`" + `catalogReleaseServe` + "`" + ` can serve."
   serve: Boolean! = true
+  "When to publish, at most 366 days ahead. Null is at once."
+  at: DateTime
+  "Label of the release, in one line, at most 100 bytes. Null for none. A release that is served already keeps its own."
+  label: String
+  "Note on the release, at most 2000 bytes. Null for none."
+  note: String
+  "Whether the job only says in ` + "`" + `diff` + "`" + ` what a publication would change. Takes no ` + "`" + `at` + "`" + `, ` + "`" + `label` + "`" + ` or ` + "`" + `note` + "`" + `."
+  dryRun: Boolean! = false
   "Idempotency key."
   idempotencyKey: String
 }
@@ -12300,24 +12719,36 @@ type Job implements Node {
   actor: String!
   "Time of the request."
   createdAt: DateTime!
-  "Time at which a worker first took it. Null while it is queued."
+  "When it starts, for a scheduled publication. Null for a job that starts at once."
+  runAt: DateTime
+  "Time at which a worker first took it. Null while it is queued or scheduled."
   startedAt: DateTime
   "Time at which it ended. Null until then."
   finishedAt: DateTime
   "The release that it made. Null until then, for other kinds of jobs, and once the release is deleted."
   release: CatalogRelease
+  "Own id of the catalog that it publishes. Null for other kinds of jobs."
+  catalogUuid: ID
+  "Label for the release that it makes. Null for none."
+  label: String
+  "What a publication would change, found by a dry run. Null until then, and for other kinds of jobs."
+  diff: CatalogDiff
 }
 
 "What a job does."
 enum JobKind {
   "Publishes a catalog. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count products."
   CATALOG_PUBLISH
+  "Finds what a publication of a catalog would change. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count products."
+  CATALOG_PUBLISH_DRY_RUN
   "Generates codes of a promotion. ` + "`" + `done` + "`" + ` and ` + "`" + `total` + "`" + ` count codes."
   PROMOTION_CODES_GENERATE
 }
 
 "State of a job."
 enum JobState {
+  "Waiting for its time, ` + "`" + `runAt` + "`" + `."
+  SCHEDULED
   "Waiting for a worker."
   QUEUED
   "In progress. If its worker stops, another one starts it again."
@@ -12946,6 +13377,56 @@ func (ec *executionContext) childFields_CatalogDeletePayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type CatalogDeletePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_CatalogDiff(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "catalogUuid":
+		return ec.fieldContext_CatalogDiff_catalogUuid(ctx, field)
+	case "fromReleaseUuid":
+		return ec.fieldContext_CatalogDiff_fromReleaseUuid(ctx, field)
+	case "toReleaseUuid":
+		return ec.fieldContext_CatalogDiff_toReleaseUuid(ctx, field)
+	case "counts":
+		return ec.fieldContext_CatalogDiff_counts(ctx, field)
+	case "total":
+		return ec.fieldContext_CatalogDiff_total(ctx, field)
+	case "changes":
+		return ec.fieldContext_CatalogDiff_changes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogDiff", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogDiffChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_CatalogDiffChange_kind(ctx, field)
+	case "uuid":
+		return ec.fieldContext_CatalogDiffChange_uuid(ctx, field)
+	case "name":
+		return ec.fieldContext_CatalogDiffChange_name(ctx, field)
+	case "effect":
+		return ec.fieldContext_CatalogDiffChange_effect(ctx, field)
+	case "members":
+		return ec.fieldContext_CatalogDiffChange_members(ctx, field)
+	case "memberCount":
+		return ec.fieldContext_CatalogDiffChange_memberCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogDiffChange", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogDiffCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_CatalogDiffCount_kind(ctx, field)
+	case "added":
+		return ec.fieldContext_CatalogDiffCount_added(ctx, field)
+	case "changed":
+		return ec.fieldContext_CatalogDiffCount_changed(ctx, field)
+	case "removed":
+		return ec.fieldContext_CatalogDiffCount_removed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogDiffCount", field.Name)
+}
+
 func (ec *executionContext) childFields_CatalogEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "cursor":
@@ -12954,6 +13435,18 @@ func (ec *executionContext) childFields_CatalogEdge(ctx context.Context, field g
 		return ec.fieldContext_CatalogEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogMemberChange(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "member":
+		return ec.fieldContext_CatalogMemberChange_member(ctx, field)
+	case "before":
+		return ec.fieldContext_CatalogMemberChange_before(ctx, field)
+	case "after":
+		return ec.fieldContext_CatalogMemberChange_after(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogMemberChange", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogNode(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13106,6 +13599,20 @@ func (ec *executionContext) childFields_CatalogRelease(ctx context.Context, fiel
 		return ec.fieldContext_CatalogRelease_changed(ctx, field)
 	case "removed":
 		return ec.fieldContext_CatalogRelease_removed(ctx, field)
+	case "label":
+		return ec.fieldContext_CatalogRelease_label(ctx, field)
+	case "note":
+		return ec.fieldContext_CatalogRelease_note(ctx, field)
+	case "retained":
+		return ec.fieldContext_CatalogRelease_retained(ctx, field)
+	case "actor":
+		return ec.fieldContext_CatalogRelease_actor(ctx, field)
+	case "bytes":
+		return ec.fieldContext_CatalogRelease_bytes(ctx, field)
+	case "servedAt":
+		return ec.fieldContext_CatalogRelease_servedAt(ctx, field)
+	case "currencies":
+		return ec.fieldContext_CatalogRelease_currencies(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogRelease", field.Name)
 }
@@ -13118,6 +13625,16 @@ func (ec *executionContext) childFields_CatalogReleaseServePayload(ctx context.C
 		return ec.fieldContext_CatalogReleaseServePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogReleaseServePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_CatalogReleaseUpdatePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "release":
+		return ec.fieldContext_CatalogReleaseUpdatePayload_release(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_CatalogReleaseUpdatePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CatalogReleaseUpdatePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_CatalogResolution(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13586,12 +14103,20 @@ func (ec *executionContext) childFields_Job(ctx context.Context, field graphql.C
 		return ec.fieldContext_Job_actor(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Job_createdAt(ctx, field)
+	case "runAt":
+		return ec.fieldContext_Job_runAt(ctx, field)
 	case "startedAt":
 		return ec.fieldContext_Job_startedAt(ctx, field)
 	case "finishedAt":
 		return ec.fieldContext_Job_finishedAt(ctx, field)
 	case "release":
 		return ec.fieldContext_Job_release(ctx, field)
+	case "catalogUuid":
+		return ec.fieldContext_Job_catalogUuid(ctx, field)
+	case "label":
+		return ec.fieldContext_Job_label(ctx, field)
+	case "diff":
+		return ec.fieldContext_Job_diff(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Job", field.Name)
 }
@@ -15500,6 +16025,20 @@ func (ec *executionContext) field_Mutation_catalogReleaseServe_args(ctx context.
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_catalogReleaseUpdate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (CatalogReleaseUpdateInput, error) {
+			return ec.unmarshalNCatalogReleaseUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogReleaseUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_catalogRuleCreate_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -16737,6 +17276,50 @@ func (ec *executionContext) field_Query_catalogPendingChanges_args(ctx context.C
 		return nil, err
 	}
 	args["offset"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_catalogReleaseDiff_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "fromId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["fromId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "toId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["toId"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_catalogRelease_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
 	return args, nil
 }
 
@@ -21648,6 +22231,401 @@ func (ec *executionContext) fieldContext_CatalogDeletePayload_userErrors(_ conte
 	return fc, nil
 }
 
+func (ec *executionContext) _CatalogDiff_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiff_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiff_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiff", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiff_fromReleaseUuid(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiff_fromReleaseUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FromUUID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiff_fromReleaseUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiff", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiff_toReleaseUuid(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiff_toReleaseUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ToUUID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiff_toReleaseUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiff", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiff_counts(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiff_counts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Counts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*publish.KindCount) graphql.Marshaler {
+			return ec.marshalNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindCountᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiff_counts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogDiff",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogDiffCount(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogDiff_total(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiff_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiff_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiff", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiff_changes(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceSummary) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiff_changes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*publish.DifferenceExcerpt) graphql.Marshaler {
+			return ec.marshalNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDifferenceExcerptᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiff_changes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogDiff",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogDiffChange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogDiffChange_kind(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffChange_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
+			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffChange_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type CatalogResource does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiffChange_uuid(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffChange_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffChange_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiffChange_name(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffChange_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffChange_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiffChange_effect(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffChange_effect(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Effect, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v publish.PendingEffect) graphql.Marshaler {
+			return ec.marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffChange_effect(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type CatalogPendingEffect does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiffChange_members(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffChange_members(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Members, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*publish.MemberExcerpt) graphql.Marshaler {
+			return ec.marshalNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚐMemberExcerptᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffChange_members(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogDiffChange",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogMemberChange(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogDiffChange_memberCount(ctx context.Context, field graphql.CollectedField, obj *publish.DifferenceExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffChange_memberCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MemberCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffChange_memberCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiffChange", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiffCount_kind(ctx context.Context, field graphql.CollectedField, obj *publish.KindCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffCount_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v publish.ResourceKind) graphql.Marshaler {
+			return ec.marshalNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffCount_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiffCount", field, false, false, errors.New("field of type CatalogResource does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiffCount_added(ctx context.Context, field graphql.CollectedField, obj *publish.KindCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffCount_added(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Added, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffCount_added(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiffCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiffCount_changed(ctx context.Context, field graphql.CollectedField, obj *publish.KindCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffCount_changed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffCount_changed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiffCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogDiffCount_removed(ctx context.Context, field graphql.CollectedField, obj *publish.KindCount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogDiffCount_removed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Removed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogDiffCount_removed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogDiffCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*catalog.Catalog]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21701,6 +22679,75 @@ func (ec *executionContext) fieldContext_CatalogEdge_node(_ context.Context, fie
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _CatalogMemberChange_member(ctx context.Context, field graphql.CollectedField, obj *publish.MemberExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogMemberChange_member(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Member, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogMemberChange_member(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogMemberChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogMemberChange_before(ctx context.Context, field graphql.CollectedField, obj *publish.MemberExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogMemberChange_before(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Before, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogMemberChange_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogMemberChange", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogMemberChange_after(ctx context.Context, field graphql.CollectedField, obj *publish.MemberExcerpt) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogMemberChange_after(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.After, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogMemberChange_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogMemberChange", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _CatalogNode_id(ctx context.Context, field graphql.CollectedField, obj *model.CatalogNode) (ret graphql.Marshaler) {
@@ -23048,6 +24095,167 @@ func (ec *executionContext) fieldContext_CatalogRelease_removed(_ context.Contex
 	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _CatalogRelease_label(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LabelText(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_note(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_note(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NoteText(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_note(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_retained(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_retained(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Retained, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_retained(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_actor(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_actor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ActorName(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_bytes(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_bytes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ByteCount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_bytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_servedAt(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_servedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ServedTime(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_servedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _CatalogRelease_currencies(ctx context.Context, field graphql.CollectedField, obj *model.CatalogRelease) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogRelease_currencies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CatalogRelease().Currencies(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogRelease_currencies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CatalogRelease", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _CatalogReleaseServePayload_release(ctx context.Context, field graphql.CollectedField, obj *CatalogReleaseServePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23102,6 +24310,70 @@ func (ec *executionContext) _CatalogReleaseServePayload_userErrors(ctx context.C
 func (ec *executionContext) fieldContext_CatalogReleaseServePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "CatalogReleaseServePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogReleaseUpdatePayload_release(ctx context.Context, field graphql.CollectedField, obj *CatalogReleaseUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogReleaseUpdatePayload_release(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Release, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogReleaseUpdatePayload_release(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogReleaseUpdatePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRelease(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CatalogReleaseUpdatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *CatalogReleaseUpdatePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CatalogReleaseUpdatePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CatalogReleaseUpdatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CatalogReleaseUpdatePayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -26915,6 +28187,29 @@ func (ec *executionContext) fieldContext_Job_createdAt(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Job", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _Job_runAt(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_runAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RunAt(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Job_runAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _Job_startedAt(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -26988,6 +28283,84 @@ func (ec *executionContext) fieldContext_Job_release(_ context.Context, field gr
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_CatalogRelease(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Job_catalogUuid(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_catalogUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CatalogUUID(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Job_catalogUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Job_label(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_label(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LabelText(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Job_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Job", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Job_diff(ctx context.Context, field graphql.CollectedField, obj *model.Job) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Job_diff(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Diff()
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *publish.DifferenceSummary) graphql.Marshaler {
+			return ec.marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Job_diff(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Job",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogDiff(ctx, field)
 		},
 	}
 	return fc, nil
@@ -28704,6 +30077,50 @@ func (ec *executionContext) fieldContext_Mutation_catalogReleaseServe(ctx contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_catalogReleaseServe_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_catalogReleaseUpdate(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_catalogReleaseUpdate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CatalogReleaseUpdate(ctx, fc.Args["input"].(CatalogReleaseUpdateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *CatalogReleaseUpdatePayload) graphql.Marshaler {
+			return ec.marshalOCatalogReleaseUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseUpdatePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_catalogReleaseUpdate(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogReleaseUpdatePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_catalogReleaseUpdate_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -39024,6 +40441,126 @@ func (ec *executionContext) fieldContext_Query_catalogReleases(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_catalogRelease(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogRelease(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogRelease(ctx, fc.Args["id"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CatalogRelease) graphql.Marshaler {
+			return ec.marshalOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogRelease(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogRelease(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogRelease_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_catalogReleaseDiff(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_catalogReleaseDiff(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().CatalogReleaseDiff(ctx, fc.Args["fromId"].(string), fc.Args["toId"].(string), fc.Args["first"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *publish.DifferenceSummary) graphql.Marshaler {
+			return ec.marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_catalogReleaseDiff(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CatalogDiff(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_catalogReleaseDiff_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_scheduledPublications(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_scheduledPublications(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().ScheduledPublications(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Job) graphql.Marshaler {
+			return ec.marshalOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_scheduledPublications(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Job(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_job(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -44142,8 +45679,11 @@ func (ec *executionContext) unmarshalInputCatalogPublishInput(ctx context.Contex
 	if _, present := asMap["serve"]; !present {
 		asMap["serve"] = true
 	}
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
 
-	fieldsInOrder := [...]string{"catalogId", "serve", "idempotencyKey"}
+	fieldsInOrder := [...]string{"catalogId", "serve", "at", "label", "note", "dryRun", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -44164,6 +45704,34 @@ func (ec *executionContext) unmarshalInputCatalogPublishInput(ctx context.Contex
 				return it, err
 			}
 			it.Serve = data
+		case "at":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("at"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.At = data
+		case "label":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("label"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Label = data
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -44201,6 +45769,64 @@ func (ec *executionContext) unmarshalInputCatalogReleaseServeInput(ctx context.C
 				return it, err
 			}
 			it.ReleaseID = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCatalogReleaseUpdateInput(ctx context.Context, obj any) (CatalogReleaseUpdateInput, error) {
+	var it CatalogReleaseUpdateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"releaseId", "label", "note", "retained", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "releaseId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("releaseId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ReleaseID = data
+		case "label":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("label"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Label = data
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = data
+		case "retained":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("retained"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Retained = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -50412,6 +52038,185 @@ func (ec *executionContext) _CatalogDeletePayload(ctx context.Context, sel ast.S
 	return out
 }
 
+var catalogDiffImplementors = []string{"CatalogDiff"}
+
+func (ec *executionContext) _CatalogDiff(ctx context.Context, sel ast.SelectionSet, obj *publish.DifferenceSummary) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogDiffImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogDiff")
+		case "catalogUuid":
+			out.Values[i] = ec._CatalogDiff_catalogUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "fromReleaseUuid":
+			out.Values[i] = ec._CatalogDiff_fromReleaseUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "toReleaseUuid":
+			out.Values[i] = ec._CatalogDiff_toReleaseUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "counts":
+			out.Values[i] = ec._CatalogDiff_counts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "total":
+			out.Values[i] = ec._CatalogDiff_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changes":
+			out.Values[i] = ec._CatalogDiff_changes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogDiffChangeImplementors = []string{"CatalogDiffChange"}
+
+func (ec *executionContext) _CatalogDiffChange(ctx context.Context, sel ast.SelectionSet, obj *publish.DifferenceExcerpt) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogDiffChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogDiffChange")
+		case "kind":
+			out.Values[i] = ec._CatalogDiffChange_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "uuid":
+			out.Values[i] = ec._CatalogDiffChange_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._CatalogDiffChange_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "effect":
+			out.Values[i] = ec._CatalogDiffChange_effect(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "members":
+			out.Values[i] = ec._CatalogDiffChange_members(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "memberCount":
+			out.Values[i] = ec._CatalogDiffChange_memberCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogDiffCountImplementors = []string{"CatalogDiffCount"}
+
+func (ec *executionContext) _CatalogDiffCount(ctx context.Context, sel ast.SelectionSet, obj *publish.KindCount) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogDiffCountImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogDiffCount")
+		case "kind":
+			out.Values[i] = ec._CatalogDiffCount_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "added":
+			out.Values[i] = ec._CatalogDiffCount_added(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changed":
+			out.Values[i] = ec._CatalogDiffCount_changed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removed":
+			out.Values[i] = ec._CatalogDiffCount_removed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var catalogEdgeImplementors = []string{"CatalogEdge"}
 
 func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*catalog.Catalog]) graphql.Marshaler {
@@ -50432,6 +52237,54 @@ func (ec *executionContext) _CatalogEdge(ctx context.Context, sel ast.SelectionS
 		case "node":
 			out.Values[i] = ec._CatalogEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogMemberChangeImplementors = []string{"CatalogMemberChange"}
+
+func (ec *executionContext) _CatalogMemberChange(ctx context.Context, sel ast.SelectionSet, obj *publish.MemberExcerpt) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogMemberChangeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogMemberChange")
+		case "member":
+			out.Values[i] = ec._CatalogMemberChange_member(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "before":
+			out.Values[i] = ec._CatalogMemberChange_before(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "after":
+			out.Values[i] = ec._CatalogMemberChange_after(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -51344,6 +53197,74 @@ func (ec *executionContext) _CatalogRelease(ctx context.Context, sel ast.Selecti
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "label":
+			out.Values[i] = ec._CatalogRelease_label(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "note":
+			out.Values[i] = ec._CatalogRelease_note(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "retained":
+			out.Values[i] = ec._CatalogRelease_retained(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "actor":
+			out.Values[i] = ec._CatalogRelease_actor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "bytes":
+			out.Values[i] = ec._CatalogRelease_bytes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "servedAt":
+			out.Values[i] = ec._CatalogRelease_servedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "currencies":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CatalogRelease_currencies(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -51384,6 +53305,49 @@ func (ec *executionContext) _CatalogReleaseServePayload(ctx context.Context, sel
 			}
 		case "userErrors":
 			out.Values[i] = ec._CatalogReleaseServePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var catalogReleaseUpdatePayloadImplementors = []string{"CatalogReleaseUpdatePayload"}
+
+func (ec *executionContext) _CatalogReleaseUpdatePayload(ctx context.Context, sel ast.SelectionSet, obj *CatalogReleaseUpdatePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, catalogReleaseUpdatePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CatalogReleaseUpdatePayload")
+		case "release":
+			out.Values[i] = ec._CatalogReleaseUpdatePayload_release(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._CatalogReleaseUpdatePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -53399,6 +55363,11 @@ func (ec *executionContext) _Job(ctx context.Context, sel ast.SelectionSet, obj 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "runAt":
+			out.Values[i] = ec._Job_runAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "startedAt":
 			out.Values[i] = ec._Job_startedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -53447,6 +55416,21 @@ func (ec *executionContext) _Job(ctx context.Context, sel ast.SelectionSet, obj 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "catalogUuid":
+			out.Values[i] = ec._Job_catalogUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "label":
+			out.Values[i] = ec._Job_label(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "diff":
+			out.Values[i] = ec._Job_diff(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -53827,6 +55811,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "catalogReleaseServe":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_catalogReleaseServe(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "catalogReleaseUpdate":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_catalogReleaseUpdate(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -59502,6 +61493,72 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogRelease":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogRelease(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "catalogReleaseDiff":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_catalogReleaseDiff(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "scheduledPublications":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_scheduledPublications(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "job":
 			field := field
 
@@ -62666,6 +64723,58 @@ func (ec *executionContext) unmarshalNCatalogDeleteInput2porticoᚋgraphᚋgener
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDifferenceExcerptᚄ(ctx context.Context, sel ast.SelectionSet, v []*publish.DifferenceExcerpt) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚐDifferenceExcerpt(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚐDifferenceExcerpt(ctx context.Context, sel ast.SelectionSet, v *publish.DifferenceExcerpt) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogDiffChange(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindCountᚄ(ctx context.Context, sel ast.SelectionSet, v []*publish.KindCount) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚐKindCount(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚐKindCount(ctx context.Context, sel ast.SelectionSet, v *publish.KindCount) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogDiffCount(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*catalog.Catalog]) graphql.Marshaler {
 	return ec._CatalogEdge(ctx, sel, &v)
 }
@@ -62684,6 +64793,32 @@ func (ec *executionContext) marshalNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdg
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚐMemberExcerptᚄ(ctx context.Context, sel ast.SelectionSet, v []*publish.MemberExcerpt) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚐMemberExcerpt(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚐMemberExcerpt(ctx context.Context, sel ast.SelectionSet, v *publish.MemberExcerpt) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CatalogMemberChange(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CatalogNode) graphql.Marshaler {
@@ -62818,6 +64953,38 @@ func (ec *executionContext) marshalNCatalogPendingChangeEdge2ᚕporticoᚋgraph�
 	return ret
 }
 
+func (ec *executionContext) unmarshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, v any) (publish.PendingEffect, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, sel ast.SelectionSet, v publish.PendingEffect) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect = map[string]publish.PendingEffect{
+		"ADD":    publish.PendingAdd,
+		"CHANGE": publish.PendingChange,
+		"REMOVE": publish.PendingRemove,
+		"NONE":   publish.PendingNone,
+	}
+	marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect = map[publish.PendingEffect]string{
+		publish.PendingAdd:    "ADD",
+		publish.PendingChange: "CHANGE",
+		publish.PendingRemove: "REMOVE",
+		publish.PendingNone:   "NONE",
+	}
+)
+
 func (ec *executionContext) marshalNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, sel ast.SelectionSet, v catalog.PricebookRank) graphql.Marshaler {
 	return ec._CatalogPricebook(ctx, sel, &v)
 }
@@ -62860,6 +65027,11 @@ func (ec *executionContext) marshalNCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐ
 
 func (ec *executionContext) unmarshalNCatalogReleaseServeInput2porticoᚋgraphᚋgeneratedᚐCatalogReleaseServeInput(ctx context.Context, v any) (CatalogReleaseServeInput, error) {
 	res, err := ec.unmarshalInputCatalogReleaseServeInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNCatalogReleaseUpdateInput2porticoᚋgraphᚋgeneratedᚐCatalogReleaseUpdateInput(ctx context.Context, v any) (CatalogReleaseUpdateInput, error) {
+	res, err := ec.unmarshalInputCatalogReleaseUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -63559,10 +65731,12 @@ func (ec *executionContext) marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind(ctx 
 var (
 	unmarshalNJobKind2porticoᚋstoreᚋjobᚐJobKind = map[string]job.JobKind{
 		"CATALOG_PUBLISH":          job.JobPublish,
+		"CATALOG_PUBLISH_DRY_RUN":  job.JobPublishDryRun,
 		"PROMOTION_CODES_GENERATE": job.JobGenerateCodes,
 	}
 	marshalNJobKind2porticoᚋstoreᚋjobᚐJobKind = map[job.JobKind]string{
 		job.JobPublish:       "CATALOG_PUBLISH",
+		job.JobPublishDryRun: "CATALOG_PUBLISH_DRY_RUN",
 		job.JobGenerateCodes: "PROMOTION_CODES_GENERATE",
 	}
 )
@@ -63586,6 +65760,7 @@ func (ec *executionContext) marshalNJobState2porticoᚋstoreᚋjobᚐJobState(ct
 
 var (
 	unmarshalNJobState2porticoᚋstoreᚋjobᚐJobState = map[string]job.JobState{
+		"SCHEDULED": job.JobScheduled,
 		"QUEUED":    job.JobQueued,
 		"RUNNING":   job.JobRunning,
 		"SUCCEEDED": job.JobSucceeded,
@@ -63593,6 +65768,7 @@ var (
 		"CANCELED":  job.JobCanceled,
 	}
 	marshalNJobState2porticoᚋstoreᚋjobᚐJobState = map[job.JobState]string{
+		job.JobScheduled: "SCHEDULED",
 		job.JobQueued:    "QUEUED",
 		job.JobRunning:   "RUNNING",
 		job.JobSucceeded: "SUCCEEDED",
@@ -65893,6 +68069,13 @@ func (ec *executionContext) marshalOCatalogDeletePayload2ᚖporticoᚋgraphᚋge
 	return ec._CatalogDeletePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx context.Context, sel ast.SelectionSet, v *publish.DifferenceSummary) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogDiff(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx context.Context, sel ast.SelectionSet, v *model.CatalogNode) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -66027,6 +68210,13 @@ func (ec *executionContext) marshalOCatalogReleaseServePayload2ᚖporticoᚋgrap
 		return graphql.Null
 	}
 	return ec._CatalogReleaseServePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCatalogReleaseUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐCatalogReleaseUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *CatalogReleaseUpdatePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CatalogReleaseUpdatePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCatalogResolution2ᚖporticoᚋgraphᚋmodelᚐCatalogResolution(ctx context.Context, sel ast.SelectionSet, v *model.CatalogResolution) graphql.Marshaler {
@@ -66292,6 +68482,23 @@ func (ec *executionContext) marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgene
 		return graphql.Null
 	}
 	return ec._FilesUpsertPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := graphql.UnmarshalFloatContext(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel ast.SelectionSet, v *float64) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	res := graphql.MarshalFloatContext(*v)
+	return graphql.WrapContextMarshaler(ctx, res)
 }
 
 func (ec *executionContext) marshalOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Gateway) graphql.Marshaler {

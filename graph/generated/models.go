@@ -81,6 +81,14 @@ type CatalogPublishInput struct {
 	CatalogID string `json:"catalogId"`
 	// Whether to serve the release when it is complete. False makes a preview, which `catalogReleaseServe` can serve.
 	Serve bool `json:"serve"`
+	// When to publish, at most 366 days ahead. Null is at once.
+	At *time.Time `json:"at,omitempty"`
+	// Label of the release, in one line, at most 100 bytes. Null for none. A release that is served already keeps its own.
+	Label *string `json:"label,omitempty"`
+	// Note on the release, at most 2000 bytes. Null for none.
+	Note *string `json:"note,omitempty"`
+	// Whether the job only says in `diff` what a publication would change. Takes no `at`, `label` or `note`.
+	DryRun bool `json:"dryRun"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -103,6 +111,28 @@ type CatalogReleaseServeInput struct {
 
 // Result of `catalogReleaseServe`.
 type CatalogReleaseServePayload struct {
+	// The release. Null if there are errors.
+	Release *model.CatalogRelease `json:"release,omitempty"`
+	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// What to change on a release.
+type CatalogReleaseUpdateInput struct {
+	// The release's global id or number (`uuid`).
+	ReleaseID string `json:"releaseId"`
+	// Short name in one line, at most 100 bytes. Empty means none. Optional.
+	Label *string `json:"label,omitempty"`
+	// Note, at most 2000 bytes. Empty means none. Optional.
+	Note *string `json:"note,omitempty"`
+	// Whether to store the release until this is false. A catalog has at most 20 such releases. Optional: null is false.
+	Retained *bool `json:"retained,omitempty"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `catalogReleaseUpdate`.
+type CatalogReleaseUpdatePayload struct {
 	// The release. Null if there are errors.
 	Release *model.CatalogRelease `json:"release,omitempty"`
 	// What to correct. Empty on success.

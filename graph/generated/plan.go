@@ -1155,6 +1155,132 @@ func (x *planRun) fieldCatalogConnection(ctx context.Context, f *plan.Field, obj
 	return x.String("CatalogConnection")
 }
 
+var planCatalogDiff = &plan.Object{
+	Name:      "CatalogDiff",
+	Satisfies: []string{"CatalogDiff"},
+	Fields: map[string]*plan.FieldInfo{
+		"catalogUuid":     {Number: 1, NonNull: true},
+		"fromReleaseUuid": {Number: 2},
+		"toReleaseUuid":   {Number: 3},
+		"counts":          {Number: 4, NonNull: true},
+		"total":           {Number: 5, NonNull: true},
+		"changes":         {Number: 6, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCatalogDiff(ctx context.Context, fields *plan.Fields, obj *publish.DifferenceSummary) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogDiff(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogDiff(ctx context.Context, f *plan.Field, obj *publish.DifferenceSummary) bool {
+	switch f.Number {
+	case 1: // catalogUuid
+		return x.writeNID2string(ctx, f, obj.CatalogID)
+	case 2: // fromReleaseUuid
+		return x.writeOID2ᚖstring(ctx, f, obj.FromUUID())
+	case 3: // toReleaseUuid
+		return x.writeOID2ᚖstring(ctx, f, obj.ToUUID())
+	case 4: // counts
+		return x.writeNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindCountᚄ(ctx, f, obj.Counts)
+	case 5: // total
+		return x.writeNInt2int(ctx, f, obj.Total)
+	case 6: // changes
+		return x.writeNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDifferenceExcerptᚄ(ctx, f, obj.Changes)
+	}
+	return x.String("CatalogDiff")
+}
+
+var planCatalogDiffChange = &plan.Object{
+	Name:      "CatalogDiffChange",
+	Satisfies: []string{"CatalogDiffChange"},
+	Fields: map[string]*plan.FieldInfo{
+		"kind":        {Number: 1, NonNull: true},
+		"uuid":        {Number: 2, NonNull: true},
+		"name":        {Number: 3, NonNull: true},
+		"effect":      {Number: 4, NonNull: true},
+		"members":     {Number: 5, NonNull: true},
+		"memberCount": {Number: 6, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCatalogDiffChange(ctx context.Context, fields *plan.Fields, obj *publish.DifferenceExcerpt) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogDiffChange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogDiffChange(ctx context.Context, f *plan.Field, obj *publish.DifferenceExcerpt) bool {
+	switch f.Number {
+	case 1: // kind
+		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, f, obj.Kind)
+	case 2: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 3: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 4: // effect
+		return x.writeNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx, f, obj.Effect)
+	case 5: // members
+		return x.writeNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚐMemberExcerptᚄ(ctx, f, obj.Members)
+	case 6: // memberCount
+		return x.writeNInt2int(ctx, f, obj.MemberCount)
+	}
+	return x.String("CatalogDiffChange")
+}
+
+var planCatalogDiffCount = &plan.Object{
+	Name:      "CatalogDiffCount",
+	Satisfies: []string{"CatalogDiffCount"},
+	Fields: map[string]*plan.FieldInfo{
+		"kind":    {Number: 1, NonNull: true},
+		"added":   {Number: 2, NonNull: true},
+		"changed": {Number: 3, NonNull: true},
+		"removed": {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writeCatalogDiffCount(ctx context.Context, fields *plan.Fields, obj *publish.KindCount) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogDiffCount(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogDiffCount(ctx context.Context, f *plan.Field, obj *publish.KindCount) bool {
+	switch f.Number {
+	case 1: // kind
+		return x.writeNCatalogResource2porticoᚋstoreᚋpublishᚐResourceKind(ctx, f, obj.Kind)
+	case 2: // added
+		return x.writeNInt2int(ctx, f, obj.Added)
+	case 3: // changed
+		return x.writeNInt2int(ctx, f, obj.Changed)
+	case 4: // removed
+		return x.writeNInt2int(ctx, f, obj.Removed)
+	}
+	return x.String("CatalogDiffCount")
+}
+
 var planCatalogEdge = &plan.Object{
 	Name:      "CatalogEdge",
 	Satisfies: []string{"CatalogEdge"},
@@ -1185,6 +1311,41 @@ func (x *planRun) fieldCatalogEdge(ctx context.Context, f *plan.Field, obj *mode
 		return x.writeNCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, obj.Node)
 	}
 	return x.String("CatalogEdge")
+}
+
+var planCatalogMemberChange = &plan.Object{
+	Name:      "CatalogMemberChange",
+	Satisfies: []string{"CatalogMemberChange"},
+	Fields: map[string]*plan.FieldInfo{
+		"member": {Number: 1, NonNull: true},
+		"before": {Number: 2},
+		"after":  {Number: 3},
+	},
+}
+
+func (x *planRun) writeCatalogMemberChange(ctx context.Context, fields *plan.Fields, obj *publish.MemberExcerpt) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldCatalogMemberChange(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldCatalogMemberChange(ctx context.Context, f *plan.Field, obj *publish.MemberExcerpt) bool {
+	switch f.Number {
+	case 1: // member
+		return x.writeNString2string(ctx, f, obj.Member)
+	case 2: // before
+		return x.writeOString2ᚖstring(ctx, f, obj.Before)
+	case 3: // after
+		return x.writeOString2ᚖstring(ctx, f, obj.After)
+	}
+	return x.String("CatalogMemberChange")
 }
 
 var planCatalogNode = &plan.Object{
@@ -1539,6 +1700,13 @@ var planCatalogRelease = &plan.Object{
 		"added":       {Number: 11, NonNull: true},
 		"changed":     {Number: 12, NonNull: true},
 		"removed":     {Number: 13, NonNull: true},
+		"label":       {Number: 14},
+		"note":        {Number: 15},
+		"retained":    {Number: 16, NonNull: true},
+		"actor":       {Number: 17},
+		"bytes":       {Number: 18},
+		"servedAt":    {Number: 19},
+		"currencies":  {Number: 20, NonNull: true, Resolver: true},
 	},
 }
 
@@ -1591,6 +1759,24 @@ func (x *planRun) fieldCatalogRelease(ctx context.Context, f *plan.Field, obj *m
 		return x.writeNInt2int(ctx, f, obj.Changed)
 	case 13: // removed
 		return x.writeNInt2int(ctx, f, obj.Removed)
+	case 14: // label
+		return x.writeOString2ᚖstring(ctx, f, obj.LabelText())
+	case 15: // note
+		return x.writeOString2ᚖstring(ctx, f, obj.NoteText())
+	case 16: // retained
+		return x.writeNBoolean2bool(ctx, f, obj.Retained)
+	case 17: // actor
+		return x.writeOString2ᚖstring(ctx, f, obj.ActorName())
+	case 18: // bytes
+		return x.writeOFloat2ᚖfloat64(ctx, f, obj.ByteCount())
+	case 19: // servedAt
+		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.ServedTime())
+	case 20: // currencies
+		v, err := plan.Call(ctx, func() ([]string, error) { return x.resolvers.CatalogRelease().Currencies(ctx, obj) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2ᚕstringᚄ(ctx, f, v)
 	}
 	return x.String("CatalogRelease")
 }
@@ -2524,18 +2710,22 @@ var planJob = &plan.Object{
 	Name:      "Job",
 	Satisfies: []string{"Job", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":         {Number: 1, NonNull: true},
-		"uuid":       {Number: 2, NonNull: true},
-		"kind":       {Number: 3, NonNull: true},
-		"state":      {Number: 4, NonNull: true},
-		"done":       {Number: 5, NonNull: true},
-		"total":      {Number: 6, NonNull: true},
-		"error":      {Number: 7},
-		"actor":      {Number: 8, NonNull: true},
-		"createdAt":  {Number: 9, NonNull: true},
-		"startedAt":  {Number: 10},
-		"finishedAt": {Number: 11},
-		"release":    {Number: 12, Resolver: true},
+		"id":          {Number: 1, NonNull: true},
+		"uuid":        {Number: 2, NonNull: true},
+		"kind":        {Number: 3, NonNull: true},
+		"state":       {Number: 4, NonNull: true},
+		"done":        {Number: 5, NonNull: true},
+		"total":       {Number: 6, NonNull: true},
+		"error":       {Number: 7},
+		"actor":       {Number: 8, NonNull: true},
+		"createdAt":   {Number: 9, NonNull: true},
+		"runAt":       {Number: 10},
+		"startedAt":   {Number: 11},
+		"finishedAt":  {Number: 12},
+		"release":     {Number: 13, Resolver: true},
+		"catalogUuid": {Number: 14},
+		"label":       {Number: 15},
+		"diff":        {Number: 16, Resolver: true},
 	},
 }
 
@@ -2572,16 +2762,28 @@ func (x *planRun) fieldJob(ctx context.Context, f *plan.Field, obj *model.Job) b
 		return x.writeNString2string(ctx, f, obj.ActorName())
 	case 9: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 10: // startedAt
+	case 10: // runAt
+		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.RunAt())
+	case 11: // startedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.StartedAt())
-	case 11: // finishedAt
+	case 12: // finishedAt
 		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.FinishedAt())
-	case 12: // release
+	case 13: // release
 		v, err := plan.Call(ctx, func() (*model.CatalogRelease, error) { return x.resolvers.Job().Release(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v)
+	case 14: // catalogUuid
+		return x.writeOID2ᚖstring(ctx, f, obj.CatalogUUID())
+	case 15: // label
+		return x.writeOString2ᚖstring(ctx, f, obj.LabelText())
+	case 16: // diff
+		v, err := plan.Call(ctx, func() (*publish.DifferenceSummary, error) { return obj.Diff() })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, f, v)
 	}
 	return x.String("Job")
 }
@@ -4434,15 +4636,18 @@ var planQuery = &plan.Object{
 		"authoredProducts":      {Number: 43, Resolver: true},
 		"catalogPendingChanges": {Number: 44, Resolver: true},
 		"catalogReleases":       {Number: 45, Resolver: true},
-		"job":                   {Number: 46, Resolver: true},
-		"jobs":                  {Number: 47, Resolver: true},
-		"settings":              {Number: 48, Resolver: true},
-		"gateway":               {Number: 49, Resolver: true},
-		"gateways":              {Number: 50, Resolver: true},
-		"node":                  {Number: 51, Resolver: true},
-		"nodes":                 {Number: 52, Resolver: true},
-		"__type":                {Number: 53, Introspection: true},
-		"__schema":              {Number: 54, Introspection: true},
+		"catalogRelease":        {Number: 46, Resolver: true},
+		"catalogReleaseDiff":    {Number: 47, Resolver: true},
+		"scheduledPublications": {Number: 48, Resolver: true},
+		"job":                   {Number: 49, Resolver: true},
+		"jobs":                  {Number: 50, Resolver: true},
+		"settings":              {Number: 51, Resolver: true},
+		"gateway":               {Number: 52, Resolver: true},
+		"gateways":              {Number: 53, Resolver: true},
+		"node":                  {Number: 54, Resolver: true},
+		"nodes":                 {Number: 55, Resolver: true},
+		"__type":                {Number: 56, Introspection: true},
+		"__schema":              {Number: 57, Introspection: true},
 	},
 }
 
@@ -4951,7 +5156,37 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 46: // job
+	case 46: // catalogRelease
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRelease_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.CatalogRelease, error) {
+			return x.resolvers.Query().CatalogRelease(ctx, arguments["id"].(string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v)
+	case 47: // catalogReleaseDiff
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleaseDiff_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*publish.DifferenceSummary, error) {
+			return x.resolvers.Query().CatalogReleaseDiff(ctx, arguments["fromId"].(string), arguments["toId"].(string), arguments["first"].(int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, f, v)
+	case 48: // scheduledPublications
+		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().ScheduledPublications(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
+	case 49: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -4961,7 +5196,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 47: // jobs
+	case 50: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -4971,13 +5206,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 48: // settings
+	case 51: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 49: // gateway
+	case 52: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -4989,13 +5224,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 50: // gateways
+	case 53: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 51: // node
+	case 54: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -5005,7 +5240,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 52: // nodes
+	case 55: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -5015,9 +5250,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 53: // __type
+	case 56: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 54: // __schema
+	case 57: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -6321,6 +6556,46 @@ func (x *planRun) writeNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋrout
 	return x.String(marshalNCatalogCriterionOutcome2porticoᚋstoreᚋreleaseᚋroutingᚐCriterionOutcome[v])
 }
 
+func (x *planRun) writeNCatalogDiffChange2ᚕᚖporticoᚋstoreᚋpublishᚐDifferenceExcerptᚄ(ctx context.Context, f *plan.Field, v []*publish.DifferenceExcerpt) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚐDifferenceExcerpt(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCatalogDiffChange2ᚖporticoᚋstoreᚋpublishᚐDifferenceExcerpt(ctx context.Context, f *plan.Field, v *publish.DifferenceExcerpt) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeCatalogDiffChange(ctx, f.Of(planCatalogDiffChange), v)
+}
+
+func (x *planRun) writeNCatalogDiffCount2ᚕᚖporticoᚋstoreᚋpublishᚐKindCountᚄ(ctx context.Context, f *plan.Field, v []*publish.KindCount) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚐKindCount(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCatalogDiffCount2ᚖporticoᚋstoreᚋpublishᚐKindCount(ctx context.Context, f *plan.Field, v *publish.KindCount) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeCatalogDiffCount(ctx, f.Of(planCatalogDiffCount), v)
+}
+
 func (x *planRun) writeNCatalogEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*catalog.Catalog]) bool {
 	return x.writeCatalogEdge(ctx, f.Of(planCatalogEdge), &v)
 }
@@ -6336,6 +6611,26 @@ func (x *planRun) writeNCatalogEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx con
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCatalogMemberChange2ᚕᚖporticoᚋstoreᚋpublishᚐMemberExcerptᚄ(ctx context.Context, f *plan.Field, v []*publish.MemberExcerpt) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚐMemberExcerpt(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCatalogMemberChange2ᚖporticoᚋstoreᚋpublishᚐMemberExcerpt(ctx context.Context, f *plan.Field, v *publish.MemberExcerpt) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeCatalogMemberChange(ctx, f.Of(planCatalogMemberChange), v)
 }
 
 func (x *planRun) writeNCatalogNode2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogNodeᚄ(ctx context.Context, f *plan.Field, v []*model.CatalogNode) bool {
@@ -6417,6 +6712,10 @@ func (x *planRun) writeNCatalogPendingChangeEdge2ᚕporticoᚋgraphᚋmodelᚐEd
 		x.End()
 	}
 	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect(ctx context.Context, f *plan.Field, v publish.PendingEffect) bool {
+	return x.String(marshalNCatalogPendingEffect2porticoᚋstoreᚋpublishᚐPendingEffect[v])
 }
 
 func (x *planRun) writeNCatalogPricebook2porticoᚋstoreᚋcatalogᚐPricebookRank(ctx context.Context, f *plan.Field, v catalog.PricebookRank) bool {
@@ -7539,6 +7838,13 @@ func (x *planRun) writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnectio
 	return x.writeCatalogConnection(ctx, f.Of(planCatalogConnection), v)
 }
 
+func (x *planRun) writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx context.Context, f *plan.Field, v *publish.DifferenceSummary) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeCatalogDiff(ctx, f.Of(planCatalogDiff), v)
+}
+
 func (x *planRun) writeOCatalogNode2ᚖporticoᚋgraphᚋmodelᚐCatalogNode(ctx context.Context, f *plan.Field, v *model.CatalogNode) bool {
 	if v == nil {
 		return false
@@ -7685,6 +7991,13 @@ func (x *planRun) writeOFileConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(c
 		return false
 	}
 	return x.writeFileConnection(ctx, f.Of(planFileConnection), v)
+}
+
+func (x *planRun) writeOFloat2ᚖfloat64(ctx context.Context, f *plan.Field, v *float64) bool {
+	if v == nil {
+		return false
+	}
+	return x.MarshalContext(ctx, graphql.MarshalFloatContext(*v))
 }
 
 func (x *planRun) writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx context.Context, f *plan.Field, v []*model.Gateway) bool {

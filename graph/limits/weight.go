@@ -34,6 +34,9 @@ var fieldWeights = map[string]float64{
 	"Query.catalogs":              16,
 	"Query.catalogRules":          16,
 	"Query.catalogReleases":       24,
+	"Query.catalogRelease":        12,
+	"Query.catalogReleaseDiff":    4000, // at most 20,000 products
+	"Query.scheduledPublications": 16,
 	"Query.promotion":             16,
 	"Query.promotions":            24,
 	"Query.promotionCode":         24,

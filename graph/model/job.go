@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"portico/store/job"
+	"portico/store/publish"
 )
 
 // Job is a background job.
@@ -14,11 +15,20 @@ func (j *Job) ActorName() string { return string(j.Actor) }
 
 // ErrorText returns the error, or nil.
 func (j *Job) ErrorText() *string {
-	if j.Error == "" {
-		return nil
-	}
-	return &j.Error
+	return nonEmpty(j.Error)
 }
+
+// RunAt returns when a scheduled job starts, or nil.
+func (j *Job) RunAt() *time.Time { return NonZeroTime(j.Job.RunAt) }
+
+// CatalogUUID returns the catalog that it publishes, or nil.
+func (j *Job) CatalogUUID() *string { return nonEmpty(publish.CatalogOfJob(j.Job)) }
+
+// LabelText returns the label of the release that it makes, or nil.
+func (j *Job) LabelText() *string { return nonEmpty(publish.NotesOfJob(j.Job).Label) }
+
+// Diff returns what a dry run found, or nil.
+func (j *Job) Diff() (*publish.DifferenceSummary, error) { return publish.DifferencesOfJob(j.Job) }
 
 // StartedAt returns when the job started, or nil.
 func (j *Job) StartedAt() *time.Time { return NonZeroTime(j.Job.StartedAt) }

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"portico/store"
 	"portico/store/exchange"
 )
 
@@ -26,27 +26,14 @@ type importPlan struct {
 
 // plannedChange is a resource that would be created, updated or deleted.
 type plannedChange struct {
-	File    string         `json:"file"` // empty if no line names the resource
-	Line    int            `json:"line"` // then 0
-	Type    string         `json:"type"`
-	ID      string         `json:"id"`
-	Created bool           `json:"created"`
-	Deleted bool           `json:"deleted"`
-	Members []memberChange `json:"members"`
+	File    string               `json:"file"` // empty if no line names the resource
+	Line    int                  `json:"line"` // then 0
+	Type    string               `json:"type"`
+	ID      string               `json:"id"`
+	Created bool                 `json:"created"`
+	Deleted bool                 `json:"deleted"`
+	Members []store.MemberChange `json:"members"`
 }
-
-// memberChange is a member before and after; null if absent.
-type memberChange struct {
-	Member string          `json:"member"`
-	Before json.RawMessage `json:"before"`
-	After  json.RawMessage `json:"after"`
-}
-
-// The most changes that are printed, and the most with --json.
-const (
-	maxPrintedChanges = 20
-	maxShownChanges   = 1000
-)
 
 // plan prints what the import would do.
 func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
@@ -89,11 +76,8 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 }
 
 func newPlannedChange(change exchange.PlannedChange, in input) plannedChange {
-	planned := plannedChange{Type: change.Type, ID: change.ID, Created: change.Created, Deleted: change.Deleted, Members: make([]memberChange, len(change.Members))}
+	planned := plannedChange{Type: change.Type, ID: change.ID, Created: change.Created, Deleted: change.Deleted, Members: slices.Concat([]store.MemberChange{}, change.Members)}
 	planned.File, planned.Line = position(in, change.Line)
-	for i, m := range change.Members {
-		planned.Members[i] = memberChange(m)
-	}
 	return planned
 }
 
@@ -122,33 +106,7 @@ func (p plannedChange) String() string {
 		return fmt.Sprintf("%s:%d: create %s %s", p.File, p.Line, p.Type, p.ID)
 	}
 	text := fmt.Sprintf("%s:%d: update %s %s", p.File, p.Line, p.Type, p.ID)
-	for i, m := range p.Members {
-		separator := ", "
-		if i == 0 {
-			separator = ": "
-		}
-		text += separator + m.String()
-	}
-	return text
-}
-
-func (m memberChange) String() string {
-	switch {
-	case m.Before == nil:
-		return m.Member + " is added: " + shortJSON(m.After)
-	case m.After == nil:
-		return m.Member + " is removed: " + shortJSON(m.Before)
-	}
-	return m.Member + " " + shortJSON(m.Before) + " to " + shortJSON(m.After)
-}
-
-// shortJSON cuts a value to 40 characters.
-func shortJSON(raw json.RawMessage) string {
-	text := string(raw)
-	if utf8.RuneCountInString(text) > 40 {
-		text = string([]rune(text)[:39]) + "…"
-	}
-	return text
+	return text + describeMembers(p.Members)
 }
 
 // writePlanned writes a change as one finding for each member. A nil writer writes nothing.
@@ -166,7 +124,7 @@ func (w *findingWriter) writePlanned(p plannedChange) {
 		w.write(f)
 	}
 	for _, m := range p.Members {
-		f.Member, f.Message = m.Member, p.ID+": "+strings.TrimPrefix(m.String(), m.Member+" ")
+		f.Member, f.Message = m.Member, p.ID+": "+strings.TrimPrefix(describeMember(m), m.Member+" ")
 		w.write(f)
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,8 +14,13 @@ import (
 // Release groups the commands for the releases of catalogs.
 type Release struct {
 	List     ReleaseList     `cmd:"" help:"List the releases that are kept, newest first."`
+	Show     ReleaseShow     `cmd:"" help:"Show a release: who published it, when, its size, languages and currencies."`
+	Diff     ReleaseDiff     `cmd:"" help:"Show which products, nodes and members differ between two releases."`
 	Serve    ReleaseServe    `cmd:"" help:"Serve a release: a preview, an earlier one, or a later one again."`
 	Rollback ReleaseRollback `cmd:"" help:"Serve the release before the served one."`
+	Hold     ReleaseHold     `cmd:"" help:"Retain a release: it is not deleted, however many follow."`
+	Unhold   ReleaseUnhold   `cmd:"" help:"End release hold."`
+	Label    ReleaseLabel    `cmd:"" help:"Change the label and the note of a release."`
 }
 
 const releaseActor store.Actor = "command:release"
@@ -30,7 +34,8 @@ type ReleaseList struct {
 
 // Help is the long description.
 func (*ReleaseList) Help() string {
-	return "Kept are the served release, the newest three, those served within the last hour, and the bases of all these. " +
+	return "Kept are the served release, the newest three (--keep-releases of the server), those served within the last hour, " +
+		"those that release hold retains, and the bases of all these. " +
 		"ADDED, CHANGED and REMOVED count products, compared with the release that was served when this one was made. " +
 		jsonHelp(releaseList{{ID: 2, Catalog: "catalog-coffee", State: releaseServed, PublishedAt: "2026-01-31T12:00:00Z", Products: 25, Changed: 1}})
 }
@@ -55,13 +60,15 @@ type releaseEntry struct {
 	Added       int    `json:"added"`
 	Changed     int    `json:"changed"`
 	Removed     int    `json:"removed"`
+	Label       string `json:"label"`
+	Retained    bool   `json:"retained"`
 }
 
 func (l releaseList) String() string {
-	rows := [][]string{{"CATALOG", "RELEASE", "STATE", "PUBLISHED", "PRODUCTS", "ADDED", "CHANGED", "REMOVED"}}
+	rows := [][]string{{"CATALOG", "RELEASE", "STATE", "PUBLISHED", "PRODUCTS", "ADDED", "CHANGED", "REMOVED", "RETAINED", "LABEL"}}
 	for _, r := range l {
 		rows = append(rows, []string{r.Catalog, strconv.FormatInt(r.ID, 10), r.State, r.PublishedAt,
-			strconv.Itoa(r.Products), strconv.Itoa(r.Added), strconv.Itoa(r.Changed), strconv.Itoa(r.Removed)})
+			strconv.Itoa(r.Products), strconv.Itoa(r.Added), strconv.Itoa(r.Changed), strconv.Itoa(r.Removed), yesNo(r.Retained), orDash(nonEmpty(r.Label))})
 	}
 	return table(rows)
 }
@@ -119,7 +126,7 @@ func newReleaseEntry(ctx context.Context, s *shop.Store, r *segment.Release, hel
 	case r.Preview:
 		state = releasePreview
 	}
-	return releaseEntry{r.ID, r.CatalogID, state, *timestamp(r.PublishedAt), r.Products, r.Added, r.Changed, r.Removed}, err
+	return releaseEntry{r.ID, r.CatalogID, state, *timestamp(r.PublishedAt), r.Products, r.Added, r.Changed, r.Removed, r.Label, r.Retained}, err
 }
 
 // ReleaseServe serves a release.
@@ -148,11 +155,8 @@ func (c *ReleaseServe) Run(ctx context.Context, streams Streams) error {
 
 func serveRelease(ctx context.Context, s *shop.Store, streams Streams, output Output, id string) error {
 	served, err := s.ServeRelease(ctx, releaseActor, id)
-	if fault := new(store.Error); errors.As(err, &fault) && fault.Code == store.NotFound {
-		return fmt.Errorf("release %q is not kept. portico release list shows those that are", id)
-	}
 	if err != nil {
-		return fmt.Errorf("serve release %s: %w", id, err)
+		return releaseError("serve", id, err)
 	}
 	held, err := heldCatalogs(ctx, s)
 	if err != nil {

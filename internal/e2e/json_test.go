@@ -51,6 +51,11 @@ func TestJSONOutput(t *testing.T) {
 	mustRun(t, with("import", changed)...)
 	require.Equal(t, "held", result(2, with("release", "rollback", "catalog-coffee")...).(map[string]any)["state"])
 	result(2, with("release", "serve", "2")...)
+	require.EqualValues(t, 1, result(2, with("release", "diff", "1", "2")...).(map[string]any)["total"])
+	require.Equal(t, "winter", result(2, with("release", "label", "2", "--label", "winter")...).(map[string]any)["label"])
+	require.Equal(t, true, result(2, with("release", "hold", "2")...).(map[string]any)["retained"])
+	require.Equal(t, false, result(2, with("release", "unhold", "2")...).(map[string]any)["retained"])
+	require.Equal(t, "command:import", result(2, with("release", "show", "2")...).(map[string]any)["actor"])
 	require.Empty(t, result(1, with("doctor")...).(map[string]any)["findings"])
 	require.NotZero(t, result(1, with("export", filepath.Join(folder, "shop.ndjson"))...).(map[string]any)["count"])
 	require.EqualValues(t, 5, result(2, with("codes", "generate", "--promotion", "promo-early-bird", "--count",

@@ -53,6 +53,13 @@ var addedSinceRows = []string{
 	`INDEX authored_change_of_resource`,
 	"release_node.seo_title",
 	"release_node.seo_description",
+	"release.actor",
+	"release.label",
+	"release.note",
+	"release.bytes",
+	"release.served_at",
+	"release.retained",
+	"job.run_at",
 }
 
 // migrateRows opens a database whose release stores each base price in a row of its own, and

@@ -3,10 +3,8 @@ package exchange
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"hash/maphash"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -27,15 +25,9 @@ type PlannedChange struct {
 	Line    int // from 1
 	Type    string
 	ID      string
-	Created bool           // it does not exist yet
-	Deleted bool           // it would be deleted; Line is 0 if the file does not hold it
-	Members []MemberChange // of an existing one, by member; nil beyond maxDetailed changes
-}
-
-// MemberChange is a member that would change. A list is one member.
-type MemberChange struct {
-	Member        string          // with dots
-	Before, After json.RawMessage // nil if absent
+	Created bool                 // it does not exist yet
+	Deleted bool                 // it would be deleted; Line is 0 if the file does not hold it
+	Members []store.MemberChange // of an existing one, by member; nil beyond maxDetailed changes
 }
 
 // maxDetailed is the most changed resources whose stored lines a plan keeps in memory.
@@ -179,30 +171,9 @@ func (p *importPlanner) keeps(d decodedLine, state planState) bool {
 
 // changedMembers returns the members in which two lines differ. Times that the new line leaves out
 // stay as they are.
-func changedMembers(before, after []byte) []MemberChange {
-	var c memberComparer
-	c.compare("", before, after)
-	return c.changes
-}
-
-type memberComparer struct{ changes []MemberChange }
-
-func (c *memberComparer) compare(member string, before, after json.RawMessage) {
-	var from, to map[string]json.RawMessage
-	if json.Unmarshal(before, &from) != nil || json.Unmarshal(after, &to) != nil || from == nil || to == nil {
-		leaf := member[strings.LastIndexByte(member, '.')+1:]
-		if !bytes.Equal(before, after) && !(after == nil && (leaf == "created_at" || leaf == "updated_at")) {
-			c.changes = append(c.changes, MemberChange{member, before, after})
-		}
-		return
-	}
-	names := store.Unique(slices.Concat(slices.Collect(maps.Keys(from)), slices.Collect(maps.Keys(to))))
-	slices.Sort(names)
-	for _, name := range names {
-		path := name
-		if member != "" {
-			path = member + "." + name
-		}
-		c.compare(path, from[name], to[name])
-	}
+func changedMembers(before, after []byte) []store.MemberChange {
+	return slices.DeleteFunc(store.ChangedMembers(before, after), func(c store.MemberChange) bool {
+		leaf := c.Member[strings.LastIndexByte(c.Member, '.')+1:]
+		return c.After == nil && (leaf == "created_at" || leaf == "updated_at")
+	})
 }

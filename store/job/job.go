@@ -17,17 +17,19 @@ type JobKind string
 // The kinds.
 const (
 	JobPublish       JobKind = "catalog_publish"          // publishes a catalog
+	JobPublishDryRun JobKind = "catalog_publish_dry_run"  // says what a publication of a catalog would change
 	JobGenerateCodes JobKind = "promotion_codes_generate" // generates codes of a promotion
 )
 
 // JobKinds lists every kind.
-func JobKinds() []JobKind { return []JobKind{JobPublish, JobGenerateCodes} }
+func JobKinds() []JobKind { return []JobKind{JobPublish, JobPublishDryRun, JobGenerateCodes} }
 
 // JobState is the progress of a job.
 type JobState string
 
 // The states. A running job whose server ends starts again on another server.
 const (
+	JobScheduled JobState = "scheduled" // becomes running at RunAt
 	JobQueued    JobState = "queued"
 	JobRunning   JobState = "running"
 	JobSucceeded JobState = "succeeded"
@@ -44,7 +46,8 @@ type Job struct {
 	Error       string // why it failed, for clients; empty otherwise
 	Actor       store.Actor
 	CreatedAt   time.Time
-	StartedAt   time.Time // zero while queued
+	RunAt       time.Time `json:",omitzero"` // when a scheduled job starts; zero for one that starts at once
+	StartedAt   time.Time // zero while queued or scheduled
 	FinishedAt  time.Time // zero until finished
 
 	// Input and result of the kind, internal to the store.
@@ -56,14 +59,14 @@ type Job struct {
 // GlobalID returns the job's global id.
 func (j *Job) GlobalID() string { return store.GlobalID(store.TypeJob, j.ID) }
 
-const jobColumns = `id, kind, state, input, result, error, done, total, actor, created_at, started_at, finished_at`
+const jobColumns = `id, kind, state, input, result, error, done, total, actor, created_at, run_at, started_at, finished_at`
 
 func scanJob(rows *sql.Rows) (*Job, error) {
 	j := &Job{}
 	var input, result string
-	var created, started, finished int64
-	err := rows.Scan(&j.ID, &j.Kind, &j.State, &input, &result, &j.Error, &j.Done, &j.Total, &j.Actor, &created, &started, &finished)
+	var created, runAt, started, finished int64
+	err := rows.Scan(&j.ID, &j.Kind, &j.State, &input, &result, &j.Error, &j.Done, &j.Total, &j.Actor, &created, &runAt, &started, &finished)
 	j.Input, j.Result = json.RawMessage(input), json.RawMessage(result)
-	j.CreatedAt, j.StartedAt, j.FinishedAt = store.FromMicros(created), store.OptionalMicros(started), store.OptionalMicros(finished)
+	j.CreatedAt, j.RunAt, j.StartedAt, j.FinishedAt = store.FromMicros(created), store.OptionalMicros(runAt), store.OptionalMicros(started), store.OptionalMicros(finished)
 	return j, err
 }

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"time"
 
 	"portico/store"
 	"portico/store/db"
@@ -33,15 +34,15 @@ func (s *JobService) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*
 		SELECT `+jobColumns+` FROM job WHERE kind IN (`+list+`) ORDER BY created_at DESC, id DESC LIMIT $1`, args...)
 }
 
-// CancelJob cancels a queued job, and asks a running one to stop: its release is never
+// CancelJob cancels a queued or scheduled job, and asks a running one to stop: its release is never
 // served, its codes stay. A finished job does not change. It returns NOT_FOUND.
 func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if _, err := t.Exec(ctx, `
 			UPDATE job SET canceled = TRUE,
-			       state = CASE WHEN state = $2 THEN $3 ELSE state END,
-			       finished_at = CASE WHEN state = $2 THEN `+t.LaterSQL(`CAST($4 AS BIGINT)`)+` ELSE finished_at END
-			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.Now)); err != nil {
+			       state = CASE WHEN state IN ($2, $5) THEN $3 ELSE state END,
+			       finished_at = CASE WHEN state IN ($2, $5) THEN `+t.LaterSQL(`CAST($4 AS BIGINT)`)+` ELSE finished_at END
+			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.Now), string(JobScheduled)); err != nil {
 			return nil, err
 		}
 		job, found, err := db.One(ctx, t.Session, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
@@ -56,31 +57,57 @@ func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string
 // input. ready reports whether the job is allowed. It returns RATE_LIMITED if the limits of
 // Room are exceeded.
 func Enqueue(ctx context.Context, s *JobService, actor store.Actor, kind JobKind, input any, total int, ready func(context.Context, *db.Tx) error) (*Job, error) {
+	return Schedule(ctx, s, actor, kind, input, total, time.Time{}, ready)
+}
+
+// Schedule is Enqueue for a job that starts at a time, by the database's clock; the zero time is at once. A server that is
+// down at that time starts it later. It returns a scheduled job with the same input and time if there is one.
+//
+// A scheduled job is claimed as if it were running and its lease expired at that time: so one worker gets it, also one of
+// an earlier version.
+func Schedule(ctx context.Context, s *JobService, actor store.Actor, kind JobKind, input any, total int, at time.Time, ready func(context.Context, *db.Tx) error) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
 		if err := ready(ctx, t); err != nil {
 			return nil, err
 		}
+		job := &Job{ID: store.NewID(), Kind: kind, State: JobQueued, Total: total, Actor: t.Actor, CreatedAt: t.Now, RunAt: at}
+		var runAt, beatAt int64
+		if !at.IsZero() {
+			job.State, runAt = JobScheduled, store.Micros(at)
+			beatAt = runAt - leaseExpiry.Microseconds()
+		}
 		text := string(store.Encode(input))
-		job, waits, err := db.One(ctx, t.Session, scanJob, `
+		same, waits, err := db.One(ctx, t.Session, scanJob, `
 			SELECT `+jobColumns+` FROM job
-			WHERE finished_at = 0 AND state = $1 AND kind = $2 AND input = $3 ORDER BY created_at, id LIMIT 1`,
-			string(JobQueued), string(kind), text)
+			WHERE finished_at = 0 AND state = $1 AND kind = $2 AND input = $3 AND run_at = $4 ORDER BY created_at, id LIMIT 1`,
+			string(job.State), string(kind), text, runAt)
 		if err != nil || waits {
-			return job, err
+			return same, err
 		}
 		if err := s.quota.check(ctx, t, kind, total); err != nil {
 			return nil, err
 		}
-		job = &Job{ID: store.NewID(), Kind: kind, State: JobQueued, Total: total, Actor: t.Actor, CreatedAt: t.Now}
 		_, err = t.Exec(ctx, `
-			INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, started_at, beat_at, finished_at)
-			VALUES ($1, $2, $3, $4, '', '', 0, $7, FALSE, '', $5, $6, 0, 0, 0)`,
-			job.ID, string(kind), string(JobQueued), text, string(t.Actor), store.Micros(t.Now), total)
-		t.AfterCommit(s.wakeWorker)
-		t.Announce()
+			INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, run_at, started_at, beat_at, finished_at)
+			VALUES ($1, $2, $3, $4, '', '', 0, $7, FALSE, '', $5, $6, $8, 0, $9, 0)`,
+			job.ID, string(kind), string(job.State), text, string(t.Actor), store.Micros(t.Now), total, runAt, beatAt)
+		if at.IsZero() {
+			t.AfterCommit(s.wakeWorker)
+			t.Announce()
+		}
 		return job, err
 	})
 }
+
+// ScheduledJobs lists the jobs of a kind that wait for their time, the next one first, at most 100.
+func (s *JobService) ScheduledJobs(ctx context.Context, kind JobKind) ([]*Job, error) {
+	return db.Collect(ctx, s.db.Reader, scanJob, `
+		SELECT `+jobColumns+` FROM job WHERE finished_at = 0 AND state = $1 AND kind = $2 ORDER BY run_at, created_at, id LIMIT $3`,
+		string(JobScheduled), string(kind), scheduledListed)
+}
+
+// scheduledListed bounds ScheduledJobs.
+const scheduledListed = 100
 
 func (s *JobService) wakeWorker() {
 	select {

@@ -44,7 +44,7 @@ func (s *JobService) Work(ctx context.Context) {
 	}
 }
 
-// openSQL is a condition on the table job: queued, or its lease expired.
+// openSQL is a condition on the table job: queued, scheduled for now or earlier (Schedule), or its lease expired.
 func openSQL(d *db.DB, queued, expiry string) string {
 	return `finished_at = 0 AND (state = ` + queued + ` OR beat_at < ` + d.ClockSQL() + ` - ` + expiry + `)`
 }

@@ -58,10 +58,8 @@ type builtProduct struct {
 	attributes builtAttributes
 }
 
-// build builds the products from start until just before end of the order, on all
-// processors.
-func (p *publicationPlan) build(ctx context.Context, made *segment.Release, start, end int) ([]*builtProduct, error) {
-	order := p.order[start:end]
+// build builds some products of the order, on all processors.
+func (p *publicationPlan) build(ctx context.Context, made *segment.Release, order []uint32) ([]*builtProduct, error) {
 	sources, err := p.sources(ctx, p.withRelatives(order))
 	if err != nil {
 		return nil, err
@@ -94,7 +92,7 @@ func (p *publicationPlan) build(ctx context.Context, made *segment.Release, star
 		l.Files, l.Variants = files, p.variants(handle, children, sources)
 		nodes, fileIDs := p.nodes(handle), source.FileIDs()
 		offers := p.offers(handle, sources, prices)
-		b := &builtProduct{ordinal: p.first + start + i, source: source, offers: offers, node: p.blockNode(nodes), stored: &segment.BlockProduct{
+		b := &builtProduct{ordinal: int(p.ordinals[handle]), source: source, offers: offers, node: p.blockNode(nodes), stored: &segment.BlockProduct{
 			ID: source.ID, Components: p.componentOrdinals(source.LiveComponentIDs(l)), Crumbs: segment.Breadcrumbs(nodes), Files: packFiles(fileIDs, texts),
 			Documents: map[string][]byte{"": source.Document("", made.Locale, l)}}}
 		for _, id := range fileIDs {

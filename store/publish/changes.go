@@ -97,12 +97,12 @@ func (w *releaseWriter) changedFiles(ctx context.Context) error {
 		return err
 	}
 	return store.Chunked(candidates, 512, func(ids []string) error {
-		before, err := w.filesIn(ctx, w.served.Layers(), ids)
+		before, err := filesIn(ctx, w.service.db.Reader, w.served.Layers(), ids)
 		if err != nil {
 			return err
 		}
 		own := w.ownView()
-		now, err := w.filesIn(ctx, own.Layers(), ids)
+		now, err := filesIn(ctx, w.service.db.Reader, own.Layers(), ids)
 		for _, id := range ids {
 			if before[id] != now[id] {
 				w.changes.Add(segment.AnyFile, segment.FileKey(id))
@@ -149,13 +149,13 @@ func (w *releaseWriter) fileCandidates(ctx context.Context) (ids []string, err e
 }
 
 // filesIn returns the texts of files in some layers, the upper one first.
-func (w *releaseWriter) filesIn(ctx context.Context, layers []any, ids []string) (map[string]string, error) {
+func filesIn(ctx context.Context, in db.Session, layers []any, ids []string) (map[string]string, error) {
 	type file struct {
 		release  int64
 		id, body string
 	}
 	list, args := db.InList(layers, ids)
-	files, err := db.Collect(ctx, w.service.db.Reader, func(rows *sql.Rows) (f file, err error) {
+	files, err := db.Collect(ctx, in, func(rows *sql.Rows) (f file, err error) {
 		return f, rows.Scan(&f.release, &f.id, &f.body)
 	}, `SELECT release_id, file_id, body FROM release_file WHERE release_id IN ($1, $2) AND file_id IN (`+list+`)`, args...)
 	texts := make(map[string]string, len(files))

@@ -136,9 +136,9 @@ func (w *releaseWriter) servedView() *release.View {
 const maxDiffering = dependency.MaxChanges / 5
 
 // differ records that a product differs. It keeps the ids of so many products as
-// findChanges uses.
+// findChanges uses, but a dry run lists all.
 func (w *releaseWriter) differ(id string) {
-	if len(w.differing) <= maxDiffering {
+	if w.dryRun || len(w.differing) <= maxDiffering {
 		w.differing = append(w.differing, id)
 	}
 }

@@ -25,7 +25,7 @@ func (w *releaseWriter) facets(ctx context.Context) error {
 		}
 		if err := store.Chunked(rows, 128, func(rows [][]any) error {
 			return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-				return t.InsertRows(ctx, "release_facet", []string{"release_id", "attribute", "chunk", "body"}, rows)
+				return w.insert(ctx, t, "release_facet", []string{"release_id", "attribute", "chunk", "body"}, rows)
 			})
 		}); err != nil {
 			return err
@@ -99,7 +99,7 @@ func (w *releaseWriter) indexOf(ctx context.Context, attribute string) error {
 	number := 0
 	flush := func() error {
 		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRows(ctx, "release_index", []string{"release_id", "attribute", "chunk", "body"}, rows)
+			return w.insert(ctx, t, "release_index", []string{"release_id", "attribute", "chunk", "body"}, rows)
 		})
 		rows = nil
 		return err
@@ -141,7 +141,7 @@ func (w *releaseWriter) writeSparse(ctx context.Context) error {
 			rows[i] = []any{w.release.ID, segment.ListKeys, string(part.sort), part.number, index.PackKeys(part.keys)}
 		}
 		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
+			return w.insert(ctx, t, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows)
 		})
 	})
 }
@@ -213,7 +213,7 @@ func (w *releaseWriter) segment(ctx context.Context) error {
 		rows = append(rows, []any{w.release.ID, -w.words.segments, directory})
 		if err := store.Chunked(rows, 128, func(rows [][]any) error {
 			return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-				return t.InsertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
+				return w.insert(ctx, t, "release_word", []string{"release_id", "chunk", "body"}, rows)
 			})
 		}); err != nil {
 			return err
@@ -230,7 +230,7 @@ func (w *releaseWriter) wordsEnd(ctx context.Context) error {
 	}
 	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
 		rows := [][]any{{w.release.ID, -w.words.segments - 1, binary.AppendUvarint(nil, uint64(w.words.segments+1))}}
-		return t.InsertRows(ctx, "release_word", []string{"release_id", "chunk", "body"}, rows)
+		return w.insert(ctx, t, "release_word", []string{"release_id", "chunk", "body"}, rows)
 	})
 }
 
@@ -258,10 +258,10 @@ func (w *releaseWriter) writeBlocks(ctx context.Context, all bool) error {
 	}
 	w.blocks.ready, w.blocks.bytes, w.sales = nil, 0, nil
 	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		if err := t.InsertRows(ctx, "release_block", []string{"id", "body"}, blocks); err != nil {
+		if err := w.insert(ctx, t, "release_block", []string{"id", "body"}, blocks); err != nil {
 			return err
 		}
-		return t.InsertRows(ctx, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
+		return w.insert(ctx, t, "release_sale", []string{"release_id", "currency", "ordinal", "pricebook_id", "sales"}, sales)
 	})
 }
 

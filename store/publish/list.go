@@ -109,7 +109,7 @@ func (l *listWriter) flushFull(ctx context.Context) error {
 
 func (l *listWriter) flush(ctx context.Context) error {
 	if err := l.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		return t.InsertRows(ctx, "release_list", []string{"release_id", "list", "total", "curated", "held_by", "parts", "since"}, l.heads)
+		return l.insert(ctx, t, "release_list", []string{"release_id", "list", "total", "curated", "held_by", "parts", "since"}, l.heads)
 	}); err != nil {
 		return err
 	}

@@ -29,11 +29,20 @@ import (
 // again for the garbage collector, and twice PublishConfig.WordBytes. Texts stay
 // on disk. A delta needs memory for its changes only.
 func (s *PublishService) Publish(ctx context.Context, actor store.Actor, catalogID string, progress PublishProgress) (*segment.Release, error) {
+	return s.PublishWithNotes(ctx, actor, catalogID, ReleaseNotes{}, progress)
+}
+
+// PublishWithNotes is Publish with notes for a new release. A release that is served already keeps its own.
+// UNPROCESSABLE for notes that are too long.
+func (s *PublishService) PublishWithNotes(ctx context.Context, actor store.Actor, catalogID string, notes ReleaseNotes, progress PublishProgress) (*segment.Release, error) {
+	if err := notes.check(); err != nil {
+		return nil, err
+	}
 	hold, err := routing.HoldOf(ctx, s.db.Reader, catalogID)
 	if err != nil {
 		return nil, err
 	}
-	return s.publish(ctx, actor, catalogID, publication{serve: true, ends: hold.Below}, progress)
+	return s.publish(ctx, actor, catalogID, publication{serve: true, ends: hold.Below, notes: notes}, progress)
 }
 
 // PublishUnlessHeld is Publish for callers that nobody told to publish, such as an
@@ -75,31 +84,17 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 			return served, err
 		}
 	}
-	settings, err := s.db.Settings(ctx)
+	var w *releaseWriter
+	made, err := s.newRelease(ctx, catalogID)
 	if err != nil {
 		return nil, err
 	}
-	var w *releaseWriter
-	made := &segment.Release{CatalogID: catalogID, Locale: settings.Locale, Format: segment.ReleaseFormat}
+	made.Label, made.Note = how.notes.Label, how.notes.Note
 	err = s.db.RenewableSnapshot(ctx, func(snapshot *db.Snapshot) error {
-		plan := &publicationPlan{in: snapshot.Session}
-		plan.renew = func(ctx context.Context) error { return snapshot.Renew(ctx, plan.isCurrent) }
-		if err := plan.catalog(ctx, catalogID); err != nil {
+		plan, err := s.planRelease(ctx, snapshot, made)
+		if err != nil {
 			return err
 		}
-		made.Locale = cmp.Or(plan.source.Attributes.Locale, made.Locale)
-		made.Revision = plan.revision
-		plan.collation = index.NewCollation(made.Locale)
-		if err := plan.findBase(ctx, s, made.Locale); err != nil {
-			return err
-		}
-		if err := plan.arrange(ctx); err != nil {
-			return err
-		}
-		if plan.delta != nil {
-			made.BaseID, made.BaseAt = plan.delta.base.ID, store.Micros(plan.delta.base.PublishedAt)
-		}
-		made.Products, made.FirstOrdinal, made.Ordinals = plan.kept, plan.first, plan.first+len(plan.order)
 		if made.ID, err = s.startRelease(ctx, actor, made, how); err != nil {
 			return err
 		}
@@ -134,6 +129,39 @@ func (s *PublishService) build(ctx context.Context, actor store.Actor, catalogID
 	err = s.finishRelease(ctx, actor, made, how.serve)
 	s.left() // a release may be one too many now
 	return made, err
+}
+
+// newRelease returns a release of a catalog that has no number yet, in the locale of the settings.
+func (s *PublishService) newRelease(ctx context.Context, catalogID string) (*segment.Release, error) {
+	settings, err := s.db.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &segment.Release{CatalogID: catalogID, Locale: settings.Locale, Format: segment.ReleaseFormat}, nil
+}
+
+// planRelease decides what a release will hold, as a snapshot has it, and sets what made then is. It writes nothing.
+// NOT_FOUND for an unknown catalog.
+func (s *PublishService) planRelease(ctx context.Context, snapshot *db.Snapshot, made *segment.Release) (*publicationPlan, error) {
+	plan := &publicationPlan{in: snapshot.Session}
+	plan.renew = func(ctx context.Context) error { return snapshot.Renew(ctx, plan.isCurrent) }
+	if err := plan.catalog(ctx, made.CatalogID); err != nil {
+		return nil, err
+	}
+	made.Locale = cmp.Or(plan.source.Attributes.Locale, made.Locale)
+	made.Revision = plan.revision
+	plan.collation = index.NewCollation(made.Locale)
+	if err := plan.findBase(ctx, s, made.Locale); err != nil {
+		return nil, err
+	}
+	if err := plan.arrange(ctx); err != nil {
+		return nil, err
+	}
+	if plan.delta != nil {
+		made.BaseID, made.BaseAt = plan.delta.base.ID, store.Micros(plan.delta.base.PublishedAt)
+	}
+	made.Products, made.FirstOrdinal, made.Ordinals = plan.kept, plan.first, plan.first+len(plan.order)
+	return plan, nil
 }
 
 // warm fills the caches of this process for the release, which is as it will be published. What it shows first is
@@ -213,19 +241,25 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 			return err
 		}
 		n, err := t.Exec(ctx, `
-			UPDATE release SET state = $2, locales = $3, products = $4, published_at = $5, added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
-			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14, nodes_since = $15, nodes_at = $16
+			UPDATE release SET state = $2, locales = $3, products = $4, published_at = CAST($5 AS BIGINT), added = $6, changed = $7, removed = $8, preview = $9, revision = $10,
+			       base_id = $11, first_ordinal = $12, ordinals = $13, format = $14, nodes_since = $15, nodes_at = $16,
+			       actor = $18, label = $19, note = $20, bytes = $21,
+			       served_at = CASE WHEN EXISTS (SELECT 1 FROM catalog WHERE id = $22 AND release_id = $1) THEN CAST($5 AS BIGINT) ELSE 0 END
 			WHERE id = $1 AND state = $17`,
 			made.ID, catalog.ReleasePublished, strings.Join(made.Locales, " "), made.Products, store.Micros(published),
 			made.Added, made.Changed, made.Removed, !serve, made.Revision,
-			made.BaseID, made.FirstOrdinal, made.Ordinals, made.Format, made.NodesSince, made.NodesAt, catalog.ReleaseBuilding)
+			made.BaseID, made.FirstOrdinal, made.Ordinals, made.Format, made.NodesSince, made.NodesAt, catalog.ReleaseBuilding,
+			string(t.Actor), made.Label, made.Note, made.Bytes, made.CatalogID)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
 			return errSwept
 		}
-		made.PublishedAt = published
+		made.PublishedAt, made.Actor = published, t.Actor
+		if serve {
+			made.ServedAt = published
+		}
 		return routing.Supersede(ctx, s.db, t, made.CatalogID)
 	})
 	if err == nil && serve && hold.Holds() && made.ID < hold.Below {

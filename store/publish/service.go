@@ -31,6 +31,7 @@ const publishBatch = 1000
 type publication struct {
 	serve bool
 	ends  int64 // Hold.Below of the hold that it ends; 0 for none
+	notes ReleaseNotes
 }
 
 // may returns a *routing.HeldError if the catalog's hold forbids the publication.

@@ -33,7 +33,7 @@ func SweepReleases(s *PublishService, actor store.Actor, every time.Duration) db
 // sweepReleases deletes unfinished releases of dead builds, and superseded
 // releases. It keeps the newest of each
 // catalog (PublishConfig.Kept), those served within the last hour, at most 20 in
-// all, and the bases of these.
+// all, those that are retained, and the bases of these.
 func (s *PublishService) sweepReleases(ctx context.Context, actor store.Actor) error {
 	for range 2 { // the second time for bases whose last delta is gone
 		dead, err := s.deadReleases(ctx)
@@ -74,12 +74,12 @@ func (s *PublishService) deadReleases(ctx context.Context) ([]deadRelease, error
 		WHERE state <> $1 AND touched_at < `+s.db.ClockSQL()+` - $2
 		UNION ALL
 		SELECT id, touched_at FROM (
-		    SELECT id, touched_at, superseded_at, preview, age,
+		    SELECT id, touched_at, superseded_at, preview, retained, age,
 		           ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY CASE WHEN preview AND age > $3 THEN 1 ELSE 0 END, id DESC) AS place -- previews that go are not in the way
 		    FROM (
-		        SELECT id, catalog_id, touched_at, superseded_at, preview, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
+		        SELECT id, catalog_id, touched_at, superseded_at, preview, retained, ROW_NUMBER() OVER (PARTITION BY catalog_id ORDER BY id DESC) AS age
 		        FROM release WHERE state = $1) AS published) AS placed
-		WHERE superseded_at > 0 AND age > $3 AND (preview OR superseded_at <= $4 OR place > $5) AND id NOT IN (SELECT base_id FROM release)
+		WHERE superseded_at > 0 AND NOT retained AND age > $3 AND (preview OR superseded_at <= $4 OR place > $5) AND id NOT IN (SELECT base_id FROM release)
 		UNION ALL
 		SELECT id, touched_at FROM release -- of a catalog that was deleted
 		WHERE state = $1 AND superseded_at > 0 AND catalog_id NOT IN (SELECT id FROM catalog)`,
@@ -95,7 +95,7 @@ func (s *PublishService) dropRelease(ctx context.Context, actor store.Actor, dea
 	if err := s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) (err error) {
 		dropped, err = t.Exec(ctx, `
 			UPDATE release SET state = 'dropped', touched_at = 0
-			WHERE id = $1 AND (state <> $2 OR superseded_at > 0) AND touched_at = $3`, id, catalog.ReleasePublished, dead.touched)
+			WHERE id = $1 AND (state <> $2 OR superseded_at > 0) AND touched_at = $3 AND (NOT retained OR catalog_id NOT IN (SELECT id FROM catalog))`, id, catalog.ReleasePublished, dead.touched)
 		return err
 	}); err != nil || dropped == 0 {
 		return err

@@ -102,7 +102,7 @@ func (w *releaseWriter) writeFiles(ctx context.Context, files []releasedFile) er
 		rows[i] = []any{w.release.ID, f.id, string(f.body)}
 	}
 	return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-		return t.InsertRows(ctx, "release_file", []string{"release_id", "file_id", "body"}, rows)
+		return w.insert(ctx, t, "release_file", []string{"release_id", "file_id", "body"}, rows)
 	})
 }
 
@@ -118,7 +118,7 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 	go func() {
 		defer close(built)
 		for start := 0; start < total; start += publishBatch {
-			products, err := w.plan.build(ctx, w.release, start, min(total, start+publishBatch))
+			products, err := w.plan.build(ctx, w.release, w.plan.order[start:min(total, start+publishBatch)])
 			if err == nil {
 				err = w.plan.renew(ctx)
 			}
@@ -196,7 +196,7 @@ func (w *releaseWriter) writePlaces(ctx context.Context) error {
 	var rows [][]any
 	flush := func() error {
 		err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRows(ctx, "release_place", []string{"release_id", "product_id", "ordinal"}, rows)
+			return w.insert(ctx, t, "release_place", []string{"release_id", "product_id", "ordinal"}, rows)
 		})
 		rows = rows[:0]
 		return err
@@ -229,7 +229,7 @@ func (w *releaseWriter) nodes(ctx context.Context) error {
 		}
 		place += len(nodes)
 		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRows(ctx, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
+			return w.insert(ctx, t, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
 				"description", "hierarchy_id", "parent_id", "updated_at", "published_at", "seo_title", "seo_description"}, rows)
 		})
 	})

@@ -34,6 +34,8 @@ type releaseWriter struct {
 	differing []string           // ids of products that differ from the served release
 	changed   []uint32           // handles of those that are in both, for a whole release
 	changedID []string           // their ids, for a delta
+	inserted  int64              // bytes of the transaction that batch runs
+	dryRun    bool               // writes nothing: only compares
 	changes   dependency.Changes // of the release, compared with the served one
 	words     wordIndex
 	facet     map[string]*facetBuilder // by attribute
@@ -48,6 +50,7 @@ type releaseWriter struct {
 // batch writes in one transaction, and marks the build as alive.
 func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *db.Tx) error) error {
 	err := w.service.db.Update(ctx, w.actor, func(ctx context.Context, t *db.Tx) error {
+		w.inserted = 0 // it may run again
 		if err := t.PrepareBulk(ctx); err != nil {
 			return err
 		}
@@ -61,9 +64,27 @@ func (w *releaseWriter) batch(ctx context.Context, write func(context.Context, *
 		return write(ctx, t)
 	})
 	if err == nil {
+		w.release.Bytes += w.inserted
 		db.Throttle(ctx)
 	}
 	return err
+}
+
+// insert inserts rows in a transaction of batch, and counts their bytes.
+func (w *releaseWriter) insert(ctx context.Context, t *db.Tx, table string, columns []string, rows [][]any) error {
+	for _, row := range rows {
+		for _, value := range row {
+			switch v := value.(type) {
+			case []byte:
+				w.inserted += int64(len(v))
+			case string:
+				w.inserted += int64(len(v))
+			default:
+				w.inserted += 8
+			}
+		}
+	}
+	return t.InsertRows(ctx, table, columns, rows)
 }
 
 // chunkRowSize returns the approximate size of a row of release_chunk, in bytes.
@@ -78,7 +99,7 @@ func (w *releaseWriter) writeChunks(ctx context.Context, rows [][]any) error {
 			n++
 		}
 		if err := w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
-			return t.InsertRows(ctx, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows[:n])
+			return w.insert(ctx, t, "release_chunk", []string{"release_id", "list", "sort", "chunk", "body"}, rows[:n])
 		}); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/bojanz/currency"
 
 	"portico/store"
+	"portico/store/release/segment"
 )
 
 // Currency is a currency of a catalog, with the format of its amounts in the
@@ -85,4 +86,10 @@ func (v *View) newCurrency(code string) *Currency {
 	c.ThousandSeparator, c.DecimalPoint = between[0], between[len(between)-1]
 	c.DecimalPlaces, c.Format = int(digits), written[:begin]+"{price}"+written[end:]
 	return c
+}
+
+// CurrenciesOf returns the currencies in which the products of releases have a price or a sale, by code, in the order of
+// the releases.
+func (s *ReleaseService) CurrenciesOf(ctx context.Context, releases []*segment.Release) ([][]string, error) {
+	return segment.CurrenciesOf(ctx, s.db.Reader, releases)
 }

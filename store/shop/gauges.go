@@ -40,7 +40,9 @@ func (s *Store) Gauges(ctx context.Context) (*Gauges, error) {
 		err = rows.Scan(&g.Kind, &g.State, &g.Count, &oldest)
 		g.Oldest = since(oldest)
 		return g, err
-	}, `SELECT kind, state, count(*), min(created_at) FROM job WHERE finished_at = 0 GROUP BY kind, state ORDER BY kind, state`)
+	}, `
+		SELECT kind, state, count(*), min(CASE WHEN run_at > created_at THEN run_at ELSE created_at END) FROM job
+		WHERE finished_at = 0 AND run_at <= $1 GROUP BY kind, state ORDER BY kind, state`, store.Micros(s.db.Now()))
 	if err != nil {
 		return nil, err
 	}

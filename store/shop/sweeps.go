@@ -50,6 +50,9 @@ func (s *Store) jobWorks() map[job.JobKind]job.JobWork {
 		job.JobPublish: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
 			return publish.PublishJob(ctx, s.PublishService, task, progress)
 		},
+		job.JobPublishDryRun: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
+			return publish.DryRunJob(ctx, s.PublishService, task, progress)
+		},
 		job.JobGenerateCodes: func(ctx context.Context, task *job.Job, progress func(done, total int)) (any, error) {
 			return code.GenerateJob(ctx, s.CodeService, task, progress)
 		},

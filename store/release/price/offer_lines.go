@@ -40,6 +40,16 @@ func OfferLines(offers map[string]*catalog.Offer) string {
 	return string(lines)
 }
 
+// OfferCurrencies returns the currencies of encoded offers, in order.
+func OfferCurrencies(lines string) (codes []string) {
+	for line := range strings.SplitSeq(lines, "\n") {
+		if name, _, _ := strings.Cut(line, " "); len(name) > 1 && !slices.Contains(codes, name[1:]) {
+			codes = append(codes, name[1:])
+		}
+	}
+	return codes
+}
+
 // OfferIn decodes the offer in one currency; an empty offer for any other.
 func OfferIn(lines, currency string) (*catalog.Offer, error) {
 	o := &catalog.Offer{}

@@ -104,7 +104,9 @@ func (r *Router) ServeRelease(ctx context.Context, actor store.Actor, id string)
 		if err := r.serve(ctx, t, before, number); err != nil {
 			return nil, err
 		}
-		kept, err := t.Exec(ctx, `UPDATE release SET superseded_at = 0, preview = FALSE WHERE id = $1 AND state = $2`, number, catalog.ReleasePublished)
+		kept, err := t.Exec(ctx, `
+			UPDATE release SET superseded_at = 0, preview = FALSE, served_at = CASE WHEN id = $3 THEN served_at ELSE $4 END
+			WHERE id = $1 AND state = $2`, number, catalog.ReleasePublished, before.ReleaseID, store.Micros(t.Now))
 		if err != nil {
 			return nil, err
 		}

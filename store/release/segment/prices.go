@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -195,4 +196,39 @@ func (r *Reader) PriceCurrencies(ctx context.Context) ([]string, error) {
 	slices.Sort(codes)
 	r.Cache.Set(key, storedTexts(codes))
 	return codes, nil
+}
+
+// CurrenciesOf returns the currencies in which the products of releases have a price or a sale, by code, in the order of
+// the releases. It takes two statements for up to 512 releases.
+func CurrenciesOf(ctx context.Context, in db.Session, releases []*Release) ([][]string, error) {
+	byRelease := map[int64][]string{}
+	for _, r := range releases {
+		byRelease[r.ID], byRelease[r.BaseID] = nil, nil
+	}
+	delete(byRelease, 0)
+	type row struct {
+		release  int64
+		currency string
+	}
+	scan := func(rows *sql.Rows) (r row, err error) { return r, rows.Scan(&r.release, &r.currency) }
+	prefix := string(SortOfPrices(""))
+	err := store.Chunked(slices.Sorted(maps.Keys(byRelease)), 512, func(ids []int64) error {
+		list, args := db.InList([]any{ListKeys, prefix, string(SortOfPrices("~"))}, ids)
+		priced, err := db.Collect(ctx, in, scan, `SELECT DISTINCT release_id, sort FROM release_chunk WHERE list = $1 AND sort > $2 AND sort < $3 AND release_id IN (`+list+`)`, args...)
+		if err != nil {
+			return err
+		}
+		list, args = db.InList(nil, ids)
+		onSale, err := db.Collect(ctx, in, scan, `SELECT DISTINCT release_id, currency FROM release_sale WHERE release_id IN (`+list+`)`, args...)
+		for _, r := range slices.Concat(priced, onSale) {
+			byRelease[r.release] = append(byRelease[r.release], strings.TrimPrefix(r.currency, prefix))
+		}
+		return err
+	})
+	found := make([][]string, len(releases))
+	for i, r := range releases {
+		found[i] = store.Unique(slices.Concat(byRelease[r.ID], byRelease[r.BaseID]))
+		slices.Sort(found[i])
+	}
+	return found, err
 }

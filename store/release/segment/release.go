@@ -27,6 +27,14 @@ type Release struct {
 	// was served when this one was published.
 	Added, Changed, Removed int
 
+	// Not part of what the release shows.
+	Actor    store.Actor // who published it; empty if an earlier version did
+	Label    string      // short, for example a version; empty for none
+	Note     string      // empty for none
+	Bytes    int64       // of its own rows, about; 0 if an earlier version published it
+	ServedAt time.Time   // when it was last made the served one; zero if it never was, or by an earlier version
+	Retained bool        // no sweep deletes it
+
 	BaseID       int64 // the release that this one is a delta of; 0 for a whole release
 	BaseAt       int64 `json:"-"` // when that was published, in microseconds
 	FirstOrdinal int   `json:"-"` // of its own products, above all of the base's
@@ -82,16 +90,17 @@ func (r *Release) holder(ordinal int) int64 {
 }
 
 const releaseColumns = `id, catalog_id, locale, locales, products, published_at, revision, preview, added, changed, removed,
-	base_id, COALESCE((SELECT base.published_at FROM release base WHERE base.id = release.base_id), 0), first_ordinal, ordinals, format,
+	actor, label, note, bytes, served_at, retained, base_id, COALESCE((SELECT base.published_at FROM release base WHERE base.id = release.base_id), 0), first_ordinal, ordinals, format,
 	CASE nodes_since WHEN 0 THEN id ELSE nodes_since END, CASE nodes_since WHEN 0 THEN published_at ELSE nodes_at END`
 
 func scanRelease(rows *sql.Rows) (*Release, error) {
 	r := &Release{}
 	var locales string
-	var published int64
+	var published, served int64
 	err := rows.Scan(&r.ID, &r.CatalogID, &r.Locale, &locales, &r.Products, &published, &r.Revision, &r.Preview, &r.Added, &r.Changed, &r.Removed,
+		&r.Actor, &r.Label, &r.Note, &r.Bytes, &served, &r.Retained,
 		&r.BaseID, &r.BaseAt, &r.FirstOrdinal, &r.Ordinals, &r.Format, &r.NodesSince, &r.NodesAt)
-	r.Locales, r.PublishedAt = strings.Fields(locales), store.FromMicros(published)
+	r.Locales, r.PublishedAt, r.ServedAt = strings.Fields(locales), store.FromMicros(published), store.OptionalMicros(served)
 	return r, err
 }
 
@@ -135,8 +144,9 @@ func ServedReleases(ctx context.Context, in db.Session) ([]*Release, error) {
 		`SELECT `+releaseColumns+` FROM release WHERE state = $1 AND id IN (SELECT release_id FROM catalog)`, catalog.ReleasePublished)
 }
 
-// LeastRevision returns the lowest revision of the releases that are kept.
+// LeastRevision returns the lowest revision of the releases that are kept. A release that is only retained does not
+// count: the changes since would be stored for ever. A publication after a roll-back to it is whole.
 func LeastRevision(ctx context.Context, in db.Session) (revision int64, found bool, err error) {
 	return db.One(ctx, in, db.Scalar[int64],
-		`SELECT revision FROM release WHERE state = $1 ORDER BY revision LIMIT 1`, catalog.ReleasePublished)
+		`SELECT revision FROM release WHERE state = $1 AND NOT (retained AND superseded_at > 0) ORDER BY revision LIMIT 1`, catalog.ReleasePublished)
 }

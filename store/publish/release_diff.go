@@ -1,0 +1,131 @@
+package publish
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"strconv"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/release"
+	"portico/store/release/segment"
+)
+
+// DiffReleases returns what differs between two kept releases of a catalog, from the first to the second. Releases of
+// one base are compared by what changed since, others by all their products. most bounds the list, not the counts.
+// NOT_FOUND for a release that is not kept; UNPROCESSABLE for releases of two catalogs, for a release that an earlier
+// version stored, and if all products have to be compared and a release has more than mostProducts; 0 is no bound.
+func (s *PublishService) DiffReleases(ctx context.Context, from, to string, most, mostProducts int) (*Differences, error) {
+	var sides [2]*storedSide
+	for i, id := range []string{from, to} {
+		member := []string{"from_id", "to_id"}[i]
+		r, err := s.keptRelease(ctx, member, id)
+		if err != nil {
+			return nil, err
+		}
+		if r.Format != segment.ReleaseFormat {
+			return nil, store.Unprocessablef([]string{member}, "must be a release that this version stored; an earlier version stored release %d. Publish the catalog %q again.", r.ID, r.CatalogID)
+		}
+		sides[i] = s.storedSide(r)
+	}
+	before, now := sides[0].release(), sides[1].release()
+	if before.CatalogID != now.CatalogID {
+		return nil, store.Unprocessablef([]string{"to_id"}, "must be a release of the same catalog: release %d is of %q, and release %d of %q", before.ID, before.CatalogID, now.ID, now.CatalogID)
+	}
+	c := &comparison{before: sides[0], now: sides[1]}
+	oneBase := cmp.Or(before.BaseID, before.ID) == cmp.Or(now.BaseID, now.ID)
+	if products := max(before.Products, now.Products); !oneBase && mostProducts > 0 && products > mostProducts {
+		return nil, store.Unprocessablef([]string{"to_id"}, "must be a release of at most %d products to be compared with one of another base, got %d. Compare them with: portico release diff %d %d",
+			mostProducts, products, before.ID, now.ID)
+	}
+	ids := map[string]bool{}
+	for _, side := range sides {
+		if err := s.mayDiffer(ctx, side.view, oneBase, ids); err != nil {
+			return nil, err
+		}
+		files, err := db.Collect(ctx, s.db.Reader, db.Scalar[string], `SELECT file_id FROM release_file WHERE release_id IN ($1, $2)`, filesOf(side.view, oneBase)...)
+		if err != nil {
+			return nil, err
+		}
+		c.fileIDs = append(c.fileIDs, files...)
+	}
+	var err error
+	if c.products, err = compareVersions(ctx, sides[0].view, sides[1].view, ids); err != nil {
+		return nil, err
+	}
+	return c.differences(ctx, most)
+}
+
+// keptRelease returns a kept release by its number; NOT_FOUND with the member otherwise.
+func (s *PublishService) keptRelease(ctx context.Context, member, id string) (*segment.Release, error) {
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err == nil {
+		var found *segment.Release
+		if found, err = segment.KeptRelease(ctx, s.db.Reader, number); err == nil {
+			return found, nil
+		}
+		if !store.HasCode(err, store.NotFound) {
+			return nil, err
+		}
+	}
+	return nil, store.NotFoundf([]string{member}, "must be the number of a release that is kept, got %q. List them with catalogReleases, or portico release list.", store.Abbreviate(id))
+}
+
+// mayDiffer adds the ids of the products of a release, or only of those that differ from its base.
+func (s *PublishService) mayDiffer(ctx context.Context, view *release.View, fromBase bool, ids map[string]bool) error {
+	if fromBase {
+		return differing(ctx, s.db.Reader, view, ids)
+	}
+	for _, layer := range store.Unique(view.Layers()) {
+		of := []db.Condition{{Clause: "release_id = ?", Values: []any{layer}}}
+		scan := func(rows *sql.Rows) ([]any, string, error) {
+			var id string
+			err := rows.Scan(&id)
+			return []any{id}, id, err
+		}
+		if err := db.EachPageWhere(ctx, s.db.Reader, "release_place", of, "product_id", []string{"product_id"}, scan, func(some []string) error {
+			for _, id := range some {
+				ids[id] = true
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filesOf returns the releases whose files may differ, as two arguments.
+func filesOf(view *release.View, fromBase bool) []any {
+	switch {
+	case !fromBase:
+		return view.Layers()
+	case view.Release.BaseID == 0:
+		return []any{0, 0} // the base itself
+	}
+	return []any{view.Release.ID, view.Release.ID}
+}
+
+// compareVersions returns which of some products two releases show differently, and how.
+func compareVersions(ctx context.Context, from, to *release.View, ids map[string]bool) (map[string]PendingEffect, error) {
+	effects := map[string]PendingEffect{}
+	return effects, store.Chunked(sortedIDs(ids), 512, func(ids []string) error {
+		before, err := versions(ctx, from, ids)
+		if err != nil {
+			return err
+		}
+		now, err := versions(ctx, to, ids)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			was, wasThere := before[id]
+			is, isThere := now[id]
+			if wasThere != isThere || was.version != is.version {
+				effects[id] = effectOf(isThere, wasThere)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,127 @@
+package publish
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/release/price"
+)
+
+// shownProduct is what a release shows of a product.
+type shownProduct struct {
+	name         string            // in the base language
+	body         []byte            // JSON of all but the translations
+	document     []byte            // JSON of what depends on the language, in the base language
+	translations map[string][]byte // the same in other languages
+}
+
+// changedMembers returns the members in which two versions of a product differ. Those of a translation begin with
+// translations and its language; they leave out what changed likewise in the base language.
+func changedMembers(was, is *shownProduct) []store.MemberChange {
+	changes := store.ChangedMembers(was.body, is.body)
+	key := func(c store.MemberChange) string {
+		return c.Member + "\n" + string(c.Before) + "\n" + string(c.After)
+	}
+	inBase := map[string]bool{}
+	for _, c := range changes {
+		inBase[key(c)] = true
+	}
+	for _, language := range store.Unique(slices.Concat(sortedIDs(was.translations), sortedIDs(is.translations))) {
+		before, after := was.translations[language], is.translations[language]
+		prefix := "translations." + language + "."
+		switch {
+		case before == nil:
+			for _, c := range store.ChangedMembers(is.document, after) {
+				changes = append(changes, store.MemberChange{Member: prefix + c.Member, After: c.After})
+			}
+		case after == nil:
+			for _, c := range store.ChangedMembers(was.document, before) {
+				changes = append(changes, store.MemberChange{Member: prefix + c.Member, Before: c.After})
+			}
+		default:
+			for _, c := range store.ChangedMembers(before, after) {
+				if !inBase[key(c)] {
+					changes = append(changes, store.MemberChange{Member: prefix + c.Member, Before: c.Before, After: c.After})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(changes, func(a, b store.MemberChange) int { return strings.Compare(a.Member, b.Member) })
+	return changes
+}
+
+// productTexts are the parts of a product as releases store them.
+type productTexts struct {
+	custom    string // values of its own attributes by key; empty for none
+	offers    string // by price.OfferLines
+	crumbs    string
+	documents map[string]string // by language; "" is the base language
+	extras    map[string]string // by language; none for most products
+}
+
+// shownPrice is a price in one currency.
+type shownPrice struct {
+	PricebookID string               `json:"pricebook_id"`
+	Price       *catalog.TieredPrice `json:"price,omitempty"` // in minor units
+	Sales       []catalog.Sale       `json:"sales,omitempty"`
+}
+
+// show joins the parts: the members of the base language as REST shows them, and beside them custom_attributes, prices
+// by currency, and extras.
+func (t *productTexts) show(id string) (*shownProduct, error) {
+	body, err := t.document("")
+	if err != nil {
+		return nil, fmt.Errorf("product %s: %w", id, err)
+	}
+	var all struct {
+		Attributes struct {
+			Name string `json:"name"`
+		} `json:"attributes"`
+	}
+	members := map[string]json.RawMessage{}
+	if err := json.Unmarshal(body, &members); err != nil {
+		return nil, fmt.Errorf("product %s: %w", id, err)
+	}
+	if err := json.Unmarshal(body, &all); err != nil {
+		return nil, fmt.Errorf("product %s: %w", id, err)
+	}
+	if t.custom != "" {
+		members["custom_attributes"] = json.RawMessage(t.custom)
+	}
+	prices := map[string]shownPrice{}
+	for _, code := range price.OfferCurrencies(t.offers) {
+		offer, err := price.OfferIn(t.offers, code)
+		if err != nil {
+			return nil, fmt.Errorf("product %s: %w", id, err)
+		}
+		prices[code] = shownPrice{offer.PricebookID, offer.Base, offer.Sales}
+	}
+	members["prices"] = store.Encode(prices)
+	shown := &shownProduct{all.Attributes.Name, store.Encode(members), body, map[string][]byte{}}
+	for language := range t.documents {
+		if language == "" {
+			continue
+		}
+		if shown.translations[language], err = t.document(language); err != nil {
+			return nil, fmt.Errorf("product %s: %w", id, err)
+		}
+	}
+	return shown, nil
+}
+
+// document returns the JSON of the document in a language, with its extras.
+func (t *productTexts) document(language string) ([]byte, error) {
+	attributes, rest, ok := strings.Cut(t.documents[language], "\n")
+	if !ok {
+		return nil, fmt.Errorf("the document %q is damaged", language)
+	}
+	text := attributes + "}" + rest + "," + t.crumbs + "}"
+	if extras := t.extras[language]; extras != "" {
+		text += `,"extras":` + extras
+	}
+	return []byte(text + "}"), nil
+}

@@ -1,0 +1,126 @@
+package publish
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"portico/store"
+	"portico/store/db"
+	"portico/store/release"
+	"portico/store/release/segment"
+)
+
+// storedSide is a stored release.
+type storedSide struct {
+	db   *db.DB
+	view *release.View
+}
+
+func (s *PublishService) storedSide(r *segment.Release) *storedSide {
+	return &storedSide{s.db, release.ViewOf(s.releases, r)}
+}
+
+func (s *storedSide) release() *segment.Release { return s.view.Release }
+
+func (s *storedSide) tree(ctx context.Context) (*segment.Tree, error) { return s.view.Tree(ctx) }
+
+func (s *storedSide) attributes(ctx context.Context) (segment.Attributes, error) {
+	return s.view.Attributes(ctx)
+}
+
+func (s *storedSide) curated(ctx context.Context, nodes []*segment.CatalogNode) (map[string][]string, error) {
+	return curatedIn(ctx, s.view, nodes)
+}
+
+// curatedIn returns the ids of the curated products of nodes in a release, by node.
+func curatedIn(ctx context.Context, view *release.View, nodes []*segment.CatalogNode) (map[string][]string, error) {
+	found := map[string][]string{}
+	return found, store.Chunked(nodes, 512, func(nodes []*segment.CatalogNode) error {
+		names := make([]string, len(nodes))
+		for i, node := range nodes {
+			names[i] = segment.ListOfNode(node.ID)
+		}
+		heads, err := view.ListHeads(ctx, names)
+		if err != nil {
+			return err
+		}
+		var places []uint32
+		for _, name := range names {
+			if head := heads[name]; head != nil {
+				places = append(places, head.Curated...)
+			}
+		}
+		places = store.Unique(places)
+		ids := make(map[uint32]string, len(places))
+		if err := store.Chunked(places, 512, func(places []uint32) error {
+			some, err := view.ProductIDs(ctx, places)
+			for i, id := range some {
+				ids[places[i]] = id
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+		for i, node := range nodes {
+			if head := heads[names[i]]; head != nil {
+				for _, place := range head.Curated {
+					found[node.ID] = append(found[node.ID], ids[place])
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (s *storedSide) shown(ctx context.Context, ids []string) (map[string]*shownProduct, error) {
+	found, err := s.view.PlacesByID(ctx, ids, nil)
+	if err != nil {
+		return nil, err
+	}
+	places := segment.Ordered(found)
+	texts := make([]productTexts, len(places))
+	for _, language := range slices.Concat([]string{""}, s.view.Release.Locales) {
+		reader := s.view.Reader
+		if language != "" {
+			reader = segment.NewReader(s.db, s.view.Release, []string{language})
+			reader.Primary = true
+		}
+		if err := readTexts(ctx, &reader, language, places, texts); err != nil {
+			return nil, err
+		}
+	}
+	products := make(map[string]*shownProduct, len(found))
+	for id, place := range found {
+		at, _ := slices.BinarySearch(places, uint32(place))
+		if products[id], err = texts[at].show(id); err != nil {
+			return nil, err
+		}
+	}
+	return products, nil
+}
+
+// readTexts adds what a release stores of the products at some ordinals in one language.
+func readTexts(ctx context.Context, r *segment.Reader, language string, places []uint32, texts []productTexts) error {
+	stored, err := r.ProductsStored(ctx, places)
+	if err != nil {
+		return err
+	}
+	defer stored.Release()
+	for i, p := range stored.Products {
+		t := &texts[i]
+		switch {
+		case language == "":
+			*t = productTexts{custom: strings.Clone(p.Attributes), offers: strings.Clone(p.Offers), crumbs: strings.Clone(p.Crumbs),
+				documents: map[string]string{}, extras: map[string]string{}}
+		case p.Language != language: // it is not translated
+			continue
+		}
+		t.documents[language], t.extras[language] = strings.Clone(p.Document), strings.Clone(p.Extras)
+	}
+	return nil
+}
+
+func (s *storedSide) files(ctx context.Context, ids []string) (map[string]string, error) {
+	return filesIn(ctx, s.db.Reader, s.view.Layers(), ids)
+}
