@@ -336,7 +336,7 @@ func (r *documentRun) shell(t *testing.T, text string) string {
 			shown = "http://" + match[1]
 		}
 		server, _, _ = strings.Cut(addressFlag.ReplaceAllString(server, ""), "#")
-		process := exec.Command("bash", "-c", "exec portico serve --addr 127.0.0.1:0 --linger 0s "+strings.TrimSpace(server))
+		process := exec.Command("bash", "-c", r.set+"exec portico serve --addr 127.0.0.1:0 --linger 0s "+strings.TrimSpace(server))
 		process.Dir, process.Env = r.folder, r.environment()
 		storetest.EndWithTests(process)
 		r.urls[shown] = startProcess(t, process).url

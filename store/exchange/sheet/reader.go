@@ -354,7 +354,7 @@ func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]an
 		s.products[key] = id
 	}
 	if s.Kind == "stock" {
-		if resource["available"] == nil {
+		if s.field(r, "available") == "" {
 			s.fault(r.line, "available", "is required")
 		}
 		total(resource)
