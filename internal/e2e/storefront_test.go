@@ -194,11 +194,17 @@ func (f *storefrontTab) accessible(t *testing.T, name string) {
 	require.Equal(t, "1 1", f.script(t, `[document.querySelectorAll("main").length, document.querySelectorAll("h1").length].join(" ")`), name)
 }
 
-// click clicks the first match of a selector.
+// click clicks the first match of a selector, once it is there.
 func (f *storefrontTab) click(t *testing.T, selector chromedp.CSS) {
 	t.Helper()
-	f.until(t, fmt.Sprintf("document.querySelector(%q) !== null", string(selector)))
-	f.do(t, chromedp.Click(selector))
+	for {
+		f.until(t, fmt.Sprintf("document.querySelector(%q) !== null", string(selector)))
+		err := chromedp.Do(f.browser, chromedp.Click(selector))
+		if err == nil || !strings.Contains(err.Error(), "Could not find node") { // a new page replaced it meanwhile
+			require.NoError(t, err)
+			return
+		}
+	}
 }
 
 // write replaces the text of a field.

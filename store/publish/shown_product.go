@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -67,7 +68,29 @@ type productTexts struct {
 type shownPrice struct {
 	PricebookID string               `json:"pricebook_id"`
 	Price       *catalog.TieredPrice `json:"price,omitempty"` // in minor units
-	Sales       []catalog.Sale       `json:"sales,omitempty"`
+	Sales       map[string]shownSale `json:"sales,omitempty"` // by name
+}
+
+// shownSale is a sale, with its times as imports have them.
+type shownSale struct {
+	ValidFrom string `json:"valid_from,omitempty"`
+	ValidTo   string `json:"valid_to,omitempty"`
+	catalog.TieredPrice
+}
+
+func showSales(sales []catalog.Sale) map[string]shownSale {
+	shown := make(map[string]shownSale, len(sales))
+	for _, sale := range sales {
+		s := shownSale{TieredPrice: sale.TieredPrice}
+		if sale.From != 0 {
+			s.ValidFrom = store.FormatTime(time.UnixMicro(sale.From))
+		}
+		if sale.To != 0 {
+			s.ValidTo = store.FormatTime(time.UnixMicro(sale.To))
+		}
+		shown[sale.ID] = s
+	}
+	return shown
 }
 
 // show joins the parts: the members of the base language as REST shows them, and beside them custom_attributes, prices
@@ -98,7 +121,7 @@ func (t *productTexts) show(id string) (*shownProduct, error) {
 		if err != nil {
 			return nil, fmt.Errorf("product %s: %w", id, err)
 		}
-		prices[code] = shownPrice{offer.PricebookID, offer.Base, offer.Sales}
+		prices[code] = shownPrice{offer.PricebookID, offer.Base, showSales(offer.Sales)}
 	}
 	members["prices"] = store.Encode(prices)
 	shown := &shownProduct{all.Attributes.Name, store.Encode(members), body, map[string][]byte{}}
