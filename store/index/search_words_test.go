@@ -143,7 +143,7 @@ func TestMatch(t *testing.T) {
 	common, rare := list(WeightExact, 1, 2, 3, 4, 5, 6), list(WeightExact, 4, 5, 6, 7)
 	require.Equal(t, Ordinals{4, 5, 6}, found(common, rare), "three have both")
 	require.Equal(t, Ordinals{4, 7, 1, 2, 3, 5, 6}, found(common, list(WeightExact, 4, 7)), "one has both, then those with the rare word")
-	require.Equal(t, Ordinals{}, found(list(WeightExact), list(WeightExact)))
+	require.Empty(t, found(list(WeightExact), list(WeightExact)))
 	required := list(WeightExact, 4, 7)
 	required.Required = true
 	require.Equal(t, Ordinals{4, 7}, found(common, required), "a required word is not missing")
