@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -166,7 +165,10 @@ func (c *Export) exportFolder(fill func(create func(kind string) (io.WriteCloser
 		}
 	}()
 	return fill(func(kind string) (io.WriteCloser, error) {
-		name := filepath.Join(c.File, cmp.Or(kind, "other")+map[bool]string{true: ".ndjson", false: ".csv"}[kind == ""])
+		name := filepath.Join(c.File, "other.ndjson")
+		if kind != "" {
+			name = filepath.Join(c.File, kind+".csv")
+		}
 		names = append(names, name)
 		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) // promotion codes are worth money
 	})

@@ -343,12 +343,15 @@ func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]an
 			id = ids[key]
 		}
 	}
-	if id != "" {
+	switch {
+	case id != "":
 		resource["id"] = id
-	} else if key.Kind == "" {
+	case key.Kind == "":
 		s.fault(r.line, "id", "is required")
-	} else {
-		s.fault(r.line, map[bool]string{true: "code", false: "sku"}[s.Kind == "promotion_code"], "is required where the row has no id")
+	case s.Kind == "promotion_code":
+		s.fault(r.line, "code", "is required where the row has no id")
+	default:
+		s.fault(r.line, "sku", "is required where the row has no id")
 	}
 	if s.Kind == "product" && key.Value != "" && id != "" {
 		s.products[key] = id
