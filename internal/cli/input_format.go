@@ -65,7 +65,7 @@ func otherFormat(head []byte) string {
 	case bytes.HasPrefix(text, []byte("<")):
 		return "XML or HTML. An import file is NDJSON: one JSON object on each line"
 	case len(line) > 0 && !bytes.ContainsAny(line, "{}[]") && bytes.ContainsAny(line, ",;\t") && bytes.Contains(text, []byte("\n")):
-		return "CSV, but its header tells no type of resource: products need the column sku, prices pricebook, sku, currency and amount, stock available, codes promotion_id and code, attributes attribute_type, nodes hierarchy, files file_name"
+		return "CSV, but its header tells no type of resource: " + sheet.NeededColumns
 	}
 	return ""
 }

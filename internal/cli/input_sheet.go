@@ -62,7 +62,8 @@ func (f *fileInput) temporary() (*os.File, error) {
 	return file, nil
 }
 
-// row tells what is known of a line of the pass that a sheet may have, once the pass has read that far.
+// row returns what is known of a line of the pass, of which a CSV file may be the source. The pass must have
+// read that far.
 func (f *fileInput) row(line int) exchange.SheetRow {
 	file, line := f.find(line)
 	if file == nil || file.rows == nil {

@@ -97,8 +97,22 @@ func Recognized(line string) bool {
 	if strings.ContainsAny(line, "{[") {
 		return false
 	}
-	names := strings.FieldsFunc(strings.ToLower(line), func(r rune) bool { return strings.ContainsRune(",;\t\"\r ", r) })
-	return findTable(names) != nil
+	header := csv.NewReader(strings.NewReader(line))
+	header.Comma = separator(line)
+	fields, err := header.Read()
+	return err == nil && findTable(columnNames(fields)) != nil
+}
+
+// columnNames returns the names of a header as tables have them. Keys after a colon stay as they are.
+func columnNames(fields []string) (names []string) {
+	for _, field := range fields {
+		name, key, keyed := strings.Cut(strings.TrimSpace(field), ":")
+		if name = strings.ReplaceAll(strings.ToLower(name), " ", "_"); keyed {
+			name += ":" + key
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 func findTable(header []string) *table {
@@ -185,17 +199,10 @@ func (s *sheetReader) fault(line int, name, format string, values ...any) {
 
 // readHeader finds the table and the column of each field.
 func (s *sheetReader) readHeader(header *row) bool {
-	for _, name := range header.fields {
-		name = strings.TrimSpace(name)
-		base, key, keyed := strings.Cut(name, ":")
-		if base = strings.ReplaceAll(strings.ToLower(base), " ", "_"); keyed {
-			base += ":" + key
-		}
-		s.header = append(s.header, base)
-	}
+	s.header = columnNames(header.fields)
 	s.table = findTable(s.header)
 	if s.table == nil {
-		s.fault(header.line, "", "The header tells no type of resource: products need the column sku, prices pricebook, sku and currency, stock available, codes promotion_id and code, attributes attribute_type, nodes hierarchy, files file_name")
+		s.fault(header.line, "", "The header tells no type of resource: %s", NeededColumns)
 		return false
 	}
 	s.Kind = s.table.kind
@@ -352,9 +359,6 @@ func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]an
 		s.fault(r.line, "code", "is required where the row has no id")
 	default:
 		s.fault(r.line, "sku", "is required where the row has no id")
-	}
-	if s.Kind == "product" && key.Value != "" && id != "" {
-		s.products[key] = id
 	}
 	if s.Kind == "stock" {
 		if s.field(r, "available") == "" {

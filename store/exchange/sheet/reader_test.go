@@ -153,7 +153,7 @@ func TestSheetErrorsOfOthers(t *testing.T) {
 func TestRecognized(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
-		"sku,name": true, "\ufeffID;SKU\r": true, `"sku"`: true, "pricebook,sku,currency,amount": true,
+		"ID,Label,Attribute Type": true, "id;\"File Name\"": true, "sku,name": true, "\ufeffID;SKU\r": true, `"sku"`: true, "pricebook,sku,currency,amount": true,
 		`{"type":"product","sku":"M"}`: false, `["sku"]`: false, "name,colour": false, "": false,
 	} {
 		require.Equal(t, want, sheet.Recognized(line+"\nrest,sku"), line)

@@ -95,6 +95,9 @@ var tables = []table{
 	}},
 }
 
+// NeededColumns says by which columns a sheet of each type is known.
+const NeededColumns = "products need the column sku, prices pricebook, sku, currency and amount, stock available, codes promotion_id and code, attributes attribute_type, nodes hierarchy, files file_name"
+
 // Kinds returns the types of resources that have a sheet.
 func Kinds() (names []string) {
 	for _, t := range tables {
