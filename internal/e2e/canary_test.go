@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -291,23 +290,9 @@ func searchDatabase(t *testing.T, e storetest.Backend, requireAbsent func(where,
 		return
 	}
 	db := e.SQL(t)
-	for _, table := range texts(t, db, `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'`) {
-		for _, row := range texts(t, db, `SELECT CAST(kept AS TEXT) FROM "`+table+`" AS kept`) {
+	for _, table := range storetest.Texts(t, db, `SELECT table_name::text FROM information_schema.tables WHERE table_schema = 'public'`) {
+		for _, row := range storetest.Texts(t, db, `SELECT CAST(kept AS TEXT) FROM "`+table+`" AS kept`) {
 			requireAbsent(table, row)
 		}
 	}
-}
-
-func texts(t *testing.T, db *sql.DB, query string) (list []string) {
-	t.Helper()
-	rows, err := db.Query(query)
-	require.NoError(t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		require.NoError(t, rows.Scan(&text))
-		list = append(list, text)
-	}
-	require.NoError(t, rows.Err())
-	return list
 }

@@ -136,7 +136,7 @@ func failOverOfPatroni(t *testing.T, synchronous bool) {
 		require.NoError(t, err)
 		defer db.Close()
 		lost := maps.Clone(load.acked)
-		for _, reference := range texts(t, db, `SELECT reference FROM code_usage`) {
+		for _, reference := range storetest.Texts(t, db, `SELECT reference FROM code_usage`) {
 			delete(lost, reference)
 		}
 		t.Logf("%s: %d redemptions acknowledged, %d of them lost; %d refused or not answered", round.name, len(load.acked), len(lost), load.refused)
@@ -156,7 +156,7 @@ func failOverOfPatroni(t *testing.T, synchronous bool) {
 			require.Equal(t, map[string]int{"200": statuses["200"], "503": unanswered}, map[string]int{"200": statuses["200"], "503": statuses["503"]}, "%s: %s: %v", round.name, kind, statuses)
 			require.LessOrEqual(t, len(statuses), 2, "%s: %s: %v", round.name, kind, statuses)
 		}
-		stock := strings.Join(texts(t, db, `SELECT product_id || ' ' || available FROM stock ORDER BY product_id`), ", ")
+		stock := strings.Join(storetest.Texts(t, db, `SELECT product_id || ' ' || available FROM stock ORDER BY product_id`), ", ")
 		for name, s := range servers {
 			storetest.Eventually(t, http.StatusOK, func() int { status, _ := statusOf(s, token, "/readyz"); return status }, name)
 			storetest.Eventually(t, stock, func() string { return stockOf(t, s, token) }, "the stock in memory is that of the database")

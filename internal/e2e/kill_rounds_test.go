@@ -189,7 +189,7 @@ func TestAcknowledgedWritesSurviveKills(t *testing.T) {
 		used := read(`SELECT COUNT(*) FROM code_usage`)
 		require.True(t, all.redeemed <= used && used <= all.redeemed+all.unsure, "%d of %d, and %d in doubt", used, all.redeemed, all.unsure)
 		have := map[string]int{}
-		for _, code := range texts(t, db, `SELECT code FROM promotion_code WHERE code LIKE 'K%'`) {
+		for _, code := range storetest.Texts(t, db, `SELECT code FROM promotion_code WHERE code LIKE 'K%'`) {
 			have[code[:strings.Index(code, "-")+1]]++
 		}
 		for _, prefix := range all.codes {

@@ -30,16 +30,7 @@ func (s *CatalogService) AttachProducts(ctx context.Context, actor store.Actor, 
 			return err
 		}
 		fresh := slices.DeleteFunc(store.Unique(productIDs), func(id string) bool { return attached[id] })
-		place, err := w.Sequence(ctx, len(fresh))
-		if err != nil {
-			return err
-		}
-		rows := make([][]any, len(fresh))
-		for i, product := range fresh {
-			rows[i] = []any{id, place + int64(i), product}
-		}
-		w.Touch("product", fresh...)
-		return w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
+		return attach(ctx, w, id, fresh)
 	})
 }
 
@@ -68,13 +59,7 @@ func (s *CatalogService) CurateProducts(ctx context.Context, actor store.Actor, 
 			return err
 		}
 		loose := productErrors(productIDs, func(id string) bool { return attached[id] }, "is not attached to the node: %q; attach it first")
-		seen := map[string]bool{}
-		again := productErrors(productIDs, func(id string) bool {
-			twice := seen[id]
-			seen[id] = true
-			return !twice
-		}, "is repeated: %q")
-		return store.BatchError(append(loose, again...))
+		return store.BatchError(append(loose, repeatedErrors(productIDs)...))
 	})
 }
 
@@ -130,13 +115,8 @@ func planProducts(ctx context.Context, w *authoring.Writer, id string, productID
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	seen := map[string]bool{}
-	again := productErrors(productIDs, func(id string) bool {
-		twice := seen[id]
-		seen[id] = true
-		return !twice
-	}, "is repeated: %q")
-	if err := store.BatchError(append(productErrors(productIDs, func(id string) bool { return known[id] }, "is not a product: %q"), again...)); err != nil {
+	unknown := productErrors(productIDs, func(id string) bool { return known[id] }, "is not a product: %q")
+	if err := store.BatchError(append(unknown, repeatedErrors(productIDs)...)); err != nil {
 		return nil, nil, nil, err
 	}
 	count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM node_product WHERE node_id = $1`, id)
@@ -185,6 +165,16 @@ func productErrors(ids []string, good func(id string) bool, format string) (faul
 		}
 	}
 	return faults
+}
+
+// repeatedErrors reports the ids that stand in the list before.
+func repeatedErrors(ids []string) store.Errors {
+	seen := map[string]bool{}
+	return productErrors(ids, func(id string) bool {
+		twice := seen[id]
+		seen[id] = true
+		return !twice
+	}, "is repeated: %q")
 }
 
 // attachedAmong returns which products are attached to a node.

@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"strconv"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -53,11 +52,7 @@ func (s *ExchangeService) DeclareAttributes(ctx context.Context, actor store.Act
 			if len(places) > 0 {
 				item = items[places[0]]
 			}
-			path := item.path(member)
-			if len(places) > 0 {
-				path = append([]string{strconv.Itoa(places[0])}, path...)
-			}
-			return path
+			return inItem(places, item.path(member))
 		},
 	}, dryRun)
 }

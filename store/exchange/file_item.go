@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"context"
-	"strconv"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -54,10 +53,7 @@ func (s *ExchangeService) UpsertFiles(ctx context.Context, actor store.Actor, it
 			case "meta":
 				path = member[len(member)-1:]
 			}
-			if len(places) > 0 {
-				path = append([]string{strconv.Itoa(places[0])}, path...)
-			}
-			return path
+			return inItem(places, path)
 		},
 	}, dryRun)
 }

@@ -207,6 +207,14 @@ func (w *itemWrite) check(ctx context.Context) error {
 	return catalog.SetProductTimes(ctx, w.Session, w.Now, sourcesOf(w.batch))
 }
 
+// inItem returns a path in the first of some items; without items, in any.
+func inItem(items []int, path []string) []string {
+	if len(items) == 0 {
+		return path
+	}
+	return append([]string{strconv.Itoa(items[0])}, path...)
+}
+
 // fault adds an error with its path in the input.
 func (w *itemWrite) fault(f ImportError) { w.faults = append(w.faults, w.placed(f)) }
 

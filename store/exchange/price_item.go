@@ -64,11 +64,11 @@ func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, i
 			return p
 		},
 		path: func(places []int, member []string) []string {
-			path := pricePath(member)
-			if len(places) == 0 {
-				return amountPath(path, nil)
+			var amounts []*PriceAmountInput
+			if len(places) > 0 {
+				amounts = items[places[0]].Amounts
 			}
-			return append([]string{strconv.Itoa(places[0])}, amountPath(path, items[places[0]].Amounts)...)
+			return inItem(places, amountPath(pricePath(member), amounts))
 		},
 	}, dryRun)
 }

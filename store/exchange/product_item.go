@@ -127,10 +127,11 @@ func (s *ExchangeService) UpsertProducts(ctx context.Context, actor store.Actor,
 			return p
 		},
 		path: func(places []int, member []string) []string {
-			if len(places) == 0 {
-				return (&ProductItemInput{}).path(member)
+			item := &ProductItemInput{}
+			if len(places) > 0 {
+				item = items[places[0]]
 			}
-			return append([]string{strconv.Itoa(places[0])}, items[places[0]].path(member)...)
+			return inItem(places, item.path(member))
 		},
 	}, dryRun)
 }

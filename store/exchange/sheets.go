@@ -1,7 +1,7 @@
 package exchange
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -170,18 +170,11 @@ func (f *lateFile) Close() error {
 
 func writeSheet(ctx context.Context, in db.Session, to io.Writer, kind string) (int, error) {
 	return sheet.Write(to, kind, func(do func([]byte) error) (err error) {
-		lines := &lineSplitter{do: func(line []byte) {
+		read := eachLine(ctx, in, kindByName(kind), nil, func(line []byte) {
 			if err == nil {
 				err = do(line)
 			}
-		}}
-		e := &authoring.Exporter{In: in, Out: bufio.NewWriterSize(lines, 1<<16)}
-		if failed := kindByName(kind).Export(ctx, e); failed != nil {
-			return failed
-		}
-		if failed := e.Out.Flush(); failed != nil {
-			return failed
-		}
-		return err
+		})
+		return cmp.Or(read, err)
 	})
 }

@@ -12,12 +12,16 @@ import (
 // eachStored calls do with the stored resources of a kind; those of only if that is not nil.
 func eachStored(ctx context.Context, in db.Session, kind authoring.Kind, only []string, do func(d decodedLine, line []byte)) error {
 	decoder := newLineDecoder(ImportOptions{})
-	lines := &lineSplitter{do: func(line []byte) {
+	return eachLine(ctx, in, kind, only, func(line []byte) {
 		if d := decoder.decode(line); d.source != nil {
 			do(d, line)
 		}
-	}}
-	e := &authoring.Exporter{In: in, Out: bufio.NewWriterSize(lines, 1<<16), Only: only}
+	})
+}
+
+// eachLine is eachStored with the lines as they are exported.
+func eachLine(ctx context.Context, in db.Session, kind authoring.Kind, only []string, do func(line []byte)) error {
+	e := &authoring.Exporter{In: in, Out: bufio.NewWriterSize(&lineSplitter{do: do}, 1<<16), Only: only}
 	if err := kind.Export(ctx, e); err != nil {
 		return err
 	}

@@ -72,26 +72,12 @@ func allRows(t *testing.T, name string) string {
 	require.NoError(t, err)
 	defer d.Close()
 	lines := []string{}
-	for _, table := range texts(t, d, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT IN ('goose_db_version', 'sweep')`) {
-		columns := texts(t, d, `SELECT 'quote(' || name || ')' FROM pragma_table_xinfo('`+table+`')`)
-		for _, row := range texts(t, d, `SELECT `+strings.Join(columns, ` || ' ' || `)+` FROM `+table) {
+	for _, table := range storetest.Texts(t, d, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT IN ('goose_db_version', 'sweep')`) {
+		columns := storetest.Texts(t, d, `SELECT 'quote(' || name || ')' FROM pragma_table_xinfo('`+table+`')`)
+		for _, row := range storetest.Texts(t, d, `SELECT `+strings.Join(columns, ` || ' ' || `)+` FROM `+table) {
 			lines = append(lines, fmt.Sprintf("%s %s", table, row))
 		}
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
-}
-
-func texts(t *testing.T, d *sql.DB, query string) (list []string) {
-	t.Helper()
-	rows, err := d.Query(query)
-	require.NoError(t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		require.NoError(t, rows.Scan(&text))
-		list = append(list, text)
-	}
-	require.NoError(t, rows.Err())
-	return list
 }
