@@ -78,7 +78,7 @@ store/cart: store store/db store/promotion/code store/promotion/discount store/p
 store/catalog: store store/authoring store/db store/index
 store/db: store store/seal
 store/exchange: store store/access store/authoring store/catalog store/db store/exchange/sheet store/gateway store/promotion
-	store/promotion/code store/promotion/redeem store/settings store/stock
+	store/promotion/code store/promotion/redeem store/promotion/rule store/settings store/stock
 store/exchange/sheet: store
 store/gateway: store store/authoring store/db store/seal
 store/index: store
@@ -98,7 +98,7 @@ store/release/price: store store/catalog store/db
 store/release/routing: internal/dependency store store/catalog store/db store/release/segment
 store/release/segment: internal/dependency store store/catalog store/db store/index store/release/price
 store/seal:
-store/settings: store store/authoring store/db
+store/settings: store store/authoring store/db store/promotion/code
 store/shop: store store/access store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock

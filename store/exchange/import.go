@@ -76,6 +76,9 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 			return nil, err
 		}
 	}
+	if err := s.switchCodeCase(ctx, actor, c); err != nil {
+		return nil, err
+	}
 	if err := s.writeLines(ctx, actor, c, options); err != nil {
 		return c.report, err
 	}
@@ -146,6 +149,7 @@ type checkedImport struct {
 	same      *unchangedLines
 	kept      *overwritePolicy
 	deletions *deletionPlan
+	codeCase  *codeCaseChecker
 	report    *ImportReport
 }
 
@@ -194,6 +198,9 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 		return err
 	}
 	keys := newKeyChecker(known, "files", maxSimilarSKUs)
+	if c.codeCase, err = newCodeCaseChecker(ctx, s.db, options.Settings || !c.kept.settings); err != nil {
+		return err
+	}
 	var deletions []decodedLine
 	err = c.eachBatch(ctx, options, func(batch []decodedLine) error {
 		for _, d := range batch {
@@ -213,6 +220,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 				attributes.add(d)
 				numbers.add(d)
 				redirects.add(d)
+				c.codeCase.add(d)
 			}
 		}
 		faulty, err := c.kept.ledger.check(ctx, batch)
@@ -250,7 +258,10 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
 	}
-	for _, check := range []func(context.Context, db.Session) ([]ImportError, error){numbers.tooMany, redirects.loops} {
+	sameCodes := func(ctx context.Context, in db.Session) ([]ImportError, error) {
+		return c.codeCase.conflicts(ctx, in, batches)
+	}
+	for _, check := range []func(context.Context, db.Session) ([]ImportError, error){numbers.tooMany, redirects.loops, sameCodes} {
 		found, err := check(ctx, s.db.Reader)
 		if err != nil {
 			return err

@@ -16,12 +16,13 @@ import (
 // RedeemService checks, redeems and releases promotion codes, and lists their usages.
 type RedeemService struct {
 	db      *db.DB
+	codes   *code.CodeService
 	redeems *redeemQueue
 }
 
 // NewRedeemService returns a service on a database.
-func NewRedeemService(d *db.DB) *RedeemService {
-	return &RedeemService{db: d, redeems: newRedeemQueue()}
+func NewRedeemService(d *db.DB, codes *code.CodeService) *RedeemService {
+	return &RedeemService{db: d, codes: codes, redeems: newRedeemQueue(d)}
 }
 
 // CheckCode tells whether a code would be accepted, and changes nothing. The result may be
@@ -38,10 +39,11 @@ func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck,
 	return offers[0].Check(use, now), nil
 }
 
-// CodeOffers reads codes and their promotions, with their state at a time, in two statements. The result
+// CodeOffers reads codes and their promotions, with their state at a time, in two statements, or three without regard to
+// case. The result
 // has an offer for each text, in order.
 func (s *RedeemService) CodeOffers(ctx context.Context, texts []string, at time.Time) ([]CodeOffer, error) {
-	found, err := code.FindAll(ctx, s.db.Reader, texts)
+	found, err := s.codes.FindAll(ctx, texts, at)
 	if err != nil {
 		return nil, err
 	}
