@@ -49,11 +49,11 @@ func (s *DB) migrate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		statements := string(text)
+		script := string(text)
 		if isCodeCase(name) && applied == 0 {
-			statements += newShopIgnoresCase(i + 1)
+			script += newShopIgnoresCase(i + 1)
 		}
-		list = append(list, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.migration(statements)}, nil))
+		list = append(list, goose.NewGoMigration(int64(i+1), &goose.GoFunc{RunTx: s.migration(script)}, nil))
 	}
 	engine, options, err := s.dialect.goose(s.config)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 	"portico/store/promotion/code"
 	"portico/store/promotion/rule"
@@ -22,8 +23,9 @@ type codeCaseChecker struct {
 	on, want bool // before the import, and after its settings
 	line     int  // of the settings
 	seed     maphash.Seed
-	codes    map[uint64]uint64 // the hash of a code by that of its key
-	repeated map[uint64]bool   // keys of several codes
+	codes    map[uint64]uint64              // the hash of a code by that of its key
+	repeated map[uint64]bool                // keys of several codes
+	held     map[int]code.HeldInAnotherCase // codes of the store, by line
 }
 
 func newCodeCaseChecker(ctx context.Context, d *db.DB, applies bool) (*codeCaseChecker, error) {
@@ -32,7 +34,7 @@ func newCodeCaseChecker(ctx context.Context, d *db.DB, applies bool) (*codeCaseC
 		return nil, err
 	}
 	return &codeCaseChecker{now: d.Now(), applies: applies, on: current.CodesIgnoreCase, want: current.CodesIgnoreCase, seed: maphash.MakeSeed(),
-		codes: map[uint64]uint64{}, repeated: map[uint64]bool{}}, nil
+		codes: map[uint64]uint64{}, repeated: map[uint64]bool{}, held: map[int]code.HeldInAnotherCase{}}, nil
 }
 
 func (c *codeCaseChecker) add(d decodedLine) {
@@ -48,10 +50,30 @@ func (c *codeCaseChecker) add(d decodedLine) {
 	}
 }
 
-// conflicts returns an error for each code of a promotion that has not ended, if an earlier line has such a
+// addHeld adds what the store holds in another case. If the setting changes, code.PrepareCase finds it.
+func (c *codeCaseChecker) addHeld(ctx context.Context, in db.Session, batch []decodedLine) error {
+	if !c.want || !c.on {
+		return nil
+	}
+	lines, sources := []int{}, []authoring.Source{}
+	for _, d := range batch {
+		if _, text := code.OfSource(d.source); text != "" {
+			lines, sources = append(lines, d.line), append(sources, d.source)
+		}
+	}
+	held, err := code.HeldInOtherCases(ctx, in, sources)
+	for i, other := range held {
+		if other.End.After(c.now) && len(c.held) < MaxImportErrors {
+			c.held[lines[i]] = other
+		}
+	}
+	return err
+}
+
+// conflicts returns an error for each code of a promotion that has not ended, if an earlier line or the store has such a
 // code that differs in case alone. It reads the file again if there may be any.
 func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches func(func([]decodedLine) error) error) (list []ImportError, err error) {
-	if !c.want || len(c.repeated) == 0 {
+	if !c.want || len(c.repeated)+len(c.held) == 0 {
 		return nil, nil
 	}
 	type writtenCode struct {
@@ -65,7 +87,8 @@ func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches 
 			if p, is := d.source.(*rule.Source); is {
 				ended[p.ID] = !store.StoredTime(p.End).After(c.now)
 			}
-			if promotion, text := code.OfSource(d.source); text != "" && c.repeated[maphash.String(c.seed, code.Key(text))] {
+			promotion, text := code.OfSource(d.source)
+			if _, held := c.held[d.line]; text != "" && (held || c.repeated[maphash.String(c.seed, code.Key(text))]) {
 				codes = append(codes, writtenCode{d.line, promotion, text})
 			}
 		}
@@ -86,6 +109,10 @@ func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches 
 	slices.SortStableFunc(codes, func(a, b writtenCode) int { return cmp.Compare(a.line, b.line) })
 	first := map[string]string{}
 	for _, written := range codes {
+		if held := c.held[written.line]; held.Code != "" && !ended[written.promotion] && !ended[held.PromotionID] {
+			list = append(list, ImportError{Line: written.line, Type: code.CodeKind.Name, Err: code.CaseConflict(held.Code, written.text)})
+			continue
+		}
 		key := code.Key(written.text)
 		if before := first[key]; !ended[written.promotion] && before == "" {
 			first[key] = written.text
@@ -94,21 +121,4 @@ func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches 
 		}
 	}
 	return list, err
-}
-
-// switchCodeCase changes the setting before the lines are written, if one of them says so.
-func (s *ExchangeService) switchCodeCase(ctx context.Context, actor store.Actor, c *checkedImport) error {
-	if c.codeCase.want == c.codeCase.on {
-		return nil
-	}
-	_, err := settings.NewSettingsService(s.db).UpdateSettings(ctx, actor, settings.SettingsChange{CodesIgnoreCase: &c.codeCase.want})
-	errs := store.AsErrors(err)
-	if err == nil || len(errs) == 0 {
-		return err
-	}
-	list := &ImportErrors{Count: len(errs), Warnings: c.report.WarningCount}
-	for _, e := range errs {
-		list.Errors = append(list.Errors, ImportError{Line: c.codeCase.line, Type: settings.SettingsKind.Name, Err: e})
-	}
-	return list
 }

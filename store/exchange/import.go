@@ -17,6 +17,7 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/settings"
 )
 
 // recordIgnored records what was skipped of a line.
@@ -83,6 +84,23 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 		return c.report, err
 	}
 	return c.report, s.deleteAll(ctx, actor, c.deletions, c.report)
+}
+
+// switchCodeCase changes the setting before the lines are written, if one of them says so.
+func (s *ExchangeService) switchCodeCase(ctx context.Context, actor store.Actor, c *checkedImport) error {
+	if c.codeCase.want == c.codeCase.on {
+		return nil
+	}
+	_, err := settings.NewSettingsService(s.db).UpdateSettings(ctx, actor, settings.SettingsChange{CodesIgnoreCase: &c.codeCase.want})
+	errs := store.AsErrors(err)
+	if err == nil || len(errs) == 0 {
+		return err
+	}
+	list := &ImportErrors{Count: len(errs), Warnings: c.report.WarningCount}
+	for _, e := range errs {
+		list.Errors = append(list.Errors, ImportError{Line: c.codeCase.line, Type: settings.SettingsKind.Name, Err: e})
+	}
+	return list
 }
 
 // writeLines runs the passes that write resources.
@@ -238,6 +256,9 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 				if err := c.same.compare(ctx, in, batch); err != nil {
 					return err
 				}
+			}
+			if err := c.codeCase.addHeld(ctx, in, batch); err != nil {
+				return err
 			}
 			return keys.add(ctx, in, batch, c.same.lines.has)
 		})

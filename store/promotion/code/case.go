@@ -2,10 +2,14 @@ package code
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -78,4 +82,51 @@ func deleteKeyClaims(ctx context.Context, t *db.Tx, number, epoch int64, keys []
 		DELETE FROM code_claim
 		WHERE promotion_number = $1 AND epoch = $2 AND code IN ($in)
 		  AND NOT EXISTS (SELECT 1 FROM promotion_code AS written WHERE written.promotion_number = $1 AND written.epoch = $2 AND written.code = code_claim.code)`, number, epoch)
+}
+
+// HeldInAnotherCase is a code of the store that differs from one to import in case alone.
+type HeldInAnotherCase struct {
+	Code, PromotionID string
+	End               time.Time // of the promotion
+}
+
+// HeldInOtherCases returns the codes that keep lines from being imported without regard to case, by the index of
+// the line. The code of a line with its id is not one of them.
+func HeldInOtherCases(ctx context.Context, in db.Session, sources []authoring.Source) (map[int]HeldInAnotherCase, error) {
+	byKey := map[string][]int{}
+	for i, source := range sources {
+		if c, is := source.(*codeSource); is {
+			byKey[Key(c.Code)] = append(byKey[Key(c.Code)], i)
+		}
+	}
+	if len(byKey) == 0 {
+		return nil, nil
+	}
+	type holder struct {
+		HeldInAnotherCase
+		id string
+	}
+	scan := func(rows *sql.Rows) (h holder, err error) {
+		var end int64
+		err = rows.Scan(&h.Code, &h.id, &h.PromotionID, &end)
+		h.End = store.FromMicros(end)
+		return h, err
+	}
+	found := map[int]HeldInAnotherCase{}
+	for _, column := range []string{"code", "code_key"} {
+		holders, err := db.CollectIn(ctx, in, scan, slices.Sorted(maps.Keys(byKey)), `
+			SELECT promotion_code.code, promotion_code.id, promotion.id, end_at FROM `+CurrentTables+` WHERE promotion_code.`+column+` IN ($in)
+			  AND code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch`)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range holders {
+			for _, i := range byKey[Key(h.Code)] {
+				if line := sources[i].(*codeSource); line.Code != h.Code && line.ID != h.id && found[i].End.Before(h.End) {
+					found[i] = h.HeldInAnotherCase
+				}
+			}
+		}
+	}
+	return found, nil
 }

@@ -126,11 +126,36 @@ func heldCodes(ctx context.Context, t *db.Tx, codes []string, state caseState) (
 	for key, c := range held { // unless a code has it
 		held[key] = heldCode{c.EpochKey, ""}
 	}
-	written, err := codesOfKeys(ctx, t, keys)
+	written, err := codesOfKeys(ctx, t.Session, keys)
 	for key, codes := range written {
 		held[key] = heldCode{held[key].EpochKey, codes[0]}
 	}
 	return held, err
+}
+
+// codesOfKeys returns the codes of those who claim keys that have the key, by it.
+func codesOfKeys(ctx context.Context, in db.Session, keys []string) (map[string][]string, error) {
+	claims, err := db.CollectIn(ctx, in, func(rows *sql.Rows) (p db.Pair[string, EpochKey], err error) {
+		return p, rows.Scan(&p.Key, &p.Value.Number, &p.Value.Epoch)
+	}, keys, `SELECT code, promotion_number, epoch FROM code_claim WHERE code IN ($in)`)
+	if err != nil {
+		return nil, err
+	}
+	holders, found := db.PairMap(claims), map[string][]string{}
+	for _, column := range []string{"code", "code_key"} {
+		codes, err := db.CollectIn(ctx, in, func(rows *sql.Rows) (p db.Pair[string, EpochKey], err error) {
+			return p, rows.Scan(&p.Key, &p.Value.Number, &p.Value.Epoch)
+		}, keys, `SELECT code, promotion_number, epoch FROM promotion_code WHERE `+column+` IN ($in)`)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range codes {
+			if key := Key(c.Key); holders[key] == c.Value {
+				found[key] = append(found[key], c.Key)
+			}
+		}
+	}
+	return found, nil
 }
 
 var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at", "code_key"}

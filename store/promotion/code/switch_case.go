@@ -2,7 +2,6 @@ package code
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -225,7 +224,7 @@ func keyCodes(ctx context.Context, t *db.Tx, promotionID string, codes []string)
 		return nil, err
 	}
 	keys = slices.DeleteFunc(keys, func(key string) bool { return claimed[key] })
-	holders, err := codesOfKeys(ctx, t, keys)
+	holders, err := codesOfKeys(ctx, t.Session, keys)
 	for _, key := range keys {
 		for _, other := range holders[key] {
 			if code := byKey[key]; other != code {
@@ -256,29 +255,4 @@ func storeKeys(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string)
 			WHERE promotion_code.promotion_number = $1 AND promotion_code.epoch = $2 AND promotion_code.code = keyed.code AND promotion_code.code_key IS NULL`, args...)
 		return err
 	})
-}
-
-// codesOfKeys returns the codes of those who claim keys that have the key, by it.
-func codesOfKeys(ctx context.Context, t *db.Tx, keys []string) (map[string][]string, error) {
-	claims, err := db.CollectIn(ctx, t.Session, func(rows *sql.Rows) (p db.Pair[string, EpochKey], err error) {
-		return p, rows.Scan(&p.Key, &p.Value.Number, &p.Value.Epoch)
-	}, keys, `SELECT code, promotion_number, epoch FROM code_claim WHERE code IN ($in)`)
-	if err != nil {
-		return nil, err
-	}
-	holders, found := db.PairMap(claims), map[string][]string{}
-	for _, column := range []string{"code", "code_key"} {
-		codes, err := db.CollectIn(ctx, t.Session, func(rows *sql.Rows) (p db.Pair[string, EpochKey], err error) {
-			return p, rows.Scan(&p.Key, &p.Value.Number, &p.Value.Epoch)
-		}, keys, `SELECT code, promotion_number, epoch FROM promotion_code WHERE `+column+` IN ($in)`)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range codes {
-			if key := Key(c.Key); holders[key] == c.Value {
-				found[key] = append(found[key], c.Key)
-			}
-		}
-	}
-	return found, nil
 }
