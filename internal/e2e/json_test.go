@@ -74,6 +74,11 @@ func TestJSONOutput(t *testing.T) {
 	result(1, "restore", backup, "--database-url", "file:"+filepath.Join(folder, "restored.db"))
 	s := startServer(t, "--demo")
 	result(1, "health", "--addr", strings.TrimPrefix(s.url, "http://"))
+	top := result(1, "top", "--once", "--interval", "0s", "--admin", strings.TrimPrefix(s.admin, "http://")).(map[string]any)
+	require.Equal(t, "catalog-coffee", top["catalogs"].([]any)[0].(map[string]any)["catalog"])
+	require.Equal(t, true, top["server"].(map[string]any)["database_up"])
+	_, page := s.send(t, "GET", "/status", "")
+	require.Contains(t, page, "<td>catalog-coffee</td>")
 
 	for _, command := range regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?)  `).FindAllStringSubmatch(mustRun(t, "--help"), -1) {
 		if strings.Contains(mustRun(t, append(strings.Fields(command[1]), "--help")...), "--json") {
