@@ -2,7 +2,9 @@ package e2e
 
 import (
 	"encoding/json"
+	"io"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -77,8 +79,12 @@ func TestJSONOutput(t *testing.T) {
 	top := result(1, "top", "--once", "--interval", "0s", "--admin", strings.TrimPrefix(s.admin, "http://")).(map[string]any)
 	require.Equal(t, "catalog-coffee", top["catalogs"].([]any)[0].(map[string]any)["catalog"])
 	require.Equal(t, true, top["server"].(map[string]any)["database_up"])
-	_, page := s.send(t, "GET", "/status", "")
-	require.Contains(t, page, "<td>catalog-coffee</td>")
+	page, err := http.Get(s.admin + "/status")
+	require.NoError(t, err)
+	defer page.Body.Close()
+	body, err := io.ReadAll(page.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(body), "<td>catalog-coffee</td>")
 
 	for _, command := range regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?)  `).FindAllStringSubmatch(mustRun(t, "--help"), -1) {
 		if strings.Contains(mustRun(t, append(strings.Fields(command[1]), "--help")...), "--json") {

@@ -49,7 +49,7 @@ var page = template.Must(template.New("status").Funcs(template.FuncMap{"rate": r
 <h1>portico {{.Server.Version}}</h1>
 <p>{{.At.Format "2006-01-02 15:04:05 UTC"}}, up {{duration .Server.Uptime}}, database {{.Server.Database}} {{if .Server.DatabaseUp}}up{{else}}<span class="bad">down</span>{{end}}</p>
 <p>CPU {{cpu .Server.CPU}}, memory {{size .Server.MemoryBytes}}, open files {{zero .Server.OpenFiles}}, streams {{zero .Requests.Subscriptions}}</p>
-<p>Requests {{rate .Requests.PerSecond}} per second{{range $status, $n := .Requests.ByStatus}}, {{$status}} {{rate $n}}{{end}}; running {{zero .Requests.Running}}, waiting {{zero .Requests.Waiting}}, refused {{zero .Requests.Refused}}</p>
+<p>Requests {{rate .Requests.PerSecond}} per second{{range $status, $n := .Requests.ByStatus}}, {{$status}} {{rate $n}}{{end}}, GraphQL errors {{rate .Requests.GraphQLErrors}}; running {{zero .Requests.Running}}, waiting {{zero .Requests.Waiting}}, refused {{zero .Requests.Refused}}</p>
 {{range .Problems}}<p class="bad">{{.}}</p>
 {{end}}<p class="soft">Rates and latencies: {{$.Period}}. The page loads again every {{$.Refresh}} seconds.</p>
 </header>{{end}}

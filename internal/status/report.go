@@ -37,7 +37,8 @@ type Server struct {
 // Requests are those of HTTP.
 type Requests struct {
 	PerSecond     float64            `json:"per_second"`
-	ByStatus      map[string]float64 `json:"by_status"` // per second, by class: 2xx
+	ByStatus      map[string]float64 `json:"by_status"`      // per second, by class: 2xx
+	GraphQLErrors float64            `json:"graphql_errors"` // operations with errors per second, whose status is 2xx too
 	Running       float64            `json:"running"`
 	Waiting       float64            `json:"waiting"`
 	Refused       float64            `json:"refused"` // in Seconds
@@ -111,6 +112,7 @@ func NewReport(before, now *Snapshot) *Report {
 	for status, n := range now.sums("portico_http_requests_total", "status") {
 		r.Requests.ByStatus[status] = max(n-statuses[status], 0) / r.Seconds
 	}
+	r.Requests.GraphQLErrors = max(now.sums("portico_graphql_operations_total", "outcome")["error"]-before.sums("portico_graphql_operations_total", "outcome")["error"], 0) / r.Seconds
 	const http, operations = "portico_http_request_duration_seconds", "portico_graphql_operation_duration_seconds"
 	r.Latencies = append(latencies(before.histograms(operations, operationKind), now.histograms(operations, operationKind), r.Seconds),
 		latencies(before.histograms(http, surfaceKind), now.histograms(http, surfaceKind), r.Seconds)...)

@@ -193,5 +193,5 @@ func routeName(m *dto.Metric) string {
 }
 
 func operationName(m *dto.Metric) string {
-	return strings.TrimSpace(label(m, "kind") + " " + label(m, "name"))
+	return strings.TrimSpace(label(m, "kind") + " " + label(m, "operation"))
 }

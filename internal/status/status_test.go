@@ -54,6 +54,8 @@ func TestText(t *testing.T) {
 	require.InDelta(t, 10, r.Requests.PerSecond, 1e-9)
 	require.InDelta(t, .75, *r.Caches[0].HitRate, 1e-9)
 	require.InDelta(t, .5, r.Server.CPU, 1e-9)
+	require.Zero(t, r.Requests.GraphQLErrors)
+	require.InDelta(t, 1.0/3600, NewReport(nil, before).Requests.GraphQLErrors, 1e-9)
 	require.InDelta(t, 1, *r.Busiest[0].P50, 1e-9, "50 of 100 took a millisecond or less")
 	require.InDelta(t, 1+9*.98, *r.Busiest[0].P99, 1e-9)
 	require.Equal(t, []string{"Requests fail with status 5xx.", "Requests wait to run.", "Writes or reads wait for a connection of the pool write."}, r.Problems)

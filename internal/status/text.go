@@ -18,8 +18,9 @@ func (r *Report) Text(width int) string {
 	}
 	fmt.Fprintf(&text, "portico %s  %s  up %s  database %s %s\n", s.Version, r.At.Format(time.TimeOnly), duration(s.Uptime), s.Database, state)
 	fmt.Fprintf(&text, "%s  CPU %.2f  memory %s  open files %.0f  streams %.0f\n", r.period(), s.CPU, size(s.MemoryBytes), s.OpenFiles, q.Subscriptions)
-	fmt.Fprintf(&text, "requests %s/s  2xx %s  3xx %s  4xx %s  5xx %s  running %.0f  waiting %.0f  refused %.0f\n", rate(q.PerSecond),
-		rate(q.ByStatus["2xx"]), rate(q.ByStatus["3xx"]), rate(q.ByStatus["4xx"]), rate(q.ByStatus["5xx"]), q.Running, q.Waiting, q.Refused)
+	fmt.Fprintf(&text, "requests %s/s  2xx %s  3xx %s  4xx %s  5xx %s  GraphQL errors %s\n", rate(q.PerSecond),
+		rate(q.ByStatus["2xx"]), rate(q.ByStatus["3xx"]), rate(q.ByStatus["4xx"]), rate(q.ByStatus["5xx"]), rate(q.GraphQLErrors))
+	fmt.Fprintf(&text, "running %.0f  waiting %.0f  refused %.0f\n", q.Running, q.Waiting, q.Refused)
 	for _, problem := range r.Problems {
 		fmt.Fprintf(&text, "! %s\n", problem)
 	}
