@@ -101,7 +101,9 @@ func TestLocalesOfNodes(t *testing.T) {
 			`{"type":"node","id":"water","attributes":{"name":"Water","slug":"water"},`+in+`,"parent":{"data":{"type":"node","id":"drinks"}}}}`,
 			`{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`))
 		storetest.Publish(t, s, "c")
-		view := func(accepted string) *release.View { return storetest.View(t, s, release.ShopperContext{Locale: accepted}) }
+		view := func(accepted string) *release.View {
+			return storetest.View(t, s, release.ShopperContext{Locale: accepted})
+		}
 		shown := func(n *segment.CatalogNode) []string {
 			return []string{n.Language, n.Name, n.Description, n.SEO.Title, n.SEO.Description}
 		}
