@@ -144,8 +144,8 @@ func caches(before, now *Snapshot) []Cache {
 		found, made := max(reads["found"]-earlier["found"], 0), max(reads["made"]-earlier["made"], 0)
 		cache := Cache{Name: c.name, Bytes: now.total(c.metric + "_bytes")}
 		if found+made > 0 {
-			rate := found / (found + made)
-			cache.HitRate = &rate
+			hits := found / (found + made)
+			cache.HitRate = &hits
 		}
 		list = append(list, cache)
 	}

@@ -68,13 +68,13 @@ func (r *Report) tables() []table {
 		}
 		return t
 	}
-	caches := table{[]string{"CACHE", "HITS", "BYTES"}, nil}
+	kept := table{[]string{"CACHE", "HITS", "BYTES"}, nil}
 	for _, c := range r.Caches {
 		hits := "-"
 		if c.HitRate != nil {
 			hits = fmt.Sprintf("%.1f %%", *c.HitRate*100)
 		}
-		caches.rows = append(caches.rows, []string{c.Name, hits, size(c.Bytes)})
+		kept.rows = append(kept.rows, []string{c.Name, hits, size(c.Bytes)})
 	}
 	pools := table{[]string{"POOL", "IN USE", "IDLE", "MOST", "WAITS"}, nil}
 	for _, p := range r.Pools {
@@ -92,7 +92,7 @@ func (r *Report) tables() []table {
 		}
 		catalogs.rows = append(catalogs.rows, []string{c.Catalog, duration(c.Age), held})
 	}
-	return []table{latency("KIND", r.Latencies), latency("BUSIEST", r.Busiest), caches, pools, jobs, catalogs}
+	return []table{latency("KIND", r.Latencies), latency("BUSIEST", r.Busiest), kept, pools, jobs, catalogs}
 }
 
 func rate(perSecond float64) string {

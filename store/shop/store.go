@@ -102,7 +102,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	s.JobService = job.NewJobService(d, s.jobWorks(), config.JobQuota, func(ctx context.Context) { s.janitor.Run(ctx) })
 	s.PromotionService = promotion.NewPromotionService(d)
 	s.CodeService = code.NewCodeService(d, s.JobService)
-	s.RedeemService = redeem.NewRedeemService(d, s.CodeService)
+	s.RedeemService = redeem.NewRedeemService(d)
 	s.CartService = cart.NewCartService(d, s.RedeemService)
 	s.PublishService = publish.NewPublishService(d, s.JobService, s.ReleaseService, publish.PublishConfig{
 		WordBytes: config.WordBytes, Whole: config.WholeReleases, Kept: kept.Releases,

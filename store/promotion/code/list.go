@@ -94,12 +94,12 @@ func CodesOf(number, epoch int64) db.Listing[*PromotionCode] {
 
 // FindAll finds codes in all promotions, by the texts: of each the one that is held at a time, else the newest. It
 // omits unknown ones. It takes one statement, or two without regard to case.
-func (s *CodeService) FindAll(ctx context.Context, texts []string, at time.Time) (map[string]*PromotionCode, error) {
-	m, err := MatchOf(ctx, s.db)
+func FindAll(ctx context.Context, d *db.DB, texts []string, at time.Time) (map[string]*PromotionCode, error) {
+	m, err := MatchOf(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	return m.findAll(ctx, s.db.Reader, texts, at)
+	return m.findAll(ctx, d.Reader, texts, at)
 }
 
 func (m Match) findAll(ctx context.Context, in db.Session, texts []string, at time.Time) (map[string]*PromotionCode, error) {
@@ -136,7 +136,7 @@ func (m Match) findAll(ctx context.Context, in db.Session, texts []string, at ti
 // PromotionCode finds a code in all promotions: the held one, else the newest. It returns
 // NOT_FOUND if there is none.
 func (s *CodeService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
-	found, err := s.FindAll(ctx, []string{code}, s.db.Now())
+	found, err := FindAll(ctx, s.db, []string{code}, s.db.Now())
 	c := found[code]
 	if err == nil && c == nil {
 		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Abbreviate(code))

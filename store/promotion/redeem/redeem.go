@@ -16,13 +16,12 @@ import (
 // RedeemService checks, redeems and releases promotion codes, and lists their usages.
 type RedeemService struct {
 	db      *db.DB
-	codes   *code.CodeService
 	redeems *redeemQueue
 }
 
 // NewRedeemService returns a service on a database.
-func NewRedeemService(d *db.DB, codes *code.CodeService) *RedeemService {
-	return &RedeemService{db: d, codes: codes, redeems: newRedeemQueue(d)}
+func NewRedeemService(d *db.DB) *RedeemService {
+	return &RedeemService{db: d, redeems: newRedeemQueue(d)}
 }
 
 // CheckCode tells whether a code would be accepted, and changes nothing. The result may be
@@ -43,7 +42,7 @@ func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck,
 // case. The result
 // has an offer for each text, in order.
 func (s *RedeemService) CodeOffers(ctx context.Context, texts []string, at time.Time) ([]CodeOffer, error) {
-	found, err := s.codes.FindAll(ctx, texts, at)
+	found, err := code.FindAll(ctx, s.db, texts, at)
 	if err != nil {
 		return nil, err
 	}

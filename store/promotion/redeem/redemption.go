@@ -107,7 +107,7 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 }
 
 // isPreferredTo reports whether the code, rather than another one that matches the same text, is meant.
-// The order is that of CodeService.FindAll.
+// The order is that of code.FindAll.
 func (o CodeOffer) isPreferredTo(other CodeOffer, at time.Time) bool {
 	if a, b := o.Code.Held && o.Promotion.End.After(at), other.Code.Held && other.Promotion.End.After(at); a != b {
 		return a
