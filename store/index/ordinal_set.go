@@ -36,14 +36,16 @@ func (s OrdinalSet) And(other OrdinalSet) {
 	}
 }
 
-// List returns the elements in order.
-func (s OrdinalSet) List() Ordinals {
-	n := 0
+// Len counts the elements.
+func (s OrdinalSet) Len() (n int) {
 	for _, word := range s {
 		n += bits.OnesCount64(word)
 	}
-	return s.AppendTo(make(Ordinals, 0, n))
+	return n
 }
+
+// List returns the elements in order.
+func (s OrdinalSet) List() Ordinals { return s.AppendTo(make(Ordinals, 0, s.Len())) }
 
 // AppendTo appends the elements in order.
 func (s OrdinalSet) AppendTo(list Ordinals) Ordinals {

@@ -32,6 +32,8 @@ type readPositions func(ctx context.Context, start, end int) ([]uint32, error)
 // cached.
 func (o *resultOrder) arrange(ctx context.Context) (total int, read readPositions, err error) {
 	switch {
+	case o.sort.By == store.SortRelevance && !o.sort.Descending && o.filter.InStock == nil:
+		return o.byBest(ctx)
 	case o.computed():
 		found, err := o.result(ctx)
 		return len(found), func(_ context.Context, start, end int) ([]uint32, error) { return found[start:end], nil }, err
@@ -142,14 +144,8 @@ func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	}
 	buffer := filterBuffers.Get().(*index.Ordinals)
 	defer filterBuffers.Put(buffer)
-	found, err := o.candidates(ctx, buffer)
+	found, err := o.kept(ctx, buffer)
 	if err != nil {
-		return nil, err
-	}
-	if err := store.Charge(ctx, filteredWork*len(found)); err != nil {
-		return nil, err
-	}
-	if found, err = o.within(ctx, found); err != nil {
 		return nil, err
 	}
 	if found, err = o.sorted(ctx, found); err != nil {
@@ -158,6 +154,18 @@ func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	found = slices.Clip(slices.Clone(found)) // found has the memory of a buffer or of a longer list
 	o.Cache.Set(key, found)
 	return found, nil
+}
+
+// kept returns the products that the filter keeps, by ordinal. They may have the memory of the buffer.
+func (o *resultOrder) kept(ctx context.Context, buffer *index.Ordinals) (index.Ordinals, error) {
+	found, err := o.candidates(ctx, buffer)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Charge(ctx, filteredWork*len(found)); err != nil {
+		return nil, err
+	}
+	return o.within(ctx, found)
 }
 
 // record records what the filter and the order read, besides the list.
