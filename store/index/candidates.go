@@ -107,9 +107,10 @@ func (c *candidates) add(word scoredWord, missing uint8) {
 		c.best[ordinal] = 0
 	}
 	before := len(c.found)
-	c.eachMarked(func(ordinal uint32, value uint8) {
-		c.found, c.scores, c.missing = append(c.found, ordinal), append(c.scores, uint32(value)*word.rarity), append(c.missing, missing)
-	})
+	c.takeMarked(word.rarity)
+	for len(c.missing) < len(c.found) {
+		c.missing = append(c.missing, missing)
+	}
 	if before > 0 {
 		c.merge(before)
 	}
@@ -169,35 +170,33 @@ func (c *candidates) improve(ordinal uint32, value uint8) {
 	}
 }
 
-// eachMarked yields the marked products in order and removes their marks.
-func (c *candidates) eachMarked(yield func(ordinal uint32, value uint8)) {
+// takeMarked appends the marked products in order and removes their marks.
+func (c *candidates) takeMarked(rarity uint32) {
+	n, most := len(c.found), len(c.found)+len(c.touched)+1
+	found, scores := slices.Grow(c.found, most-n)[:most], slices.Grow(c.scores, most-n)[:most]
+	take := func(ordinal uint32) { // without a branch: the last value is overwritten if it is 0
+		value := uint32(c.best[ordinal])
+		found[n], scores[n] = ordinal, value*rarity
+		n += int((value + 255) >> 8)
+	}
 	if len(c.touched)*binarySearchFactor < c.ordinals {
 		slices.Sort(c.touched)
 		for _, ordinal := range c.touched {
-			if value := c.best[ordinal]; value != 0 {
-				yield(ordinal, value)
-				c.best[ordinal] = 0
-			}
+			take(ordinal)
+			c.best[ordinal] = 0
 		}
 	} else {
-		c.eachOfAll(yield)
-	}
-	c.touched = c.touched[:0]
-}
-
-// eachOfAll is eachMarked if many are marked.
-func (c *candidates) eachOfAll(yield func(ordinal uint32, value uint8)) {
-	best := c.best[:c.ordinals]
-	for at := 0; at < len(best); at++ {
-		if at+8 <= len(best) && binary.LittleEndian.Uint64(best[at:]) == 0 {
-			at += 7
-			continue
+		best := c.best[:c.ordinals]
+		for at := 0; at < len(best); at++ {
+			if at+8 <= len(best) && binary.LittleEndian.Uint64(best[at:]) == 0 {
+				at += 7
+				continue
+			}
+			take(uint32(at))
 		}
-		if value := best[at]; value != 0 {
-			yield(uint32(at), value)
-		}
+		clear(best)
 	}
-	clear(best)
+	c.found, c.scores, c.touched = found[:n], scores[:n], c.touched[:0]
 }
 
 // seekFactor is the ratio of a list's length to the number of candidates from which it is cheaper to look them up.

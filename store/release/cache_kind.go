@@ -5,7 +5,7 @@ package release
 const (
 	cachedLanguages  = 'a' // *acceptedLanguages, by Accept-Language
 	cachedFilter     = 'q' // ordinals of a filtered list, in order
-	cachedBest       = 'Q' // *bestMatches of a filtered list
+	cachedBest       = 'Q' // *firstByRelevance of a filtered list
 	cachedProduct    = 'p' // *storedProduct, by languages, locale and currency, and ordinal
 	cachedCounts     = 'n' // facetCounts of a filtered list, by attribute and list
 	cachedPrices     = 'g' // *ProductPrices, by languages, locale and currency, and ordinal of a parent

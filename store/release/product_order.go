@@ -64,8 +64,11 @@ func (o *resultOrder) byRelevance(ctx context.Context, found index.Ordinals) err
 	return err
 }
 
-// searched returns what each search finds.
+// searched returns what each search of the filter finds.
 func (o *resultOrder) searched(ctx context.Context) ([]*index.Matches, error) {
+	if o.matches != nil || len(o.filter.Searches) == 0 {
+		return o.matches, nil
+	}
 	matches := make([]*index.Matches, len(o.filter.Searches))
 	for i, search := range o.filter.Searches {
 		result, err := o.Searched(ctx, search)
@@ -74,18 +77,19 @@ func (o *resultOrder) searched(ctx context.Context) ([]*index.Matches, error) {
 		}
 		matches[i] = &result.Matches
 	}
+	o.matches = matches
 	return matches, nil
 }
 
-// bestMatches are the first products by relevance.
-type bestMatches struct {
+// firstByRelevance are the first products by relevance.
+type firstByRelevance struct {
 	first index.Ordinals
 	total int
 }
 
-func (b *bestMatches) Size() int { return 16 + b.first.Size() }
+func (b *firstByRelevance) Size() int { return 16 + b.first.Size() }
 
-// mostBest is the number of products that bestMatches has. Pages beyond are read from the whole order.
+// mostBest is the number of products that firstByRelevance has. Pages beyond are read from the whole order.
 const mostBest = 200
 
 // byBest is arrange by relevance. It sorts only the first products, until a page beyond these is read.
@@ -107,10 +111,10 @@ func (o *resultOrder) byBest(ctx context.Context) (total int, read readPositions
 }
 
 // best computes the first products by relevance and caches them.
-func (o *resultOrder) best(ctx context.Context) (*bestMatches, error) {
+func (o *resultOrder) best(ctx context.Context) (*firstByRelevance, error) {
 	o.record()
 	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedBest, Name: o.list.Name + "?" + o.name(), Number: o.epoch}
-	if kept, ok := db.Cached[*bestMatches](o.Cache, key); ok {
+	if kept, ok := db.Cached[*firstByRelevance](o.Cache, key); ok {
 		return kept, nil
 	}
 	buffer := filterBuffers.Get().(*index.Ordinals)
@@ -126,7 +130,7 @@ func (o *resultOrder) best(ctx context.Context) (*bestMatches, error) {
 	if err != nil {
 		return nil, err
 	}
-	best := &bestMatches{index.BestByScore(found, mostBest, o.Release.Ordinals, matches...), len(found)}
+	best := &firstByRelevance{index.BestByScore(found, mostBest, o.Release.Ordinals, matches...), len(found)}
 	o.Cache.Set(key, best)
 	return best, nil
 }

@@ -22,6 +22,8 @@ type resultOrder struct {
 	filter ProductFilter
 	sort   store.Sort
 	epoch  int // of the prices, when sorted or filtered by price
+
+	matches []*index.Matches // of searched
 }
 
 // readPositions returns the products from position start until just before end.
@@ -221,11 +223,11 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 			found = term.List(o.Release.Ordinals)
 		}
 	}
-	for i, search := range o.filter.Searches {
-		matching, err := o.Searched(ctx, search)
-		if err != nil {
-			return nil, err
-		}
+	searched, err := o.searched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, matching := range searched {
 		if i == 0 && len(terms) == 0 {
 			*buffer = append((*buffer)[:0], matching.Found...)
 			found = *buffer
