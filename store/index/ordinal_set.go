@@ -44,6 +44,31 @@ func (s OrdinalSet) Len() (n int) {
 	return n
 }
 
+// LenIn counts the elements that are also in other.
+func (s OrdinalSet) LenIn(other OrdinalSet) (n int) {
+	for i, word := range s[:min(len(s), len(other))] {
+		n += bits.OnesCount64(word & other[i])
+	}
+	return n
+}
+
+// LenOf counts the elements among some ordinals.
+func (s OrdinalSet) LenOf(list Ordinals) (n int) {
+	for _, ordinal := range list {
+		n += int(s[ordinal/64] >> (ordinal % 64) & 1)
+	}
+	return n
+}
+
+// Each yields the elements in order.
+func (s OrdinalSet) Each(yield func(ordinal uint32)) {
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			yield(uint32(64*i + bits.TrailingZeros64(word)))
+		}
+	}
+}
+
 // List returns the elements in order.
 func (s OrdinalSet) List() Ordinals { return s.AppendTo(make(Ordinals, 0, s.Len())) }
 

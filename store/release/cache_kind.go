@@ -7,6 +7,7 @@ const (
 	cachedFilter     = 'q' // ordinals of a filtered list, in order
 	cachedBest       = 'Q' // *firstByRelevance of a filtered list
 	cachedProduct    = 'p' // *storedProduct, by languages, locale and currency, and ordinal
+	cachedFound      = 'F' // *foundSet of a filtered list
 	cachedCounts     = 'n' // facetCounts of a filtered list, by attribute and list
 	cachedPrices     = 'g' // *ProductPrices, by languages, locale and currency, and ordinal of a parent
 	cachedWithin     = 'd' // ordinals of the products of nodes and those below, by ids

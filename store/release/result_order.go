@@ -117,12 +117,40 @@ func (o *resultOrder) search(ctx context.Context, key int64) (int, error) {
 	return position, failed
 }
 
-// whole returns all products of the result, in no order.
-func (o *resultOrder) whole(ctx context.Context) (index.Ordinals, error) {
-	if o.computed() {
-		return o.result(ctx)
+// foundSet is the products of a result, to be counted.
+type foundSet struct {
+	set   index.OrdinalSet
+	total int
+}
+
+func (f *foundSet) Size() int { return 16 + f.set.Size() }
+
+func newFoundSet(set index.OrdinalSet) *foundSet { return &foundSet{set, set.Len()} }
+
+// foundSet returns the products of the result. It caches them, unless they depend on live stock.
+func (o *resultOrder) foundSet(ctx context.Context) (*foundSet, error) {
+	if !o.computed() {
+		set, err := o.list.MemberSet(ctx)
+		return newFoundSet(set), err
 	}
-	return o.list.Members(ctx)
+	if o.filter.InStock != nil {
+		found, err := o.inStock(ctx)
+		return newFoundSet(index.Posting{Ordinals: found}.Set(o.Release.Ordinals)), err
+	}
+	o.record()
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFound, Name: o.list.Name + "?" + o.name(), Number: o.epoch}
+	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
+		return cached, nil
+	}
+	buffer := filterBuffers.Get().(*index.Ordinals)
+	defer filterBuffers.Put(buffer)
+	found, err := o.kept(ctx, buffer)
+	if err != nil {
+		return nil, err
+	}
+	set := newFoundSet(index.Posting{Ordinals: found}.Set(o.Release.Ordinals))
+	o.Cache.Set(key, set)
+	return set, nil
 }
 
 // result computes the result. What depends on live stock is applied to the cached rest.
