@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -20,7 +21,8 @@ func (s OrdinalSet) Has(ordinal uint32) bool { return s[ordinal/64]&(1<<(ordinal
 // Size is the memory in bytes.
 func (s OrdinalSet) Size() int { return 24 + 8*len(s) }
 
-func (s OrdinalSet) clone() OrdinalSet { return slices.Clone(s) }
+// Clone returns a copy.
+func (s OrdinalSet) Clone() OrdinalSet { return slices.Clone(s) }
 
 // or adds the elements of other.
 func (s OrdinalSet) or(other OrdinalSet) {
@@ -80,6 +82,50 @@ func (s OrdinalSet) AppendTo(list Ordinals) Ordinals {
 		}
 	}
 	return list
+}
+
+// AppendCommon appends the elements that are also in other, in order.
+func (s OrdinalSet) AppendCommon(other OrdinalSet, list Ordinals) Ordinals {
+	for i, word := range s {
+		for word &= other[i]; word != 0; word &= word - 1 {
+			list = append(list, uint32(64*i+bits.TrailingZeros64(word)))
+		}
+	}
+	return list
+}
+
+// FilterKeys removes elements whose key is not between two, both inclusive, or that have none.
+func (s OrdinalSet) FilterKeys(keys []int64, low, high int64) {
+	if low > high {
+		clear(s)
+		return
+	}
+	for i, word := range s {
+		of := keys[min(64*i, len(keys)):min(64*i+64, len(keys))]
+		kept := word
+		for ; word != 0; word &= word - 1 {
+			bit := bits.TrailingZeros64(word)
+			if bit >= len(of) || uint64(of[bit])-uint64(low) > uint64(high)-uint64(low) {
+				kept &^= 1 << bit
+			}
+		}
+		s[i] = kept
+	}
+}
+
+// Bounds returns the lowest and the highest key of the elements that have one, which is at least least. Without
+// any, highest is below lowest.
+func (s OrdinalSet) Bounds(keys []int64, least int64) (lowest, highest int64) {
+	lowest, highest = math.MaxInt64, math.MinInt64
+	for i, word := range s {
+		of := keys[min(64*i, len(keys)):min(64*i+64, len(keys))]
+		for ; word != 0; word &= word - 1 {
+			if bit := bits.TrailingZeros64(word); bit < len(of) && of[bit] >= least {
+				lowest, highest = min(lowest, of[bit]), max(highest, of[bit])
+			}
+		}
+	}
+	return lowest, highest
 }
 
 // Filter removes ordinals that are not in the set from list, in place.

@@ -104,12 +104,10 @@ func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, e
 	if err != nil {
 		return nil, err
 	}
-	r := &PriceRange{noBound, segment.Unpriced}
-	found.set.Each(func(place uint32) {
-		if int(place) < len(amounts) && amounts[place] != segment.Unpriced {
-			r.Min, r.Max = min(r.Min, amounts[place]), max(r.Max, amounts[place])
-		}
-	})
+	r := &PriceRange{}
+	if r.Min, r.Max = found.set.Bounds(amounts, segment.Unpriced+1); r.Max < r.Min {
+		r.Max = segment.Unpriced
+	}
 	if o.filter.InStock == nil { // else it is live
 		o.Cache.Set(key, r)
 	}

@@ -142,15 +142,54 @@ func (o *resultOrder) foundSet(ctx context.Context) (*foundSet, error) {
 	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
 		return cached, nil
 	}
-	buffer := filterBuffers.Get().(*index.Ordinals)
-	defer filterBuffers.Put(buffer)
-	found, err := o.kept(ctx, buffer)
+	found, err := o.keptSet(ctx)
 	if err != nil {
 		return nil, err
 	}
-	set := newFoundSet(index.Posting{Ordinals: found}.Set(o.Release.Ordinals))
+	set := newFoundSet(found)
 	o.Cache.Set(key, set)
 	return set, nil
+}
+
+// keptSet returns the products that the filter keeps as a set. If each of its terms keeps many, no list is made.
+func (o *resultOrder) keptSet(ctx context.Context) (set index.OrdinalSet, err error) {
+	if o.named != nil || len(o.filter.Searches)+len(o.filter.Ranges) > 0 {
+		return o.keptAsSet(ctx)
+	}
+	members, err := o.list.MemberSet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set = members.Clone()
+	for _, term := range o.filter.Terms {
+		matches, err := o.matching(ctx, term)
+		if err != nil {
+			return nil, err
+		}
+		if matches.many == nil {
+			return o.keptAsSet(ctx)
+		}
+		set.And(matches.many.set)
+	}
+	if err := store.Charge(ctx, filteredWork*set.Len()); err != nil {
+		return nil, err
+	}
+	for _, r := range o.filter.Keys {
+		keys, err := o.sparseKeys(ctx, r.Sort)
+		if err != nil {
+			return nil, err
+		}
+		set.FilterKeys(keys, r.Low, r.High)
+	}
+	return set, nil
+}
+
+// keptAsSet is keptSet for any filter.
+func (o *resultOrder) keptAsSet(ctx context.Context) (index.OrdinalSet, error) {
+	buffer := filterBuffers.Get().(*index.Ordinals)
+	defer filterBuffers.Put(buffer)
+	found, err := o.kept(ctx, buffer)
+	return index.Posting{Ordinals: found}.Set(o.Release.Ordinals), err
 }
 
 // result computes the result. What depends on live stock is applied to the cached rest.
@@ -225,13 +264,13 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 		*buffer = found
 		return found, err
 	}
-	terms := make([]index.Posting, len(o.filter.Terms))
+	terms := make([]termMatches, len(o.filter.Terms))
 	for i, term := range o.filter.Terms {
 		if terms[i], err = o.matching(ctx, term); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(terms, func(a, b index.Posting) int { return cmp.Compare(a.Len(), b.Len()) })
+	slices.SortFunc(terms, func(a, b termMatches) int { return cmp.Compare(a.len(), b.len()) })
 	members := index.OrdinalSet{}
 	if o.named == nil {
 		if members, err = o.list.MemberSet(ctx); err != nil {
@@ -240,15 +279,17 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 	}
 	for i, term := range terms {
 		switch {
+		case i > 0 && term.many != nil:
+			found = term.many.set.Filter(found)
 		case i > 0:
-			found = term.Filter(found, o.Release.Ordinals)
-		case o.named == nil && term.Dense(o.Release.Ordinals):
-			set := term.Set(o.Release.Ordinals)
-			set.And(members)
-			*buffer = set.AppendTo((*buffer)[:0])
-			found = *buffer
+			found = term.few.Filter(found, o.Release.Ordinals)
+		case term.many == nil:
+			found = term.few.List(o.Release.Ordinals)
+		case o.named != nil:
+			found = term.many.set.List()
 		default:
-			found = term.List(o.Release.Ordinals)
+			*buffer = term.many.set.AppendCommon(members, (*buffer)[:0])
+			found = *buffer
 		}
 	}
 	searched, err := o.searched(ctx)
@@ -269,13 +310,37 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 	return members.Filter(found), nil
 }
 
-// matching returns the products that a term keeps.
-func (o *resultOrder) matching(ctx context.Context, term store.Term) (index.Posting, error) {
-	if term.Attribute != withinNodes {
-		return o.Matching(ctx, term)
+// termMatches are the products that a term keeps.
+type termMatches struct {
+	few  index.Posting
+	many *foundSet // in place of few; else nil
+}
+
+func (m termMatches) len() int {
+	if m.many != nil {
+		return m.many.total
 	}
-	members, err := o.inNodes(ctx, term.Values)
-	return index.Posting{Ordinals: members}, err
+	return m.few.Len()
+}
+
+// matching returns the products that a term keeps. It caches them if they are many.
+func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatches, error) {
+	if term.Attribute == withinNodes {
+		members, err := o.inNodes(ctx, term.Values)
+		return termMatches{few: index.Posting{Ordinals: members}}, err
+	}
+	o.ReadValues(term.Attribute, term.Values)
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedTerm, Name: term.String()}
+	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
+		return termMatches{many: cached}, nil
+	}
+	posting, err := o.Matching(ctx, term)
+	if err != nil || !posting.Dense(o.Release.Ordinals) {
+		return termMatches{few: posting}, err
+	}
+	many := newFoundSet(posting.Set(o.Release.Ordinals))
+	o.Cache.Set(key, many)
+	return termMatches{many: many}, nil
 }
 
 // within removes the products outside a range.
