@@ -2,7 +2,7 @@ package db
 
 import (
 	"context"
-
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -86,7 +86,7 @@ func (c *throttle) yield() {
 		return
 	}
 	time.Sleep(yieldTime)
-
+	runtime.Gosched()
 	slept := time.Since(now)
 	c.yielded.Add(int64(slept))
 	c.yieldAt.Store(now.Add(slept + workSlice).UnixNano())
