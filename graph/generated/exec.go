@@ -9036,7 +9036,8 @@ type Product implements Node {
   seo: Seo!
   """
   Related products that are live: those that the merchant named. Without a ` + "`" + `kind` + "`" + ` these are all, and for a product
-  that names none, other products of its first node, those with the most tags in common first.
+  that names none, other products of its first node, parents in place of their variants, those with the most tags in
+  common first.
   Example: ` + "`" + `related(kind: "accessory", first: 4) { nodes { name } }` + "`" + `.
   """
   related(
