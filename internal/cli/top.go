@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -47,6 +48,9 @@ func (*Top) Help() string {
 
 // Validate checks the flags.
 func (c *Top) Validate() error {
+	if _, _, err := net.SplitHostPort(c.Admin); err != nil || strings.Contains(c.Admin, "/") {
+		return fmt.Errorf("--admin must be an address such as 127.0.0.1:9090, got %q", c.Admin)
+	}
 	if c.Interval == 0 && c.Once {
 		return nil
 	}
@@ -101,7 +105,7 @@ func (c *Top) read(ctx context.Context, client *http.Client) (*status.Snapshot, 
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+metrics.Path, nil)
 	if err != nil {
-		return nil, &UsageError{fmt.Sprintf("--admin must be an address such as 127.0.0.1:9090, got %q", c.Admin)}
+		return nil, err
 	}
 	resp, err := client.Do(req)
 	if urlError := new(url.Error); errors.As(err, &urlError) {

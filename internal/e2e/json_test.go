@@ -74,7 +74,7 @@ func TestJSONOutput(t *testing.T) {
 	backup := filepath.Join(folder, "shop.backup")
 	result(1, with("backup", backup)...)
 	result(1, "restore", backup, "--database-url", "file:"+filepath.Join(folder, "restored.db"))
-	s := startServer(t, "--demo")
+	s := startServer(t, "--demo", "--admin-addr", "127.0.0.1:0")
 	result(1, "health", "--addr", strings.TrimPrefix(s.url, "http://"))
 	top := result(1, "top", "--once", "--interval", "0s", "--admin", strings.TrimPrefix(s.admin, "http://")).(map[string]any)
 	require.Equal(t, "catalog-coffee", top["catalogs"].([]any)[0].(map[string]any)["catalog"])
