@@ -1,0 +1,157 @@
+package remote
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// wireAmount is an amount in a currency, in minor units.
+type wireAmount struct {
+	Amount      int64 `json:"amount"`
+	IncludesTax bool  `json:"includes_tax"`
+}
+
+// wireTier is the price from a quantity on.
+type wireTier struct {
+	MinimumQuantity int                   `json:"minimum_quantity"`
+	Price           map[string]wireAmount `json:"price"`
+}
+
+// modifier is a price modifier, on both sides.
+type modifier struct {
+	ModifierType string                `json:"modifier_type"`
+	Currencies   map[string]wireAmount `json:"currencies,omitempty"`
+}
+
+type amount struct {
+	Amount      int64           `json:"amount"`
+	IncludesTax bool            `json:"includes_tax"`
+	Tiers       map[string]tier `json:"tiers,omitempty"`
+}
+
+type tier struct {
+	MinimumQuantity int   `json:"minimum_quantity"`
+	Amount          int64 `json:"amount"`
+}
+
+type priceAttributes struct {
+	SKU        string            `json:"sku"`
+	Currencies map[string]amount `json:"currencies,omitempty"`
+	Sales      map[string]*sale  `json:"sales,omitempty"`
+}
+
+type sale struct {
+	Schedule   *schedule         `json:"schedule,omitempty"`
+	Currencies map[string]amount `json:"currencies"`
+}
+
+type schedule struct {
+	ValidTo string `json:"valid_to"`
+}
+
+type priceLinks struct {
+	Pricebook *link `json:"pricebook"`
+}
+
+// unnamedPricebook has the prices of servers that do not tell the price book.
+const unnamedPricebook = "prices"
+
+// prices are the prices of a product by price book.
+type prices map[string]*priceAttributes
+
+// maxNames is the most price books, and price modifiers, that the state of a fetch holds.
+const maxNames = 1000
+
+// priced returns the prices that a product shows.
+func priced(p *wireProduct) prices {
+	found := prices{}
+	found.add(p)
+	return found
+}
+
+// add adds the prices that a product shows, in one or more currencies. During a sale they are those of the sale, and
+// original_price is the price beside it.
+func (found prices) add(p *wireProduct) {
+	book := p.Meta.PricebookID
+	if book == "" {
+		book = unnamedPricebook
+	}
+	for _, currency := range slices.Sorted(maps.Keys(p.Attributes.Price)) {
+		if found[book] == nil {
+			found[book] = &priceAttributes{Currencies: map[string]amount{}, Sales: map[string]*sale{}}
+		}
+		shown := p.Attributes.Price[currency]
+		now := amount{Amount: shown.Amount, IncludesTax: shown.IncludesTax, Tiers: map[string]tier{}}
+		for name, t := range p.Attributes.Tiers {
+			if of, ok := t.Price[currency]; ok {
+				now.Tiers[name] = tier{t.MinimumQuantity, of.Amount}
+			}
+		}
+		if p.Meta.SaleID == "" {
+			found[book].Currencies[currency] = now
+			continue
+		}
+		if original, ok := p.Meta.OriginalPrice[currency]; ok {
+			found[book].Currencies[currency] = amount{Amount: original.Amount, IncludesTax: original.IncludesTax}
+		}
+		if found[book].Sales[p.Meta.SaleID] == nil {
+			found[book].Sales[p.Meta.SaleID] = &sale{Currencies: map[string]amount{}}
+		}
+		of := found[book].Sales[p.Meta.SaleID]
+		if of.Currencies[currency] = now; utc(p.Meta.SaleExpires) != "" {
+			of.Schedule = &schedule{utc(p.Meta.SaleExpires)}
+		}
+	}
+}
+
+// writePrices writes the prices of a product, one line for each price book.
+func (f *fetcher) writePrices(p *wireProduct, found prices) error {
+	state := &f.folder.state
+	for _, book := range slices.Sorted(maps.Keys(found)) {
+		if !slices.Contains(state.Pricebooks, book) {
+			if state.Pricebooks = append(state.Pricebooks, book); len(state.Pricebooks) > maxNames {
+				return fmt.Errorf("the prices name more than %d price books. Is the server one of a commerce service?", maxNames)
+			}
+		}
+		attributes := *found[book]
+		state.Counts["sales"] += len(attributes.Sales)
+		if attributes.SKU = p.Attributes.SKU; attributes.SKU == "" {
+			attributes.SKU = p.ID
+		}
+		l := line[priceAttributes, priceLinks]{Type: "product-price", ID: derivedID(book, p.ID), Attributes: attributes, Relationships: priceLinks{to("pricebook", book)}}
+		if err := f.folder.write("prices", l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteModifiers keeps the price modifiers that a product shows. The prices shown have them already: they are moved for the
+// members that name them.
+func (f *fetcher) noteModifiers(p *wireProduct) error {
+	known := f.folder.state.Modifiers
+	for name, m := range p.Meta.PriceModifiers {
+		if known[name] = &m; len(known) > maxNames {
+			return fmt.Errorf("the products have more than %d price modifiers. Is the server one of a commerce service?", maxNames)
+		}
+	}
+	return nil
+}
+
+// modifierAttributes is a price modifier in the import format.
+type modifierAttributes struct {
+	Name string `json:"name"`
+	modifier
+}
+
+func (f *fetcher) writeModifiers() error {
+	modifiers := f.folder.state.Modifiers
+	for _, name := range slices.Sorted(maps.Keys(modifiers)) {
+		l := line[modifierAttributes, none]{Type: "price_modifier", ID: derivedID("modifier", name), Attributes: modifierAttributes{name, *modifiers[name]}}
+		if err := f.folder.write("catalog", l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,330 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// wireProduct is a product of the catalog, with the members that an import can store.
+type wireProduct struct {
+	ID         string `json:"id"`
+	Attributes struct {
+		Name                string                   `json:"name"`
+		Description         string                   `json:"description"`
+		SKU                 string                   `json:"sku"`
+		Slug                string                   `json:"slug"`
+		CommodityType       string                   `json:"commodity_type"`
+		ManufacturerPartNum string                   `json:"manufacturer_part_num"`
+		UPCEAN              string                   `json:"upc_ean"`
+		ExternalRef         string                   `json:"external_ref"`
+		Tags                []string                 `json:"tags"`
+		PriceModifiers      []string                 `json:"price_modifiers"`
+		BaseProduct         bool                     `json:"base_product"`
+		BaseProductID       string                   `json:"base_product_id"`
+		CreatedAt           string                   `json:"created_at"`
+		UpdatedAt           string                   `json:"updated_at"`
+		Components          map[string]wireComponent `json:"components"`
+		CustomInputs        json.RawMessage          `json:"custom_inputs"`
+		Extensions          json.RawMessage          `json:"extensions"`
+		ShopperAttributes   json.RawMessage          `json:"shopper_attributes"`
+		Price               map[string]wireAmount    `json:"price"`
+		Tiers               map[string]wireTier      `json:"tiers"`
+	} `json:"attributes"`
+	Relationships struct {
+		Parent    *link `json:"parent"`
+		MainImage *link `json:"main_image"`
+		Files     struct {
+			Data []fileLink `json:"data"`
+		} `json:"files"`
+		ComponentProducts *links `json:"component_products"`
+	} `json:"relationships"`
+	Meta struct {
+		Language        string                `json:"language"`
+		ProductTypes    []string              `json:"product_types"`
+		Variations      []variation           `json:"variations"`
+		ChildVariations []variation           `json:"child_variations"`
+		PriceModifiers  map[string]modifier   `json:"price_modifiers"`
+		PricebookID     string                `json:"pricebook_id"`
+		OriginalPrice   map[string]wireAmount `json:"original_price"`
+		SaleID          string                `json:"sale_id"`
+		SaleExpires     string                `json:"sale_expires"`
+		BreadCrumbNodes []string              `json:"bread_crumb_nodes"`
+	} `json:"meta"`
+}
+
+// wireComponent is a part of a bundle. A server may leave min and max open.
+type wireComponent struct {
+	Name      string `json:"name"`
+	Min       *int   `json:"min"`
+	Max       *int   `json:"max"`
+	SortOrder int    `json:"sort_order"`
+	Options   []struct {
+		ID       string `json:"id"`
+		Quantity int    `json:"quantity"`
+	} `json:"options"`
+}
+
+type fileLink struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	CreatedAt string `json:"created_at,omitempty"`
+}
+
+// variation is a property in which the children of a product differ. Option is that of a child.
+type variation struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	SortOrder int      `json:"sort_order"`
+	Option    *option  `json:"option,omitempty"`
+	Options   []option `json:"options"`
+}
+
+type option struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	SortOrder   int    `json:"sort_order"`
+}
+
+// The rest are the members of a product in the import format.
+
+type productAttributes struct {
+	Name                string               `json:"name"`
+	SKU                 string               `json:"sku"`
+	Slug                string               `json:"slug,omitempty"`
+	Status              string               `json:"status"`
+	CommodityType       string               `json:"commodity_type,omitempty"`
+	Description         string               `json:"description,omitempty"`
+	ManufacturerPartNum string               `json:"manufacturer_part_num,omitempty"`
+	UPCEAN              string               `json:"upc_ean,omitempty"`
+	ExternalRef         string               `json:"external_ref,omitempty"`
+	Tags                []string             `json:"tags,omitempty"`
+	ProductTypes        []string             `json:"product_types,omitempty"`
+	BaseProduct         bool                 `json:"base_product"`
+	BaseProductID       string               `json:"base_product_id,omitempty"`
+	CreatedAt           string               `json:"created_at,omitempty"`
+	UpdatedAt           string               `json:"updated_at,omitempty"`
+	Locales             map[string]text      `json:"locales,omitempty"`
+	Variations          []variation          `json:"variations,omitempty"`
+	Options             []string             `json:"options,omitempty"`
+	Components          map[string]component `json:"components,omitempty"`
+	CustomInputs        json.RawMessage      `json:"custom_inputs,omitempty"`
+	Extensions          json.RawMessage      `json:"extensions,omitempty"`
+	ShopperAttributes   json.RawMessage      `json:"shopper_attributes,omitempty"`
+	PriceModifiers      []string             `json:"price_modifiers,omitempty"`
+}
+
+type text struct {
+	Name        string `json:"name,omitempty"`
+	Description string `json:"description,omitempty"`
+}
+
+type component struct {
+	Name      string            `json:"name"`
+	Min       int               `json:"min"`
+	Max       int               `json:"max"`
+	SortOrder int               `json:"sort_order"`
+	Options   []componentOption `json:"options"`
+}
+
+type componentOption struct {
+	ref
+	Quantity int `json:"quantity"`
+}
+
+type productLinks struct {
+	Parent            *link      `json:"parent,omitempty"`
+	MainImage         *link      `json:"main_image,omitempty"`
+	Files             *fileLinks `json:"files,omitempty"`
+	ComponentProducts *links     `json:"component_products,omitempty"`
+}
+
+type fileLinks struct {
+	Data []fileLink `json:"data"`
+}
+
+// productParams asks for the files of products with them.
+const productParams = "include=main_image,files"
+
+// fetchProducts writes the products of the catalog, with their prices and files.
+func (f *fetcher) fetchProducts(ctx context.Context) error {
+	if err := f.loadKnown(); err != nil {
+		return err
+	}
+	s := &f.folder.state.Shop
+	return f.each(ctx, "products", "products", list{path: "/catalog/products", params: productParams, language: s.Language, currency: s.Currency}, func(p *page) error {
+		if err := f.writeProducts(ctx, p); err != nil {
+			return err
+		}
+		return nil
+	})
+}
+
+// loadKnown reads which products and files an earlier run wrote.
+func (f *fetcher) loadKnown() (err error) {
+	if f.products == nil {
+		f.products, err = f.folder.ids("products")
+	}
+	if f.files == nil && err == nil {
+		f.files, err = f.folder.ids("files")
+	}
+	return err
+}
+
+// writeProducts writes the products of a page that are not known yet.
+func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
+	var products []*wireProduct
+	for _, raw := range p.Data {
+		product := &wireProduct{}
+		if err := decodeRow("product", raw, product); err != nil {
+			return err
+		}
+		if !f.products[product.ID] {
+			f.products[product.ID] = true
+			products = append(products, product)
+		}
+	}
+	if err := f.writeFiles(slices.Concat(p.Included.MainImages, p.Included.Files)); err != nil {
+		return err
+	}
+	s := &f.folder.state.Shop
+	locales, prices := map[string]map[string]text{}, map[string]prices{}
+	for _, product := range products {
+		locales[product.ID], prices[product.ID] = map[string]text{}, priced(product)
+	}
+	for _, language := range s.OtherLanguages {
+		if err := f.inOther(ctx, products, language, s.Currency, func(base, other *wireProduct) {
+			if translated, ok := translation(base, other, language); ok {
+				locales[base.ID][language] = translated
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	for _, currency := range s.OtherCurrencies {
+		if err := f.inOther(ctx, products, s.Language, currency, func(base, other *wireProduct) {
+			prices[base.ID].add(other)
+		}); err != nil {
+			return err
+		}
+	}
+	for _, product := range products {
+		if err := f.noteModifiers(product); err != nil {
+			return err
+		}
+		if err := f.folder.write("products", f.productLine(product, locales[product.ID])); err != nil {
+			return err
+		}
+		if err := f.writePrices(product, prices[product.ID]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxFilterBytes keeps the URL of a request below what servers accept.
+const maxFilterBytes = 4000
+
+// inOther reads products in another language or currency.
+func (f *fetcher) inOther(ctx context.Context, products []*wireProduct, language, currency string, do func(base, other *wireProduct)) error {
+	for len(products) > 0 {
+		byID, filter, n := map[string]*wireProduct{}, "in(id", 0
+		for n < len(products) && n < pageLength && (n == 0 || len(filter)+len(products[n].ID) < maxFilterBytes) {
+			byID[products[n].ID], filter = products[n], filter+","+quote(products[n].ID)
+			n++
+		}
+		query := "page[limit]=" + strconv.Itoa(pageLength) + "&filter=" + url.QueryEscape(filter+")")
+		p := &page{}
+		if err := f.get(ctx, request{path: "/catalog/products", query: query, language: language, currency: currency}, p); err != nil {
+			return err
+		}
+		for _, raw := range p.Data {
+			other := &wireProduct{}
+			if err := decodeRow("product", raw, other); err != nil {
+				return err
+			}
+			if base := byID[other.ID]; base != nil {
+				do(base, other)
+			}
+		}
+		products = products[n:]
+	}
+	return nil
+}
+
+// translation returns a product's text in a language, if it has one. Servers show the base text otherwise.
+func translation(base, other *wireProduct, language string) (text, bool) {
+	if other.Meta.Language != "" && !strings.EqualFold(other.Meta.Language, language) {
+		return text{}, false
+	}
+	translated := text{Name: other.Attributes.Name}
+	if other.Attributes.Description != base.Attributes.Description {
+		translated.Description = other.Attributes.Description
+	}
+	known := other.Meta.Language != "" && !strings.EqualFold(other.Meta.Language, base.Meta.Language)
+	return translated, known || translated.Name != base.Attributes.Name || translated.Description != ""
+}
+
+func (f *fetcher) productLine(p *wireProduct, locales map[string]text) line[productAttributes, productLinks] {
+	a := &p.Attributes
+	l := line[productAttributes, productLinks]{Type: "product", ID: p.ID, Attributes: productAttributes{
+		Name: a.Name, SKU: f.skuOf(p), Slug: a.Slug, Status: "live", CommodityType: a.CommodityType, Description: a.Description,
+		ManufacturerPartNum: a.ManufacturerPartNum, UPCEAN: a.UPCEAN, ExternalRef: a.ExternalRef, Tags: a.Tags, ProductTypes: p.Meta.ProductTypes,
+		BaseProduct: a.BaseProduct, BaseProductID: a.BaseProductID, CreatedAt: utc(a.CreatedAt), UpdatedAt: utc(a.UpdatedAt), Locales: locales,
+		CustomInputs: object(a.CustomInputs), Extensions: object(a.Extensions), ShopperAttributes: object(a.ShopperAttributes), PriceModifiers: a.PriceModifiers,
+	}}
+	for _, v := range p.Meta.Variations {
+		v.Option = nil
+		l.Attributes.Variations = append(l.Attributes.Variations, v)
+	}
+	r := &p.Relationships
+	parent := r.Parent.id()
+	l.Relationships = productLinks{Parent: to("product", parent), MainImage: to("main_image", r.MainImage.id()), ComponentProducts: r.ComponentProducts.retyped("product")}
+	if parent != "" {
+		for _, v := range p.Meta.ChildVariations {
+			if v.Option != nil {
+				l.Attributes.Options = append(l.Attributes.Options, v.Option.ID)
+			}
+		}
+	}
+	l.Attributes.Components = components(a.Components)
+	if len(r.Files.Data) > 0 {
+		l.Relationships.Files = &fileLinks{}
+		for _, file := range r.Files.Data {
+			l.Relationships.Files.Data = append(l.Relationships.Files.Data, fileLink{"file", file.ID, utc(file.CreatedAt)})
+		}
+	}
+	return l
+}
+
+// skuOf returns the product's SKU. A product without one gets its id, since an import needs it.
+func (f *fetcher) skuOf(p *wireProduct) string {
+	if p.Attributes.SKU != "" {
+		return p.Attributes.SKU
+	}
+	f.folder.state.Counts["products without a SKU"]++
+	return p.ID
+}
+
+// components returns the parts of a bundle. Where a server leaves the number open, it is 0 to all options.
+func components(wire map[string]wireComponent) map[string]component {
+	parts := map[string]component{}
+	for key, w := range wire {
+		part := component{Name: w.Name, SortOrder: w.SortOrder, Options: []componentOption{}}
+		if w.Min != nil {
+			part.Min = *w.Min
+		}
+		if part.Max = max(len(w.Options), part.Min); w.Max != nil {
+			part.Max = *w.Max
+		}
+		for _, o := range w.Options {
+			part.Options = append(part.Options, componentOption{ref{"product", o.ID}, max(o.Quantity, 1)})
+		}
+		parts[key] = part
+	}
+	return parts
+}
