@@ -35,7 +35,7 @@ type Import struct {
 	Generate  uint32   `placeholder:"N" default:"0" help:"Instead of reading files, generate a sample shop with N products."`
 	Seed      uint64   `placeholder:"N" default:"1" help:"Seed for --generate. The same seed generates the same shop."`
 	FromFlags
-	LineBytes int      `hidden:"" placeholder:"BYTES" default:"67108864" help:"Maximum length of a line. 0 means the default."`
+	LineBytes int `hidden:"" placeholder:"BYTES" default:"67108864" help:"Maximum length of a line. 0 means the default."`
 	Output
 	StoreFlags
 }

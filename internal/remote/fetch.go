@@ -26,7 +26,7 @@ type Config struct {
 	Rate        float64  // requests a second; 0 means DefaultRate
 	Folder      string   // where to keep what was fetched
 
-	Progress func(text string)               // called after each step; may be nil
+	Progress func(text string)                // called after each step; may be nil
 	Waiting  func(err error, d time.Duration) // called before a request is repeated; may be nil
 
 	firstWait time.Duration // before the first repetition; 0 means a second
@@ -39,6 +39,7 @@ type fetcher struct {
 	say    func(text string)
 
 	products, files map[string]bool // ids that were written
+	orders          map[string]bool // lists of nodes that were written
 }
 
 // Fetch reads the shop into the folder, or what is missing there. The result has been fetched completely.
@@ -52,7 +53,7 @@ func Fetch(ctx context.Context, c Config) (*Folder, error) {
 		return nil, fmt.Errorf("keep what is fetched: %w", err)
 	}
 	defer folder.close()
-	f := &fetcher{client: client, folder: folder, say: c.Progress}
+	f := &fetcher{client: client, folder: folder, say: c.Progress, orders: map[string]bool{}}
 	if f.say == nil {
 		f.say = func(string) {}
 	}
@@ -64,7 +65,7 @@ func Fetch(ctx context.Context, c Config) (*Folder, error) {
 		name string
 		run  func(context.Context) error
 	}{
-		{"shop", f.fetchShop}, {"hierarchies", f.fetchHierarchies}, {"products", f.fetchProducts}, {"nodes", f.fetchNodes},
+		{"shop", f.fetchShop}, {"hierarchies", f.fetchHierarchies}, {"products", f.fetchProducts}, {"files", f.fetchFiles}, {"nodes", f.fetchNodes}, {"node order", f.sortNodes},
 		{"stock", f.fetchStock}, {"promotions", f.fetchPromotions}, {"codes", f.fetchCodes}, {"gateways", f.fetchGateways}, {"catalog", f.writeCatalog},
 	} {
 		if folder.state.Done[step.name] {
@@ -78,7 +79,7 @@ func Fetch(ctx context.Context, c Config) (*Folder, error) {
 			return nil, err
 		}
 		if n := folder.state.Counts["lines."+step.name]; n > 0 {
-			f.say("fetched " + strconv.Itoa(n) + " " + step.name)
+			f.say(step.name + ": read " + strconv.Itoa(n))
 		}
 	}
 	folder.state.Finished = true

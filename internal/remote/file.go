@@ -2,6 +2,7 @@ package remote
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"path"
 )
@@ -27,6 +28,14 @@ type file struct {
 type dimensions struct {
 	Width  int `json:"width"`
 	Height int `json:"height"`
+}
+
+// fetchFiles writes the files that no product brought with it.
+func (f *fetcher) fetchFiles(ctx context.Context) error {
+	if err := f.loadKnown(); err != nil {
+		return err
+	}
+	return f.optional("files of no product", f.each(ctx, "files", "files", list{path: "/v2/files"}, func(p *page) error { return f.writeFiles(p.Data) }))
 }
 
 // writeFiles writes files that are not known yet. Their content stays where it is.

@@ -99,7 +99,12 @@ func (f *Folder) start(c Config) error {
 	return f.commit()
 }
 
-func (f *Folder) file(part string) string { return filepath.Join(f.path, part+".ndjson") }
+func (f *Folder) file(part string) string {
+	if part == orderPart {
+		return filepath.Join(f.path, part+".json")
+	}
+	return filepath.Join(f.path, part+".ndjson")
+}
 
 // Remove deletes the files of the fetch, and the folder if it is empty then.
 func (f *Folder) Remove() error {

@@ -13,8 +13,8 @@ import (
 
 // Bounds of lists: those of the interface, and what ends a list that has no end.
 const (
-	pageLength   = 100
-	maxOffset    = 10000
+	pageLength = 100
+	maxOffset  = 10000
 	maxRows    = 1000  // of one page; servers may not page short lists
 	maxPages   = 50000 // of one list
 )

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -213,7 +214,7 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 		}
 	}
 	for _, product := range products {
-		if err := f.noteModifiers(product); err != nil {
+		if err := errors.Join(f.noteModifiers(product), f.noteOrder(product)); err != nil {
 			return err
 		}
 		if err := f.folder.write("products", f.productLine(product, locales[product.ID])); err != nil {

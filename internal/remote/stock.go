@@ -14,6 +14,9 @@ type stock struct {
 // fetchStock writes the stock of all products.
 func (f *fetcher) fetchStock(ctx context.Context) error {
 	known, err := f.folder.ids("stock")
+	if err == nil {
+		err = f.loadKnown()
+	}
 	if err != nil {
 		return err
 	}
@@ -29,7 +32,9 @@ func (f *fetcher) fetchStock(ctx context.Context) error {
 			if known[row.ID] {
 				continue
 			}
-			known[row.ID] = true
+			if known[row.ID] = true; !f.products[row.ID] {
+				f.folder.state.Counts["stock of others"]++
+			}
 			units := row.stock
 			if row.Attributes != nil {
 				units.Available, units.Allocated = row.Attributes.Available, row.Attributes.Allocated
