@@ -15,21 +15,21 @@ import (
 
 // FromFlags are the flags for importing the shop of another server.
 type FromFlags struct {
-	From                 string   `placeholder:"URL" help:"Instead of reading files, read the shop of another server that has the REST interface, such as https://shop.example."`
-	FromClientID         string   `name:"from-client-id" placeholder:"ID" help:"API client of the other server. Its permissions decide what is read."`
-	FromClientSecret     string   `secret:"" placeholder:"SECRET" help:"Secret of the client. Prefer the environment variable, since other users can see command lines. Overrides --from-client-secret-file. Without a secret, only what shoppers see is read."`
-	FromClientSecretFile string   `type:"path" placeholder:"FILE" help:"File with the secret."`
-	FromLanguage         []string `sep:"," placeholder:"TAG" help:"Language of texts to read, such as fr, beside the catalog's own and those of the server's settings. Can be repeated."`
-	FromFolder           string   `type:"path" placeholder:"DIR" help:"Folder for what was read, until the import is done. A run that was interrupted continues from it. Default: from-HOST in the current folder."`
-	Rate                 float64  `placeholder:"N" default:"10" help:"Requests a second to the other server, at most."`
+	From                 string   `group:"from" placeholder:"URL" help:"Instead of reading files, read the shop of another server that has the REST interface, such as https://shop.example."`
+	FromClientID         string   `group:"from" name:"from-client-id" placeholder:"ID" help:"API client of the other server. Its permissions decide what is read."`
+	FromClientSecret     string   `group:"from" secret:"" placeholder:"SECRET" help:"Secret of the client. Prefer the environment variable, since other users can see command lines. Overrides --from-client-secret-file. Without a secret, only what shoppers see is read."`
+	FromClientSecretFile string   `group:"from" type:"path" placeholder:"FILE" help:"File with the secret."`
+	FromLanguage         []string `group:"from" sep:"," placeholder:"TAG" help:"Language of texts to read, such as fr, beside the catalog's own and those of the server's settings. Can be repeated."`
+	FromFolder           string   `group:"from" type:"path" placeholder:"DIR" help:"Folder for what was read, until the import is done. A run that was interrupted continues from it. Default: from-HOST in the current folder."`
+	Rate                 float64  `group:"from" placeholder:"N" default:"10" help:"Requests a second to the other server, at most."`
 }
 
 func (f *FromFlags) check() error {
 	if f.From == "" {
-		if f.FromClientID != "" || f.FromClientSecret != "" || f.FromClientSecretFile != "" || len(f.FromLanguage) > 0 || f.FromFolder != "" {
-			return usagef("--from-client-id, --from-client-secret, --from-client-secret-file, --from-language and --from-folder need --from")
+		if len(f.FromLanguage) > 0 || f.FromFolder != "" {
+			return usagef("--from-language and --from-folder need --from")
 		}
-		return nil
+		return nil // the credentials may be in the environment for other imports
 	}
 	at, err := url.Parse(f.From)
 	switch {
@@ -115,7 +115,7 @@ func (c *Import) explainFetched(in input, err error) error {
 
 // printGaps prints what the other server does not tell.
 func (c *Import) printGaps(streams Streams, gaps []remote.Gap) {
-	c.printLine(streams, "not told by the server:")
+	c.printLine(streams, "not moved, since the server does not tell it:")
 	for _, gap := range gaps {
 		c.printLine(streams, "- "+gap.String())
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // Gap is something of the shop that the fetch does not have.
@@ -13,36 +12,36 @@ type Gap struct {
 	Count *int   `json:"count"` // null where the server does not tell how many there are
 }
 
-// String is "3 drafts" or "drafts".
+// String is "promotion codes: 3", or "synonyms" without a count.
 func (g Gap) String() string {
 	if g.Count == nil {
 		return g.What
 	}
-	return fmt.Sprintf("%d %s", *g.Count, g.What)
+	return fmt.Sprintf("%s: %d", g.What, *g.Count)
 }
 
 // countedGaps are what the fetch left out, by the name of its count.
 var countedGaps = []struct{ count, text string }{
-	{"cut.products", "products, which the server does not list: its lists end after 10,000 rows"},
-	{"cut.products of nodes", "attachments of products to nodes, beyond the first 10,000 of a node"},
-	{"cut.nodes", "nodes beyond the first 10,000 of a hierarchy"},
+	{"cut.products", "products that the server does not list, since its lists end after 10,000 rows"},
+	{"cut.products of nodes", "attachments of products to a node, beyond the first 10,000"},
+	{"cut.nodes", "nodes of a hierarchy beyond the first 10,000"},
 	{"cut.files", "files of no product, beyond the first 10,000"},
 	{"cut.stock records", "stock records beyond the first 10,000"},
 	{"cut.promotions", "promotions beyond the first 10,000"},
-	{"cut.codes", "promotion codes beyond the first 10,000 of a promotion"},
-	{"stock of others", "products of stock records that the catalog does not show, because they are drafts or in no node: their stock is moved without them"},
-	{"promotions of unknown types", "promotions of types that this version does not have"},
-	{"unknown gateways", "gateways that this version does not have"},
-	{"gateways without secret", "gateway that needs its password again: PUT /v2/gateways/card_processor"},
-	{"products without a SKU", "SKUs: the products have their id instead"},
-	{"curated products", "curated products beyond the first 20 of a node"},
-	{"sales", "starts of sales: they count from now until their end, and tiers beside them are those of the sale"},
-	{"codes without limit", "counts of uses, of codes without a limit: they start at 0"},
+	{"cut.codes", "codes of a promotion beyond the first 10,000"},
+	{"stock of others", "products that have stock, but are not in the catalog (their stock is moved)"},
+	{"products without a SKU", "SKUs of products without one (they have their id instead)"},
+	{"curated products", "curated products of a node beyond the first 20"},
+	{"sales", "when a sale began (it is on sale from now on), and the tiers of the price beside it"},
+	{"promotions of unknown types", "promotions of a type that Portico does not have"},
+	{"codes without limit", "how often a code without limit was used (it starts at 0)"},
+	{"unknown gateways", "gateways that Portico does not have"},
+	{"gateways without secret", "passwords of enabled gateways (set them with PUT /v2/gateways/card_processor)"},
 }
 
 // untold are what the interface does not have at all.
 var untold = []string{
-	"products that are not live, and what only they use",
+	"products that are not live",
 	"other catalogs, and the rules that choose between them",
 	"price books that no price shown is from, their names, and sales that have not begun",
 	"texts for search engines, attributes of your own, related products, synonyms and redirects",
@@ -61,17 +60,10 @@ func (f *Folder) Gaps() (list []Gap) {
 		}
 	}
 	if len(f.state.Shop.OtherLanguages) == 0 {
-		list = append(list, Gap{What: "languages other than " + f.state.Shop.Language + ", unless you name them"})
+		list = append(list, Gap{What: "texts in languages other than " + f.state.Shop.Language + " (name them with --from-language)"})
 	}
 	for _, what := range untold {
 		list = append(list, Gap{What: what})
 	}
 	return list
-}
-
-// Summary is "shop.example: 2 languages, 3 currencies".
-func (f *Folder) Summary() string {
-	s := &f.state.Shop
-	return fmt.Sprintf("catalog %s in %s, prices in %s", s.CatalogID, strings.Join(append([]string{s.Language}, s.OtherLanguages...), ", "),
-		strings.Join(append([]string{s.Currency}, s.OtherCurrencies...), ", "))
 }
