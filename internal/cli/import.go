@@ -137,7 +137,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	})
 	bar.end()
 	if invalid := new(exchange.ImportErrors); errors.As(err, &invalid) {
-		return c.explainFetched(in, printImportErrors(streams.Err, invalid, in, c.Report))
+		return explainFetched(in, printImportErrors(streams.Err, invalid, in, c.Report))
 	}
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
@@ -157,12 +157,9 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 			return err
 		}
 	}
-	if fetched, ok := in.(*fetchedInput); ok {
-		result.NotTold = fetched.folder.Gaps()
-		c.printGaps(streams, result.NotTold)
-		if err := fetched.folder.Remove(); err != nil {
-			return fmt.Errorf("the import is done, but its files cannot be removed: %w", err)
-		}
+	result.NotTold = printGaps(c.Output, streams, in)
+	if err := removeFetched(in); err != nil {
+		return err
 	}
 	return c.printJSON(streams, result)
 }

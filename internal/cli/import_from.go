@@ -82,14 +82,14 @@ type fetchedInput struct {
 }
 
 // fetch reads the shop of the other server, or what is missing in the folder.
-func (c *Import) fetch(ctx context.Context, streams Streams) (input, error) {
-	secret, err := c.secret()
+func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
+	secret, err := f.secret()
 	if err != nil {
 		return nil, err
 	}
 	folder, err := remote.Fetch(ctx, remote.Config{
-		URL: strings.TrimRight(c.From, "/"), Credentials: remote.Credentials{ID: c.FromClientID, Secret: secret},
-		Languages: c.FromLanguage, Rate: c.Rate, Folder: c.folder(),
+		URL: strings.TrimRight(f.From, "/"), Credentials: remote.Credentials{ID: f.FromClientID, Secret: secret},
+		Languages: f.FromLanguage, Rate: f.Rate, Folder: f.folder(),
 		Progress: func(text string) { fmt.Fprintln(streams.Err, text) },
 		Waiting: func(err error, wait time.Duration) {
 			fmt.Fprintf(streams.Err, "%s\ntrying again in %s\n", err, wait.Round(time.Second/10))
@@ -105,18 +105,37 @@ func (c *Import) fetch(ctx context.Context, streams Streams) (input, error) {
 	return &fetchedInput{files, folder}, nil
 }
 
-// explainFetched adds to the error of invalid lines where they are.
-func (c *Import) explainFetched(in input, err error) error {
-	if _, ok := in.(*fetchedInput); !ok {
+// explainFetched adds to the error of invalid lines where they are, if they were fetched.
+func explainFetched(in input, err error) error {
+	fetched, ok := in.(*fetchedInput)
+	if !ok {
 		return err
 	}
-	return fmt.Errorf("%w. What was read is in %s: correct it there and run this command again, or leave types out with --skip", err, c.folder())
+	return fmt.Errorf("%w. What was read is in %s: correct it there and run this command again, or leave types out with --skip", err, fetched.folder.Path())
 }
 
-// printGaps prints what the other server does not tell.
-func (c *Import) printGaps(streams Streams, gaps []remote.Gap) {
-	c.printLine(streams, "not moved, since the server does not tell it:")
-	for _, gap := range gaps {
-		c.printLine(streams, "- "+gap.String())
+// printGaps prints what the other server does not tell, and returns it; nil for an input that was not fetched.
+func printGaps(o Output, streams Streams, in input) []remote.Gap {
+	fetched, ok := in.(*fetchedInput)
+	if !ok {
+		return nil
 	}
+	o.printLine(streams, "not moved, since the server does not tell it:")
+	gaps := fetched.folder.Gaps()
+	for _, gap := range gaps {
+		o.printLine(streams, "- "+gap.String())
+	}
+	return gaps
+}
+
+// removeFetched removes what was fetched, after an import.
+func removeFetched(in input) error {
+	fetched, ok := in.(*fetchedInput)
+	if !ok {
+		return nil
+	}
+	if err := fetched.folder.Remove(); err != nil {
+		return fmt.Errorf("the import is done, but its files cannot be removed: %w", err)
+	}
+	return nil
 }

@@ -62,7 +62,7 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 	})
 	bar.end()
 	if invalid := new(exchange.ImportErrors); errors.As(err, &invalid) {
-		return c.explainFetched(in, printImportErrors(streams.Err, invalid, in, c.Report))
+		return explainFetched(in, printImportErrors(streams.Err, invalid, in, c.Report))
 	}
 	if err != nil {
 		return fmt.Errorf("check: %w", err)
@@ -74,10 +74,7 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 	if !c.JSON {
 		result.print(streams.Out, c.Report)
 	}
-	if fetched, ok := in.(*fetchedInput); ok {
-		result.NotTold = fetched.folder.Gaps()
-		c.printGaps(streams, result.NotTold)
-	}
+	result.NotTold = printGaps(c.Output, streams, in)
 	return c.printJSON(streams, result)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,7 +60,7 @@ func TestShopMovesInFromAnotherServer(t *testing.T) {
 				require.NotContains(t, again, "would update", "the same shop again changes nothing")
 				require.NotContains(t, again, "would create")
 
-				second := startServer(t, append(append(moved, "--key-file", secret+".key"), unlimited...)...)
+				second := startServer(t, append(append(moved, "--key-file", strings.TrimSuffix(path, ".db")+".key"), unlimited...)...)
 				compareShops(t, shopReader{t, first, tokenOf(t, first, flags)}, shopReader{t, second, tokenOf(t, second, moved)})
 			})
 		})

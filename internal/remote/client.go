@@ -34,9 +34,9 @@ type Credentials struct {
 	ID, Secret string
 }
 
-// client sends requests to one server, one at a time. It limits their rate, retries those that may succeed later, and
+// apiClient sends requests to one server, one at a time. It limits their rate, retries those that may succeed later, and
 // renews its token.
-type client struct {
+type apiClient struct {
 	base        *url.URL
 	credentials Credentials
 	http        *http.Client
@@ -47,7 +47,7 @@ type client struct {
 	waiting     func(error, time.Duration) // called before each retry
 }
 
-func newClient(c Config) (*client, error) {
+func newClient(c Config) (*apiClient, error) {
 	base, err := url.Parse(strings.TrimRight(c.URL, "/"))
 	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
 		return nil, errors.New("the address of a server is a URL without user, query and fragment, such as https://shop.example")
@@ -59,7 +59,7 @@ func newClient(c Config) (*client, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	transport.MaxResponseHeaderBytes = 1 << 20
-	return &client{base: base, credentials: c.Credentials, limiter: rate.NewLimiter(rate.Limit(perSecond), 1), firstWait: cmp.Or(c.firstWait, time.Second),
+	return &apiClient{base: base, credentials: c.Credentials, limiter: rate.NewLimiter(rate.Limit(perSecond), 1), firstWait: cmp.Or(c.firstWait, time.Second),
 		waiting: c.Waiting,
 		http: &http.Client{Transport: transport, Timeout: requestTime,
 			// A redirect could take the token, or the secret, to another server.
@@ -80,7 +80,7 @@ func (r request) String() string {
 }
 
 // get decodes the response to a request. It retries connection errors, 408, 429 and 5xx.
-func (c *client) get(ctx context.Context, r request, into any) error {
+func (c *apiClient) get(ctx context.Context, r request, into any) error {
 	renewed := false
 	return c.retry(ctx, func() error {
 		if err := c.login(ctx); err != nil {
@@ -97,7 +97,7 @@ func (c *client) get(ctx context.Context, r request, into any) error {
 	})
 }
 
-func (c *client) newGet(ctx context.Context, r request) (*http.Request, error) {
+func (c *apiClient) newGet(ctx context.Context, r request) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+r.path, http.NoBody)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (c *client) newGet(ctx context.Context, r request) (*http.Request, error) {
 }
 
 // login gets a token unless there is one that is valid for a while.
-func (c *client) login(ctx context.Context) error {
+func (c *apiClient) login(ctx context.Context) error {
 	if c.token != "" && time.Now().Before(c.renewAt) {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (c *client) login(ctx context.Context) error {
 }
 
 // send sends a request once and decodes the response, when the rate allows it.
-func (c *client) send(ctx context.Context, name string, build func() (*http.Request, error), into any) error {
+func (c *apiClient) send(ctx context.Context, name string, build func() (*http.Request, error), into any) error {
 	if err := c.limiter.Wait(ctx); err != nil {
 		return permanent(err)
 	}
@@ -186,7 +186,7 @@ func (c *client) send(ctx context.Context, name string, build func() (*http.Requ
 }
 
 // decode decodes a response, in which unknown members may be.
-func (c *client) decode(name string, body []byte, into any) error {
+func (c *apiClient) decode(name string, body []byte, into any) error {
 	err := json.Unmarshal(body, into)
 	mistyped := new(json.UnmarshalTypeError)
 	switch {
@@ -200,7 +200,7 @@ func (c *client) decode(name string, body []byte, into any) error {
 }
 
 // retry calls a function until it succeeds, fails for good, or has been tried too often.
-func (c *client) retry(ctx context.Context, do func() error) error {
+func (c *apiClient) retry(ctx context.Context, do func() error) error {
 	pace := backoff.NewExponentialBackOff()
 	pace.InitialInterval = c.firstWait
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {

@@ -28,7 +28,7 @@ func (e *HTTPError) Error() string {
 }
 
 // newHTTPError returns the error of a response. It is permanent unless the same request may succeed later.
-func (c *client) newHTTPError(name string, response *http.Response, body []byte) error {
+func (c *apiClient) newHTTPError(name string, response *http.Response, body []byte) error {
 	e := &HTTPError{Request: name, Status: response.StatusCode, Advice: "Is " + c.base.String() + " the base address of a commerce service?"}
 	var told struct {
 		Errors []struct{ Title, Detail string }
@@ -79,7 +79,7 @@ func status(err error) int {
 }
 
 // redact removes the secret and the token from what a server sent.
-func (c *client) redact(text string) string {
+func (c *apiClient) redact(text string) string {
 	for _, secret := range []string{c.credentials.Secret, c.token} {
 		if secret != "" {
 			text = strings.ReplaceAll(text, secret, "***")

@@ -412,7 +412,7 @@ func TestRefusedParts(t *testing.T) {
 }
 
 // listServer has a list of resources, as a server with the bounds of the interface has it.
-func listServer(t *testing.T, rows int, sorts bool) *client {
+func listServer(t *testing.T, rows int, sorts bool) *apiClient {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/oauth/access_token" {
 			fmt.Fprint(w, `{"access_token":"x","expires_in":3600}`)
@@ -455,7 +455,7 @@ func TestLongLists(t *testing.T) {
 		want  int
 	}{{0, false, 0}, {100, false, 100}, {101, false, 101}, {maxOffset + 100, false, maxOffset + 100}, {maxOffset + 350, true, maxOffset + 350}, {maxOffset + 350, false, maxOffset + 100}} {
 		c, seen, left := listServer(t, test.rows, test.sorts), map[string]bool{}, 0
-		l := list{path: "/v2/things"}
+		l := resourceList{path: "/v2/things"}
 		require.NoError(t, c.walk(t.Context(), l, l.first(), func(p *page) error {
 			for _, row := range p.Data {
 				seen[idOf(row)] = true

@@ -7,8 +7,8 @@ import (
 	"path"
 )
 
-// file is a file, on both sides.
-type file struct {
+// wireFile is a file, on both sides.
+type wireFile struct {
 	Type     string `json:"type"`
 	ID       string `json:"id"`
 	FileName string `json:"file_name"`
@@ -35,13 +35,13 @@ func (f *fetcher) fetchFiles(ctx context.Context) error {
 	if err := f.loadKnown(); err != nil {
 		return err
 	}
-	return f.optional("files of no product", f.each(ctx, "files", "files", list{path: "/v2/files"}, func(p *page) error { return f.writeFiles(p.Data) }))
+	return f.optional("files of no product", f.each(ctx, "files", "files", resourceList{path: "/v2/files"}, func(p *page) error { return f.writeFiles(p.Data) }))
 }
 
 // writeFiles writes files that are not known yet. Their content stays where it is.
 func (f *fetcher) writeFiles(list []json.RawMessage) error {
 	for _, raw := range list {
-		var found file
+		var found wireFile
 		if err := decodeRow("file", raw, &found); err != nil {
 			return err
 		}

@@ -21,36 +21,18 @@ const (
 	maxBytes     = 64 << 30 // of a folder
 )
 
-// state is how far a fetch is, and what it learnt that lines need later.
-type state struct {
-	Version   int       `json:"version"`
-	URL       string    `json:"url"`
-	ClientID  string    `json:"client_id"`
-	Languages []string  `json:"languages_wanted,omitempty"`
-	StartedAt time.Time `json:"started_at"`
-	Finished  bool      `json:"finished"`
-
-	Done  map[string]bool      `json:"done"`  // steps
-	At    map[string]*position `json:"at"`    // of the lists that are being read
-	Parts map[string]int64     `json:"parts"` // valid bytes of the files
-
-	Shop       shop                 `json:"shop"`
-	Pricebooks []string             `json:"pricebooks"`
-	Modifiers  map[string]*modifier `json:"modifiers"`
-	CodesDone  int                  `json:"codes_done"` // promotions whose codes were read
-	Counts     map[string]int       `json:"counts"`     // of what is not told, and of lines
-	Refused    map[string]string    `json:"refused"`    // what the client may not read, by what it is
-}
+// orderPart holds lists of node ids, the newest attachment first. It has no lines to import.
+const orderPart = "order"
 
 // Folder holds the lines of a fetch in files of the import format, and its state. Lines that were written after the last
 // commit are written again by the next run.
 type Folder struct {
 	path  string
-	state state
-	files map[string]*part
+	state fetchState
+	files map[string]*partFile
 }
 
-type part struct {
+type partFile struct {
 	file   *os.File
 	buffer *bufio.Writer
 	bytes  int64
@@ -58,7 +40,7 @@ type part struct {
 
 // openFolder opens the folder of a fetch, or starts one. It continues only a fetch of the same shop by the same client.
 func openFolder(path string, c Config) (*Folder, error) {
-	f := &Folder{path: path, files: map[string]*part{}}
+	f := &Folder{path: path, files: map[string]*partFile{}}
 	text, err := os.ReadFile(filepath.Join(path, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, f.start(c)
@@ -94,10 +76,13 @@ func (f *Folder) start(c Config) error {
 	if err != nil {
 		return err
 	}
-	f.state = state{Version: stateVersion, URL: c.URL, ClientID: c.Credentials.ID, Languages: c.Languages, StartedAt: time.Now().UTC().Truncate(time.Second),
+	f.state = fetchState{Version: stateVersion, URL: c.URL, ClientID: c.Credentials.ID, Languages: c.Languages, StartedAt: time.Now().UTC().Truncate(time.Second),
 		Done: map[string]bool{}, At: map[string]*position{}, Parts: map[string]int64{}, Modifiers: map[string]*modifier{}, Counts: map[string]int{}, Refused: map[string]string{}}
 	return f.commit()
 }
+
+// Path returns the path of the folder.
+func (f *Folder) Path() string { return f.path }
 
 func (f *Folder) file(part string) string {
 	if part == orderPart {
@@ -134,7 +119,7 @@ func (f *Folder) write(name string, line any) error {
 }
 
 // counter counts the bytes of a part.
-type counter struct{ *part }
+type counter struct{ *partFile }
 
 func (c *counter) Write(text []byte) (int, error) {
 	n, err := c.buffer.Write(text)
@@ -143,7 +128,7 @@ func (c *counter) Write(text []byte) (int, error) {
 }
 
 // part opens a part for appending, without what an interrupted run wrote after its last commit.
-func (f *Folder) part(name string) (*part, error) {
+func (f *Folder) part(name string) (*partFile, error) {
 	if p := f.files[name]; p != nil {
 		return p, nil
 	}
@@ -159,7 +144,7 @@ func (f *Folder) part(name string) (*part, error) {
 		file.Close()
 		return nil, err
 	}
-	p := &part{file: file, buffer: bufio.NewWriterSize(file, 1<<16), bytes: valid}
+	p := &partFile{file: file, buffer: bufio.NewWriterSize(file, 1<<16), bytes: valid}
 	f.files[name] = p
 	return p, nil
 }
@@ -195,7 +180,7 @@ func (f *Folder) close() {
 	for _, p := range f.files {
 		_ = p.file.Close() // what counts was flushed by commit
 	}
-	f.files = map[string]*part{}
+	f.files = map[string]*partFile{}
 }
 
 // ids returns the ids of the valid lines of a part.

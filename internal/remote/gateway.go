@@ -20,7 +20,7 @@ type gatewayLine struct {
 
 // fetchGateways writes the gateways that exist here too.
 func (f *fetcher) fetchGateways(ctx context.Context) error {
-	err := f.each(ctx, "gateways", "gateways", list{path: "/v2/gateways"}, func(p *page) error {
+	err := f.each(ctx, "gateways", "gateways", resourceList{path: "/v2/gateways"}, func(p *page) error {
 		for _, raw := range p.Data {
 			var g gatewayLine
 			if err := decodeRow("gateway", raw, &g); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// line is a resource in the import format.
-type line[A, R any] struct {
+// importLine is a resource in the import format.
+type importLine[A, R any] struct {
 	Type          string `json:"type"`
 	ID            string `json:"id"`
 	Attributes    A      `json:"attributes"`
@@ -24,25 +24,25 @@ type ref struct {
 	ID   string `json:"id"`
 }
 
-// link is a link to a resource, and links to several; nil or without data for none.
-type link struct {
+// refLink is a link to a resource, and refLinks to several; nil or without data for none.
+type refLink struct {
 	Data *ref `json:"data"`
 }
 
-type links struct {
+type refLinks struct {
 	Data []ref `json:"data"`
 }
 
-// to returns a link of a type; nil for no id.
-func to(kind, id string) *link {
+// linkTo returns a link of a type; nil for no id.
+func linkTo(kind, id string) *refLink {
 	if id == "" {
 		return nil
 	}
-	return &link{&ref{kind, id}}
+	return &refLink{&ref{kind, id}}
 }
 
 // id returns the id of a link; empty for none.
-func (l *link) id() string {
+func (l *refLink) id() string {
 	if l == nil || l.Data == nil {
 		return ""
 	}
@@ -50,7 +50,7 @@ func (l *link) id() string {
 }
 
 // retyped returns links with a type; nil for none.
-func (l *links) retyped(kind string) *links {
+func (l *refLinks) retyped(kind string) *refLinks {
 	if l == nil || len(l.Data) == 0 {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (l *links) retyped(kind string) *links {
 	for i, r := range l.Data {
 		list[i] = ref{kind, r.ID}
 	}
-	return &links{list}
+	return &refLinks{list}
 }
 
 // derivedID returns the id of a resource whose id the interface does not tell. It is the same in each fetch.

@@ -19,8 +19,8 @@ const (
 	maxPages   = 50000 // of one list
 )
 
-// list is a list of the server.
-type list struct {
+// resourceList is a list of the server.
+type resourceList struct {
 	path               string
 	params             string // further parameters, encoded
 	language, currency string
@@ -57,11 +57,11 @@ type page struct {
 }
 
 // first returns the position of the first page.
-func (l list) first() *position {
+func (l resourceList) first() *position {
 	return &position{Query: l.query("page[limit]=" + strconv.Itoa(pageLength) + "&page[offset]=0")}
 }
 
-func (l list) query(params string) string {
+func (l resourceList) query(params string) string {
 	if l.params != "" {
 		params += "&" + l.params
 	}
@@ -70,7 +70,7 @@ func (l list) query(params string) string {
 
 // sortedAfter returns the position after the row with an id in the list sorted by id. The interface limits offsets, but not
 // the rows that can be read like this.
-func (l list) sortedAfter(id string, at *position) *position {
+func (l resourceList) sortedAfter(id string, at *position) *position {
 	params := "page[limit]=" + strconv.Itoa(pageLength) + "&page[offset]=0&sort=id"
 	if id != "" {
 		params += "&filter=" + url.QueryEscape("gt(id,"+quote(id)+")")
@@ -87,7 +87,7 @@ func quote(value string) string {
 }
 
 // walk reads a list from a position on.
-func (c *client) walk(ctx context.Context, l list, at *position, do func(*page) error) error {
+func (c *apiClient) walk(ctx context.Context, l resourceList, at *position, do func(*page) error) error {
 	for at != nil {
 		p, err := c.read(ctx, l, at)
 		if status(err) == http.StatusGone && at.Pages > 0 { // the cursor has expired; rows that are known are skipped
@@ -106,7 +106,7 @@ func (c *client) walk(ctx context.Context, l list, at *position, do func(*page) 
 }
 
 // read reads a page, and finds out where the next one is.
-func (c *client) read(ctx context.Context, l list, at *position) (*page, error) {
+func (c *apiClient) read(ctx context.Context, l resourceList, at *position) (*page, error) {
 	p := &page{}
 	r := request{path: l.path, query: at.Query, language: l.language, currency: l.currency}
 	if at.Pages++; at.Pages > maxPages {
@@ -134,7 +134,7 @@ func (c *client) read(ctx context.Context, l list, at *position) (*page, error) 
 	return p, nil
 }
 
-func (p *page) following(l list, at *position) (*position, error) {
+func (p *page) following(l resourceList, at *position) (*position, error) {
 	if len(p.Data) == 0 {
 		return nil, nil
 	}

@@ -17,9 +17,9 @@ type nodeAttributes struct {
 }
 
 type nodeLinks struct {
-	Hierarchy *link  `json:"hierarchy,omitempty"`
-	Parent    *link  `json:"parent,omitempty"`
-	Products  *links `json:"products,omitempty"`
+	Hierarchy *refLink  `json:"hierarchy,omitempty"`
+	Parent    *refLink  `json:"parent,omitempty"`
+	Products  *refLinks `json:"products,omitempty"`
 }
 
 // maxCurated is how many curated products a node can have here.
@@ -39,10 +39,10 @@ func (f *fetcher) fetchNodes(ctx context.Context) error {
 		if !store.IsID(hierarchy) {
 			continue // the import says so
 		}
-		l := list{path: "/catalog/hierarchies/" + url.PathEscape(hierarchy) + "/nodes", language: s.Language}
+		l := resourceList{path: "/catalog/hierarchies/" + url.PathEscape(hierarchy) + "/nodes", language: s.Language}
 		err := f.each(ctx, "nodes of "+hierarchy, "nodes", l, func(p *page) error {
 			for _, raw := range p.Data {
-				var node line[nodeAttributes, nodeLinks]
+				var node importLine[nodeAttributes, nodeLinks]
 				if err := decodeRow("node", raw, &node); err != nil {
 					return err
 				}
@@ -63,13 +63,13 @@ func (f *fetcher) fetchNodes(ctx context.Context) error {
 	return nil
 }
 
-func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *line[nodeAttributes, nodeLinks]) error {
+func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *importLine[nodeAttributes, nodeLinks]) error {
 	node.Type = "node"
 	r := &node.Relationships
-	if r.Parent = to("node", r.Parent.id()); r.Parent.id() == hierarchy { // storefronts read the hierarchy as a node
+	if r.Parent = linkTo("node", r.Parent.id()); r.Parent.id() == hierarchy { // storefronts read the hierarchy as a node
 		r.Parent = nil
 	}
-	r.Hierarchy, r.Products = to("hierarchy", hierarchy), nil
+	r.Hierarchy, r.Products = linkTo("hierarchy", hierarchy), nil
 	if curated := &node.Attributes.CuratedProducts; len(*curated) > maxCurated {
 		f.folder.state.Counts["curated products"] += len(*curated) - maxCurated
 		*curated = (*curated)[:maxCurated]
@@ -80,7 +80,7 @@ func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *line[no
 			return err
 		}
 		if len(attached) > 0 {
-			r.Products = &links{attached}
+			r.Products = &refLinks{attached}
 		}
 	}
 	return f.folder.write("nodes", node)
@@ -90,7 +90,7 @@ func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *line[no
 // of its length.
 func (f *fetcher) nodeProducts(ctx context.Context, id string) (attached []ref, err error) {
 	s := &f.folder.state.Shop
-	l := list{path: "/catalog/nodes/" + url.PathEscape(id) + "/relationships/products", language: s.Language, currency: s.Currency}
+	l := resourceList{path: "/catalog/nodes/" + url.PathEscape(id) + "/relationships/products", language: s.Language, currency: s.Currency}
 	incomplete := f.folder.state.Counts["cut.products"] > 0
 	if incomplete {
 		l.params = productParams
@@ -129,7 +129,7 @@ func (f *fetcher) writeFound(ctx context.Context, p *page) error {
 	}
 	s := &f.folder.state.Shop
 	for _, id := range parents {
-		l := list{path: "/catalog/products/" + url.PathEscape(id) + "/relationships/children", params: productParams, language: s.Language, currency: s.Currency}
+		l := resourceList{path: "/catalog/products/" + url.PathEscape(id) + "/relationships/children", params: productParams, language: s.Language, currency: s.Currency}
 		if err := f.walk(ctx, l, l.first(), func(children *page) error { return f.writeProducts(ctx, children) }); err != nil {
 			return err
 		}

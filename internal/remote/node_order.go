@@ -15,16 +15,12 @@ import (
 // An import attaches products to nodes in the order of the lines, and products show the node with their newest attachment
 // first. So the lines of the nodes are sorted after the breadcrumbs of the products, as far as those agree.
 
-// orderPart holds lists of node ids, the newest attachment first. It has no lines to import.
-const orderPart = "order"
-
 // maxOrders is how many different lists are remembered to write each once.
 const maxOrders = 100000
 
-// noteOrder keeps in which order a product was attached to nodes. A child also shows the nodes of its parent.
-func (f *fetcher) noteOrder(p *wireProduct) error {
-	nodes := p.Meta.BreadCrumbNodes
-	if len(nodes) < 2 || p.Relationships.Parent.id() != "" {
+// noteOrder keeps in which order a product was attached to nodes, from the newest on.
+func (f *fetcher) noteOrder(nodes []string) error {
+	if len(nodes) < 2 {
 		return nil
 	}
 	key := strings.Join(nodes, " ")

@@ -6,22 +6,10 @@ import (
 	"slices"
 )
 
-// wireAmount is an amount in a currency, in minor units.
-type wireAmount struct {
-	Amount      int64 `json:"amount"`
-	IncludesTax bool  `json:"includes_tax"`
-}
-
 // wireTier is the price from a quantity on.
 type wireTier struct {
 	MinimumQuantity int                   `json:"minimum_quantity"`
 	Price           map[string]wireAmount `json:"price"`
-}
-
-// modifier is a price modifier, on both sides.
-type modifier struct {
-	ModifierType string                `json:"modifier_type"`
-	Currencies   map[string]wireAmount `json:"currencies,omitempty"`
 }
 
 type amount struct {
@@ -51,28 +39,28 @@ type schedule struct {
 }
 
 type priceLinks struct {
-	Pricebook *link `json:"pricebook"`
+	Pricebook *refLink `json:"pricebook"`
 }
 
 // unnamedPricebook has the prices of servers that do not tell the price book.
 const unnamedPricebook = "prices"
 
-// prices are the prices of a product by price book.
-type prices map[string]*priceAttributes
+// bookPrices are the prices of a product by price book.
+type bookPrices map[string]*priceAttributes
 
 // maxNames is the most price books, and price modifiers, that the state of a fetch holds.
 const maxNames = 1000
 
 // priced returns the prices that a product shows.
-func priced(p *wireProduct) prices {
-	found := prices{}
+func priced(p *wireProduct) bookPrices {
+	found := bookPrices{}
 	found.add(p)
 	return found
 }
 
 // add adds the prices that a product shows, in one or more currencies. During a sale they are those of the sale, and
 // original_price is the price beside it.
-func (found prices) add(p *wireProduct) {
+func (found bookPrices) add(p *wireProduct) {
 	book := p.Meta.PricebookID
 	if book == "" {
 		book = unnamedPricebook
@@ -106,7 +94,7 @@ func (found prices) add(p *wireProduct) {
 }
 
 // writePrices writes the prices of a product, one line for each price book.
-func (f *fetcher) writePrices(p *wireProduct, found prices) error {
+func (f *fetcher) writePrices(p *wireProduct, found bookPrices) error {
 	state := &f.folder.state
 	for _, book := range slices.Sorted(maps.Keys(found)) {
 		if !slices.Contains(state.Pricebooks, book) {
@@ -119,7 +107,7 @@ func (f *fetcher) writePrices(p *wireProduct, found prices) error {
 		if attributes.SKU = p.Attributes.SKU; attributes.SKU == "" {
 			attributes.SKU = p.ID
 		}
-		l := line[priceAttributes, priceLinks]{Type: "product-price", ID: derivedID(book, p.ID), Attributes: attributes, Relationships: priceLinks{to("pricebook", book)}}
+		l := importLine[priceAttributes, priceLinks]{Type: "product-price", ID: derivedID(book, p.ID), Attributes: attributes, Relationships: priceLinks{linkTo("pricebook", book)}}
 		if err := f.folder.write("prices", l); err != nil {
 			return err
 		}
@@ -148,7 +136,7 @@ type modifierAttributes struct {
 func (f *fetcher) writeModifiers() error {
 	modifiers := f.folder.state.Modifiers
 	for _, name := range slices.Sorted(maps.Keys(modifiers)) {
-		l := line[modifierAttributes, none]{Type: "price_modifier", ID: derivedID("modifier", name), Attributes: modifierAttributes{name, *modifiers[name]}}
+		l := importLine[modifierAttributes, none]{Type: "price_modifier", ID: derivedID("modifier", name), Attributes: modifierAttributes{name, *modifiers[name]}}
 		if err := f.folder.write("catalog", l); err != nil {
 			return err
 		}

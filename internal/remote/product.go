@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/url"
 	"slices"
 	"strconv"
@@ -36,12 +35,12 @@ type wireProduct struct {
 		Tiers               map[string]wireTier      `json:"tiers"`
 	} `json:"attributes"`
 	Relationships struct {
-		Parent    *link `json:"parent"`
-		MainImage *link `json:"main_image"`
+		Parent    *refLink `json:"parent"`
+		MainImage *refLink `json:"main_image"`
 		Files     struct {
 			Data []fileLink `json:"data"`
 		} `json:"files"`
-		ComponentProducts *links `json:"component_products"`
+		ComponentProducts *refLinks `json:"component_products"`
 	} `json:"relationships"`
 	Meta struct {
 		Language        string                `json:"language"`
@@ -94,32 +93,32 @@ type option struct {
 // The rest are the members of a product in the import format.
 
 type productAttributes struct {
-	Name                string               `json:"name"`
-	SKU                 string               `json:"sku"`
-	Slug                string               `json:"slug,omitempty"`
-	Status              string               `json:"status"`
-	CommodityType       string               `json:"commodity_type,omitempty"`
-	Description         string               `json:"description,omitempty"`
-	ManufacturerPartNum string               `json:"manufacturer_part_num,omitempty"`
-	UPCEAN              string               `json:"upc_ean,omitempty"`
-	ExternalRef         string               `json:"external_ref,omitempty"`
-	Tags                []string             `json:"tags,omitempty"`
-	ProductTypes        []string             `json:"product_types,omitempty"`
-	BaseProduct         bool                 `json:"base_product"`
-	BaseProductID       string               `json:"base_product_id,omitempty"`
-	CreatedAt           string               `json:"created_at,omitempty"`
-	UpdatedAt           string               `json:"updated_at,omitempty"`
-	Locales             map[string]text      `json:"locales,omitempty"`
-	Variations          []variation          `json:"variations,omitempty"`
-	Options             []string             `json:"options,omitempty"`
-	Components          map[string]component `json:"components,omitempty"`
-	CustomInputs        json.RawMessage      `json:"custom_inputs,omitempty"`
-	Extensions          json.RawMessage      `json:"extensions,omitempty"`
-	ShopperAttributes   json.RawMessage      `json:"shopper_attributes,omitempty"`
-	PriceModifiers      []string             `json:"price_modifiers,omitempty"`
+	Name                string                `json:"name"`
+	SKU                 string                `json:"sku"`
+	Slug                string                `json:"slug,omitempty"`
+	Status              string                `json:"status"`
+	CommodityType       string                `json:"commodity_type,omitempty"`
+	Description         string                `json:"description,omitempty"`
+	ManufacturerPartNum string                `json:"manufacturer_part_num,omitempty"`
+	UPCEAN              string                `json:"upc_ean,omitempty"`
+	ExternalRef         string                `json:"external_ref,omitempty"`
+	Tags                []string              `json:"tags,omitempty"`
+	ProductTypes        []string              `json:"product_types,omitempty"`
+	BaseProduct         bool                  `json:"base_product"`
+	BaseProductID       string                `json:"base_product_id,omitempty"`
+	CreatedAt           string                `json:"created_at,omitempty"`
+	UpdatedAt           string                `json:"updated_at,omitempty"`
+	Locales             map[string]localeText `json:"locales,omitempty"`
+	Variations          []variation           `json:"variations,omitempty"`
+	Options             []string              `json:"options,omitempty"`
+	Components          map[string]component  `json:"components,omitempty"`
+	CustomInputs        json.RawMessage       `json:"custom_inputs,omitempty"`
+	Extensions          json.RawMessage       `json:"extensions,omitempty"`
+	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
+	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
 }
 
-type text struct {
+type localeText struct {
 	Name        string `json:"name,omitempty"`
 	Description string `json:"description,omitempty"`
 }
@@ -138,10 +137,10 @@ type componentOption struct {
 }
 
 type productLinks struct {
-	Parent            *link      `json:"parent,omitempty"`
-	MainImage         *link      `json:"main_image,omitempty"`
+	Parent            *refLink   `json:"parent,omitempty"`
+	MainImage         *refLink   `json:"main_image,omitempty"`
 	Files             *fileLinks `json:"files,omitempty"`
-	ComponentProducts *links     `json:"component_products,omitempty"`
+	ComponentProducts *refLinks  `json:"component_products,omitempty"`
 }
 
 type fileLinks struct {
@@ -157,7 +156,7 @@ func (f *fetcher) fetchProducts(ctx context.Context) error {
 		return err
 	}
 	s := &f.folder.state.Shop
-	return f.each(ctx, "products", "products", list{path: "/catalog/products", params: productParams, language: s.Language, currency: s.Currency}, func(p *page) error {
+	return f.each(ctx, "products", "products", resourceList{path: "/catalog/products", params: productParams, language: s.Language, currency: s.Currency}, func(p *page) error {
 		if err := f.writeProducts(ctx, p); err != nil {
 			return err
 		}
@@ -193,9 +192,9 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 		return err
 	}
 	s := &f.folder.state.Shop
-	locales, prices := map[string]map[string]text{}, map[string]prices{}
+	locales, prices := map[string]map[string]localeText{}, map[string]bookPrices{}
 	for _, product := range products {
-		locales[product.ID], prices[product.ID] = map[string]text{}, priced(product)
+		locales[product.ID], prices[product.ID] = map[string]localeText{}, priced(product)
 	}
 	for _, language := range s.OtherLanguages {
 		if err := f.inOther(ctx, products, language, s.Currency, func(base, other *wireProduct) {
@@ -214,8 +213,13 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 		}
 	}
 	for _, product := range products {
-		if err := errors.Join(f.noteModifiers(product), f.noteOrder(product)); err != nil {
+		if err := f.noteModifiers(product); err != nil {
 			return err
+		}
+		if product.Relationships.Parent.id() == "" { // a child also shows the nodes of its parent
+			if err := f.noteOrder(product.Meta.BreadCrumbNodes); err != nil {
+				return err
+			}
 		}
 		if err := f.folder.write("products", f.productLine(product, locales[product.ID])); err != nil {
 			return err
@@ -258,11 +262,11 @@ func (f *fetcher) inOther(ctx context.Context, products []*wireProduct, language
 }
 
 // translation returns a product's text in a language, if it has one. Servers show the base text otherwise.
-func translation(base, other *wireProduct, language string) (text, bool) {
+func translation(base, other *wireProduct, language string) (localeText, bool) {
 	if other.Meta.Language != "" && !strings.EqualFold(other.Meta.Language, language) {
-		return text{}, false
+		return localeText{}, false
 	}
-	translated := text{Name: other.Attributes.Name}
+	translated := localeText{Name: other.Attributes.Name}
 	if other.Attributes.Description != base.Attributes.Description {
 		translated.Description = other.Attributes.Description
 	}
@@ -270,9 +274,9 @@ func translation(base, other *wireProduct, language string) (text, bool) {
 	return translated, known || translated.Name != base.Attributes.Name || translated.Description != ""
 }
 
-func (f *fetcher) productLine(p *wireProduct, locales map[string]text) line[productAttributes, productLinks] {
+func (f *fetcher) productLine(p *wireProduct, locales map[string]localeText) importLine[productAttributes, productLinks] {
 	a := &p.Attributes
-	l := line[productAttributes, productLinks]{Type: "product", ID: p.ID, Attributes: productAttributes{
+	l := importLine[productAttributes, productLinks]{Type: "product", ID: p.ID, Attributes: productAttributes{
 		Name: a.Name, SKU: f.skuOf(p), Slug: a.Slug, Status: "live", CommodityType: a.CommodityType, Description: a.Description,
 		ManufacturerPartNum: a.ManufacturerPartNum, UPCEAN: a.UPCEAN, ExternalRef: a.ExternalRef, Tags: a.Tags, ProductTypes: p.Meta.ProductTypes,
 		BaseProduct: a.BaseProduct, BaseProductID: a.BaseProductID, CreatedAt: utc(a.CreatedAt), UpdatedAt: utc(a.UpdatedAt), Locales: locales,
@@ -284,7 +288,7 @@ func (f *fetcher) productLine(p *wireProduct, locales map[string]text) line[prod
 	}
 	r := &p.Relationships
 	parent := r.Parent.id()
-	l.Relationships = productLinks{Parent: to("product", parent), MainImage: to("main_image", r.MainImage.id()), ComponentProducts: r.ComponentProducts.retyped("product")}
+	l.Relationships = productLinks{Parent: linkTo("product", parent), MainImage: linkTo("main_image", r.MainImage.id()), ComponentProducts: r.ComponentProducts.retyped("product")}
 	if parent != "" {
 		for _, v := range p.Meta.ChildVariations {
 			if v.Option != nil {

@@ -18,7 +18,7 @@ func (f *fetcher) fetchPromotions(ctx context.Context) error {
 		return err
 	}
 	state := &f.folder.state
-	err = f.each(ctx, "promotions", "promotions", list{path: "/v2/promotions"}, func(p *page) error {
+	err = f.each(ctx, "promotions", "promotions", resourceList{path: "/v2/promotions"}, func(p *page) error {
 		for _, raw := range p.Data {
 			var promotion struct {
 				rule.Source
@@ -93,7 +93,7 @@ func (f *fetcher) fetchCodes(ctx context.Context) error {
 	}
 	state := &f.folder.state
 	for _, promotion := range promotions[min(state.CodesDone, len(promotions)):] {
-		l := list{path: "/v2/promotions/" + url.PathEscape(promotion) + "/codes"}
+		l := resourceList{path: "/v2/promotions/" + url.PathEscape(promotion) + "/codes"}
 		err := f.each(ctx, "codes", "codes", l, func(p *page) error {
 			for _, raw := range p.Data {
 				var c wireCode

@@ -9,18 +9,6 @@ import (
 	"portico/store"
 )
 
-// shop is what holds for the whole shop.
-type shop struct {
-	CatalogID string `json:"catalog_id"`
-	Name      string `json:"name"`
-	Language  string `json:"language"` // of the base texts
-	Currency  string `json:"currency"` // of prices without X-Moltin-Currency; empty if not told
-
-	OtherLanguages  []string `json:"other_languages"`
-	OtherCurrencies []string `json:"other_currencies"`
-	Hierarchies     []string `json:"hierarchies"`
-}
-
 // fetchShop reads which catalog the client sees, and its languages and currencies, and writes the settings.
 func (f *fetcher) fetchShop(ctx context.Context) error {
 	var catalog struct {
@@ -89,7 +77,7 @@ func (f *fetcher) fetchCurrencies(ctx context.Context, preferred string) error {
 	s := &f.folder.state.Shop
 	delete(f.folder.state.At, "currencies") // an interrupted run did not keep the codes
 	var codes []string
-	err := f.each(ctx, "currencies", "currencies", list{path: "/v2/currencies"}, func(p *page) error {
+	err := f.each(ctx, "currencies", "currencies", resourceList{path: "/v2/currencies"}, func(p *page) error {
 		for _, raw := range p.Data {
 			var currency struct {
 				Code    string `json:"code"`
@@ -122,9 +110,9 @@ func (f *fetcher) fetchCurrencies(ctx context.Context, preferred string) error {
 // fetchHierarchies writes the hierarchies of the catalog.
 func (f *fetcher) fetchHierarchies(ctx context.Context) error {
 	s := &f.folder.state.Shop
-	return f.each(ctx, "hierarchies", "hierarchies", list{path: "/catalog/hierarchies", language: s.Language}, func(p *page) error {
+	return f.each(ctx, "hierarchies", "hierarchies", resourceList{path: "/catalog/hierarchies", language: s.Language}, func(p *page) error {
 		for _, raw := range p.Data {
-			var h line[nodeAttributes, none]
+			var h importLine[nodeAttributes, none]
 			if err := decodeRow("hierarchy", raw, &h); err != nil {
 				return err
 			}
@@ -147,14 +135,14 @@ func (f *fetcher) writeCatalog(context.Context) error {
 	var books []rankedPricebook
 	for _, id := range f.folder.state.Pricebooks {
 		books = append(books, rankedPricebook{id, 1})
-		if err := f.folder.write("catalog", line[named, none]{Type: "pricebook", ID: id, Attributes: named{id}}); err != nil {
+		if err := f.folder.write("catalog", importLine[named, none]{Type: "pricebook", ID: id, Attributes: named{id}}); err != nil {
 			return err
 		}
 	}
 	if err := f.writeModifiers(); err != nil {
 		return err
 	}
-	return f.folder.write("catalog", line[catalogAttributes, none]{Type: "catalog", ID: s.CatalogID,
+	return f.folder.write("catalog", importLine[catalogAttributes, none]{Type: "catalog", ID: s.CatalogID,
 		Attributes: catalogAttributes{s.Name, s.Hierarchies, books, s.Language, s.Currency}})
 }
 

@@ -20,7 +20,7 @@ func (f *fetcher) fetchStock(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = f.each(ctx, "stock", "stock records", list{path: "/v2/inventories"}, func(p *page) error {
+	err = f.each(ctx, "stock", "stock records", resourceList{path: "/v2/inventories"}, func(p *page) error {
 		for _, raw := range p.Data {
 			var row struct {
 				stock
