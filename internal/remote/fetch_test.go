@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -204,6 +205,11 @@ func TestInterruptedFetchContinues(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled)
 		}
 		cancel()
+		torn, err := os.OpenFile(filepath.Join(c.Folder, "products.ndjson"), os.O_WRONLY|os.O_APPEND, 0o600)
+		if err == nil && folder == nil { // as a kill in the middle of a line leaves it
+			_, err = torn.WriteString(`{"type":"product","id":"to`)
+			require.NoError(t, errors.Join(err, torn.Close()))
+		}
 	}
 	require.Greater(t, runs, 2)
 	require.Less(t, s.requests.Load(), 3*all)
@@ -352,6 +358,7 @@ func TestServersThatAreRefused(t *testing.T) {
 			"GET /catalog/hierarchies?page[limit]=100&page[offset]=0: the link to the next page leads to the same page"},
 		{"another type", on("/catalog/hierarchies", `{"data":{"id":"h"}}`), "GET /catalog/hierarchies?page[limit]=100&page[offset]=0: the member data of the response is a object"},
 		{"another type in a row", on("/v2/promotions", `{"data":[{"id":"pr-9","promotion_type":"x_for_y","enabled":"yes"}]}`), `fetch promotions: the promotion "pr-9" is not as the interface has it: `},
+		{"endless languages", on("/v2/settings", `{"data":{"page_length":25,"additional_languages":[`+manyTags()+`]}}`), "fetch shop: the server has "},
 		{"deep nesting", on("/catalog", strings.Repeat("[", 1<<20)), "GET /catalog: the response is not the JSON of a commerce service"},
 		{"an error that tells secrets", func(w http.ResponseWriter, r *http.Request, n int64) bool {
 			if n > 0 {
@@ -371,6 +378,17 @@ func TestServersThatAreRefused(t *testing.T) {
 			require.NotContains(t, err.Error(), testToken)
 		})
 	}
+}
+
+// manyTags returns more languages than a shop has.
+func manyTags() string {
+	var tags []string
+	for a := 'a'; a <= 'z'; a++ {
+		for b := 'a'; b <= 'z'; b++ {
+			tags = append(tags, fmt.Sprintf(`"en-%c%c"`, a, b))
+		}
+	}
+	return strings.Join(tags, ",")
 }
 
 func TestWrongCredentials(t *testing.T) {

@@ -20,6 +20,9 @@ type fetcher struct {
 	orders          map[string]bool // lists of nodes that were written
 }
 
+// pagesShown is after how many pages of a list its progress is told.
+const pagesShown = 50
+
 // each reads a list from where the fetch stopped, and commits after each page. name is that of the list in the state. It
 // counts the rows that cannot be read as what.
 func (f *fetcher) each(ctx context.Context, name, what string, l resourceList, do func(*page) error) error {
@@ -37,6 +40,8 @@ func (f *fetcher) each(ctx context.Context, name, what string, l resourceList, d
 		}
 		if f.folder.state.At[name] = p.next; p.next == nil {
 			f.folder.state.At[name] = &position{}
+		} else if p.next.Pages%pagesShown == 0 {
+			f.say(fmt.Sprintf("%s: read %d so far", what, p.next.Pages*pageLength))
 		}
 		return f.folder.commit()
 	})

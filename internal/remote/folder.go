@@ -54,12 +54,19 @@ func openFolder(path string, c Config) (*Folder, error) {
 	if f.state.URL != c.URL || f.state.ClientID != c.Credentials.ID || strings.Join(f.state.Languages, ",") != strings.Join(c.Languages, ",") {
 		return nil, fmt.Errorf("%s holds a fetch of %s with another client, or with other languages. Remove the folder, or use another one", path, f.state.URL)
 	}
+	if f.state.Finished { // somebody may have corrected the lines
+		return f, nil
+	}
 	for name, valid := range f.state.Parts {
-		if f.state.Finished { // somebody may have corrected the lines
-			break
+		info, err := os.Stat(f.file(name))
+		if err == nil && info.Size() < valid {
+			err = fmt.Errorf("%s is shorter than %s says. Remove the folder to fetch the shop again", f.file(name), stateFile)
 		}
-		if info, err := os.Stat(f.file(name)); err != nil || info.Size() < valid {
-			return nil, fmt.Errorf("%s is shorter than %s says. Remove the folder to fetch the shop again", f.file(name), stateFile)
+		if err == nil {
+			err = os.Truncate(f.file(name), valid) // what an interrupted run wrote after its last commit
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return f, nil
@@ -127,7 +134,7 @@ func (c *counter) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// part opens a part for appending, without what an interrupted run wrote after its last commit.
+// part opens a part for appending. A part without a commit may have lines of an interrupted run.
 func (f *Folder) part(name string) (*partFile, error) {
 	if p := f.files[name]; p != nil {
 		return p, nil

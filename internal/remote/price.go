@@ -51,21 +51,17 @@ type bookPrices map[string]*priceAttributes
 // maxNames is the most price books, and price modifiers, that the state of a fetch holds.
 const maxNames = 1000
 
-// priced returns the prices that a product shows.
-func priced(p *wireProduct) bookPrices {
-	found := bookPrices{}
-	found.add(p)
-	return found
-}
-
-// add adds the prices that a product shows, in one or more currencies. During a sale they are those of the sale, and
-// original_price is the price beside it.
-func (found bookPrices) add(p *wireProduct) {
+// add adds the price that a product shows in a currency; in each that it shows for an empty currency. During a sale it is
+// that of the sale, and original_price is the price beside it.
+func (found bookPrices) add(p *wireProduct, wanted string) {
 	book := p.Meta.PricebookID
 	if book == "" {
 		book = unnamedPricebook
 	}
 	for _, currency := range slices.Sorted(maps.Keys(p.Attributes.Price)) {
+		if wanted != "" && currency != wanted {
+			continue // the sale may be another one in that currency
+		}
 		if found[book] == nil {
 			found[book] = &priceAttributes{Currencies: map[string]amount{}, Sales: map[string]*sale{}}
 		}

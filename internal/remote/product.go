@@ -192,9 +192,10 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 		return err
 	}
 	s := &f.folder.state.Shop
-	locales, prices := map[string]map[string]localeText{}, map[string]bookPrices{}
+	locales, found := map[string]map[string]localeText{}, map[string]bookPrices{}
 	for _, product := range products {
-		locales[product.ID], prices[product.ID] = map[string]localeText{}, priced(product)
+		locales[product.ID], found[product.ID] = map[string]localeText{}, bookPrices{}
+		found[product.ID].add(product, s.Currency)
 	}
 	for _, language := range s.OtherLanguages {
 		if err := f.inOther(ctx, products, language, s.Currency, func(base, other *wireProduct) {
@@ -207,7 +208,7 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 	}
 	for _, currency := range s.OtherCurrencies {
 		if err := f.inOther(ctx, products, s.Language, currency, func(base, other *wireProduct) {
-			prices[base.ID].add(other)
+			found[base.ID].add(other, currency)
 		}); err != nil {
 			return err
 		}
@@ -224,7 +225,7 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 		if err := f.folder.write("products", f.productLine(product, locales[product.ID])); err != nil {
 			return err
 		}
-		if err := f.writePrices(product, prices[product.ID]); err != nil {
+		if err := f.writePrices(product, found[product.ID]); err != nil {
 			return err
 		}
 	}

@@ -3,11 +3,23 @@ package remote
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"portico/store"
 )
+
+// Bounds of what multiplies the requests of a fetch.
+const (
+	maxOthers      = 200 // languages and currencies beside the first ones
+	maxHierarchies = 10000
+)
+
+var currencyCode = regexp.MustCompile("^[A-Z]{3}$")
 
 // fetchShop reads which catalog the client sees, and its languages and currencies, and writes the settings.
 func (f *fetcher) fetchShop(ctx context.Context) error {
@@ -38,10 +50,14 @@ func (f *fetcher) fetchShop(ctx context.Context) error {
 		return err
 	}
 	s.Language = cmp.Or(catalog.Data.Meta.Language, settings.Locale, "en")
-	for _, language := range slices.Concat(settings.AdditionalLanguages, f.folder.state.Languages) {
-		if language != "" && !strings.EqualFold(language, s.Language) && !slices.Contains(s.OtherLanguages, language) {
-			s.OtherLanguages = append(s.OtherLanguages, language)
+	for _, text := range slices.Concat(settings.AdditionalLanguages, f.folder.state.Languages) {
+		tag, err := language.Parse(text)
+		if err == nil && !strings.EqualFold(tag.String(), s.Language) && !slices.Contains(s.OtherLanguages, tag.String()) {
+			s.OtherLanguages = append(s.OtherLanguages, tag.String())
 		}
+	}
+	if n := len(s.OtherLanguages) + len(s.OtherCurrencies); n > maxOthers {
+		return fmt.Errorf("the server has %d other languages and currencies, more than %d. Is it one of a commerce service?", n, maxOthers)
 	}
 	if settings.PageLength == 0 {
 		return nil
@@ -87,7 +103,7 @@ func (f *fetcher) fetchCurrencies(ctx context.Context, preferred string) error {
 			if err := decodeRow("currency", raw, &currency); err != nil {
 				return err
 			}
-			if currency.Code == "" || currency.Enabled != nil && !*currency.Enabled {
+			if !currencyCode.MatchString(currency.Code) || currency.Enabled != nil && !*currency.Enabled {
 				continue
 			}
 			if codes = append(codes, currency.Code); currency.Default {
@@ -119,7 +135,9 @@ func (f *fetcher) fetchHierarchies(ctx context.Context) error {
 			if slices.Contains(s.Hierarchies, h.ID) {
 				continue
 			}
-			s.Hierarchies = append(s.Hierarchies, h.ID)
+			if s.Hierarchies = append(s.Hierarchies, h.ID); len(s.Hierarchies) > maxHierarchies {
+				return fmt.Errorf("the catalog has more than %d hierarchies. Is the server one of a commerce service?", maxHierarchies)
+			}
 			h.Type, h.Attributes.CuratedProducts = "hierarchy", nil
 			if err := f.folder.write("hierarchies", h); err != nil {
 				return err
