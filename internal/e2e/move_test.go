@@ -23,6 +23,9 @@ func TestShopMovesInFromAnotherServer(t *testing.T) {
 		warnings int // stock of drafts
 	}{{"demo", []string{demoShop}, 0}, {"generated", []string{"--generate", "260"}, 8}} {
 		t.Run(from.name, func(t *testing.T) {
+			if from.name != "demo" {
+				storetest.FullTestsOnly(t)
+			}
 			storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 				storetest.FullTestsOnlyOnPostgres(t, e)
 				flags, path := database(t)

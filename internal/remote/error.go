@@ -41,7 +41,7 @@ func (c *apiClient) newHTTPError(name string, response *http.Response, body []by
 	}
 	switch {
 	case e.Status < 400:
-		e.Advice = "The server redirects: use the address that it redirects to, if you trust it."
+		e.Advice = fmt.Sprintf("The server redirects to %q: use that address, if you trust it.", abbreviate(c.redact(response.Header.Get("Location"))))
 	case e.Status == http.StatusUnauthorized:
 		e.Advice = "The server does not accept the token. Check the client id and the secret."
 	case e.Status == http.StatusForbidden:

@@ -344,7 +344,7 @@ func TestServersThatAreRefused(t *testing.T) {
 		{"a redirect", func(w http.ResponseWriter, r *http.Request, _ int64) bool {
 			http.Redirect(w, r, "https://elsewhere.example/", http.StatusPermanentRedirect)
 			return true
-		}, "POST /oauth/access_token: 308 Permanent Redirect. The server redirects"},
+		}, "POST /oauth/access_token: 308 Permanent Redirect. The server redirects to \"https://elsewhere.example/\": use that address, if you trust it."},
 		{"an endless response", func(w http.ResponseWriter, r *http.Request, n int64) bool {
 			for n > 0 {
 				if _, err := fmt.Fprint(w, strings.Repeat(" ", 1<<20)); err != nil {
