@@ -75,8 +75,8 @@ func (v *View) namedNodes(ctx context.Context, search index.Search, n int) (node
 			return nil, err
 		}
 		for _, node := range tree.Nodes {
-			if way.finds(node.Name) {
-				nodes = append(nodes, node)
+			if way.finds(v.NodeName(node)) {
+				nodes = append(nodes, v.Localized(node))
 			}
 		}
 		if len(nodes) > 0 {
