@@ -24,7 +24,7 @@ func TestShopMovesInFromAnotherServer(t *testing.T) {
 	}{{"demo", []string{demoShop}, 0}, {"generated", []string{"--generate", "260"}, 8}} {
 		t.Run(from.name, func(t *testing.T) {
 			if from.name != "demo" {
-				storetest.FullTestsOnly(t)
+				storetest.FullTestsOnly(t, "reads a larger shop")
 			}
 			storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 				storetest.FullTestsOnlyOnPostgres(t, e)

@@ -79,6 +79,11 @@ func recordedFile(r *http.Request) string {
 	query, _ := url.ParseQuery(r.URL.RawQuery)
 	second := query.Get("page[offset]") != "0"
 	switch r.URL.Path {
+	case "/catalog/hierarchies":
+		if query.Has("filter") {
+			return "hierarchies-fr"
+		}
+		return "hierarchies"
 	case "/catalog/products":
 		switch {
 		case query.Has("filter") && r.Header.Get("Accept-Language") == "fr":
@@ -89,6 +94,8 @@ func recordedFile(r *http.Request) string {
 			return "products-2"
 		}
 		return "products-1"
+	case "/catalog/nodes":
+		return "nodes-fr"
 	case "/v2/inventories":
 		if second {
 			return "inventories-2"
@@ -98,7 +105,7 @@ func recordedFile(r *http.Request) string {
 		return "nodes"
 	case "/v2/promotions/pr-1/codes":
 		return "codes"
-	case "/catalog", "/catalog/hierarchies", "/v2/settings", "/v2/currencies", "/v2/promotions", "/v2/gateways":
+	case "/catalog", "/v2/settings", "/v2/currencies", "/v2/promotions", "/v2/gateways":
 		return r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 	}
 	if node, ok := strings.CutPrefix(r.URL.Path, "/catalog/nodes/n-"); ok {
@@ -193,7 +200,7 @@ func TestInterruptedFetchContinues(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		before := s.requests.Load()
 		s.fault = func(_ http.ResponseWriter, r *http.Request, n int64) bool {
-			if n > before+6 { // a page of products has at most three requests, of nodes four
+			if n > before+6 { // a page of nodes has five requests
 				cancel()
 				<-r.Context().Done()
 				return true

@@ -45,7 +45,6 @@ var untold = []string{
 	"other catalogs, and the rules that choose between them",
 	"price books that no price shown is from, their names, and sales that have not begun",
 	"texts for search engines, attributes of your own, related products, synonyms and redirects",
-	"translations of nodes and hierarchies",
 	"ledgers of stock, usages of codes, and API clients",
 }
 

@@ -14,6 +14,8 @@ type nodeAttributes struct {
 	Slug            string   `json:"slug,omitempty"`
 	Description     string   `json:"description,omitempty"`
 	CuratedProducts []string `json:"curated_products,omitempty"`
+
+	Locales map[string]localeText `json:"locales,omitempty"`
 }
 
 type nodeLinks struct {
@@ -41,6 +43,10 @@ func (f *fetcher) fetchNodes(ctx context.Context) error {
 		}
 		l := resourceList{path: "/catalog/hierarchies/" + url.PathEscape(hierarchy) + "/nodes", language: s.Language}
 		err := f.each(ctx, "nodes of "+hierarchy, "nodes", l, func(p *page) error {
+			locales, err := f.translations(ctx, "/catalog/nodes", p.Data)
+			if err != nil {
+				return err
+			}
 			for _, raw := range p.Data {
 				var node importLine[nodeAttributes, nodeLinks]
 				if err := decodeRow("node", raw, &node); err != nil {
@@ -49,7 +55,7 @@ func (f *fetcher) fetchNodes(ctx context.Context) error {
 				if known[node.ID] {
 					continue
 				}
-				known[node.ID] = true
+				known[node.ID], node.Attributes.Locales = true, locales[node.ID]
 				if err := f.writeNode(ctx, hierarchy, &node); err != nil {
 					return err
 				}

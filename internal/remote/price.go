@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -87,6 +89,29 @@ func (found bookPrices) add(p *wireProduct, wanted string) {
 			of.Schedule = &schedule{utc(p.Meta.SaleExpires)}
 		}
 	}
+}
+
+// pricesOf returns the prices of products in all currencies, by id.
+func (f *fetcher) pricesOf(ctx context.Context, products []*wireProduct, ids []string) (map[string]bookPrices, error) {
+	s := &f.folder.state.Shop
+	found := map[string]bookPrices{}
+	for _, product := range products {
+		found[product.ID] = bookPrices{}
+		found[product.ID].add(product, s.Currency)
+	}
+	for _, currency := range s.OtherCurrencies {
+		if err := f.readByID(ctx, productsPath, ids, s.Language, currency, func(raw json.RawMessage) error {
+			other := &wireProduct{}
+			err := decodeRow("product", raw, other)
+			if found[other.ID] != nil && err == nil {
+				found[other.ID].add(other, currency)
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // writePrices writes the prices of a product, one line for each price book.

@@ -3,10 +3,7 @@ package remote
 import (
 	"context"
 	"encoding/json"
-	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 )
 
 // wireProduct is a product of the catalog, with the members that an import can store.
@@ -118,11 +115,6 @@ type productAttributes struct {
 	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
 }
 
-type localeText struct {
-	Name        string `json:"name,omitempty"`
-	Description string `json:"description,omitempty"`
-}
-
 type component struct {
 	Name      string            `json:"name"`
 	Min       int               `json:"min"`
@@ -147,6 +139,8 @@ type fileLinks struct {
 	Data []fileLink `json:"data"`
 }
 
+const productsPath = "/catalog/products"
+
 // productParams asks for the files of products with them.
 const productParams = "include=main_image,files"
 
@@ -156,7 +150,7 @@ func (f *fetcher) fetchProducts(ctx context.Context) error {
 		return err
 	}
 	s := &f.folder.state.Shop
-	return f.each(ctx, "products", "products", resourceList{path: "/catalog/products", params: productParams, language: s.Language, currency: s.Currency}, func(p *page) error {
+	return f.each(ctx, "products", "products", resourceList{path: productsPath, params: productParams, language: s.Language, currency: s.Currency}, func(p *page) error {
 		if err := f.writeProducts(ctx, p); err != nil {
 			return err
 		}
@@ -177,7 +171,9 @@ func (f *fetcher) loadKnown() (err error) {
 
 // writeProducts writes the products of a page that are not known yet.
 func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
+	var rows []json.RawMessage
 	var products []*wireProduct
+	var ids []string
 	for _, raw := range p.Data {
 		product := &wireProduct{}
 		if err := decodeRow("product", raw, product); err != nil {
@@ -185,33 +181,19 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 		}
 		if !f.products[product.ID] {
 			f.products[product.ID] = true
-			products = append(products, product)
+			rows, products, ids = append(rows, raw), append(products, product), append(ids, product.ID)
 		}
 	}
 	if err := f.writeFiles(slices.Concat(p.Included.MainImages, p.Included.Files)); err != nil {
 		return err
 	}
-	s := &f.folder.state.Shop
-	locales, found := map[string]map[string]localeText{}, map[string]bookPrices{}
-	for _, product := range products {
-		locales[product.ID], found[product.ID] = map[string]localeText{}, bookPrices{}
-		found[product.ID].add(product, s.Currency)
+	locales, err := f.translations(ctx, productsPath, rows)
+	if err != nil {
+		return err
 	}
-	for _, language := range s.OtherLanguages {
-		if err := f.inOther(ctx, products, language, s.Currency, func(base, other *wireProduct) {
-			if translated, ok := translation(base, other, language); ok {
-				locales[base.ID][language] = translated
-			}
-		}); err != nil {
-			return err
-		}
-	}
-	for _, currency := range s.OtherCurrencies {
-		if err := f.inOther(ctx, products, s.Language, currency, func(base, other *wireProduct) {
-			found[base.ID].add(other, currency)
-		}); err != nil {
-			return err
-		}
+	found, err := f.pricesOf(ctx, products, ids)
+	if err != nil {
+		return err
 	}
 	for _, product := range products {
 		if err := f.noteModifiers(product); err != nil {
@@ -230,49 +212,6 @@ func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
 		}
 	}
 	return nil
-}
-
-// maxFilterBytes keeps the URL of a request below what servers accept.
-const maxFilterBytes = 4000
-
-// inOther reads products in another language or currency.
-func (f *fetcher) inOther(ctx context.Context, products []*wireProduct, language, currency string, do func(base, other *wireProduct)) error {
-	for len(products) > 0 {
-		byID, filter, n := map[string]*wireProduct{}, "in(id", 0
-		for n < len(products) && n < pageLength && (n == 0 || len(filter)+len(products[n].ID) < maxFilterBytes) {
-			byID[products[n].ID], filter = products[n], filter+","+quote(products[n].ID)
-			n++
-		}
-		query := "page[limit]=" + strconv.Itoa(pageLength) + "&filter=" + url.QueryEscape(filter+")")
-		p := &page{}
-		if err := f.get(ctx, request{path: "/catalog/products", query: query, language: language, currency: currency}, p); err != nil {
-			return err
-		}
-		for _, raw := range p.Data {
-			other := &wireProduct{}
-			if err := decodeRow("product", raw, other); err != nil {
-				return err
-			}
-			if base := byID[other.ID]; base != nil {
-				do(base, other)
-			}
-		}
-		products = products[n:]
-	}
-	return nil
-}
-
-// translation returns a product's text in a language, if it has one. Servers show the base text otherwise.
-func translation(base, other *wireProduct, language string) (localeText, bool) {
-	if other.Meta.Language != "" && !strings.EqualFold(other.Meta.Language, language) {
-		return localeText{}, false
-	}
-	translated := localeText{Name: other.Attributes.Name}
-	if other.Attributes.Description != base.Attributes.Description {
-		translated.Description = other.Attributes.Description
-	}
-	known := other.Meta.Language != "" && !strings.EqualFold(other.Meta.Language, base.Meta.Language)
-	return translated, known || translated.Name != base.Attributes.Name || translated.Description != ""
 }
 
 func (f *fetcher) productLine(p *wireProduct, locales map[string]localeText) importLine[productAttributes, productLinks] {

@@ -127,6 +127,10 @@ func (f *fetcher) fetchCurrencies(ctx context.Context, preferred string) error {
 func (f *fetcher) fetchHierarchies(ctx context.Context) error {
 	s := &f.folder.state.Shop
 	return f.each(ctx, "hierarchies", "hierarchies", resourceList{path: "/catalog/hierarchies", language: s.Language}, func(p *page) error {
+		locales, err := f.translations(ctx, "/catalog/hierarchies", p.Data)
+		if err != nil {
+			return err
+		}
 		for _, raw := range p.Data {
 			var h importLine[nodeAttributes, none]
 			if err := decodeRow("hierarchy", raw, &h); err != nil {
@@ -138,7 +142,7 @@ func (f *fetcher) fetchHierarchies(ctx context.Context) error {
 			if s.Hierarchies = append(s.Hierarchies, h.ID); len(s.Hierarchies) > maxHierarchies {
 				return fmt.Errorf("the catalog has more than %d hierarchies. Is the server one of a commerce service?", maxHierarchies)
 			}
-			h.Type, h.Attributes.CuratedProducts = "hierarchy", nil
+			h.Type, h.Attributes.CuratedProducts, h.Attributes.Locales = "hierarchy", nil, locales[h.ID]
 			if err := f.folder.write("hierarchies", h); err != nil {
 				return err
 			}
