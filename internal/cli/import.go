@@ -111,6 +111,11 @@ type importResult struct {
 
 // Run imports, then publishes.
 func (c *Import) Run(ctx context.Context, streams Streams) error {
+	if c.From != "" {
+		if err := c.checkDatabase(ctx, streams); err != nil {
+			return err
+		}
+	}
 	in, err := c.input(ctx, streams)
 	if err != nil {
 		return err
@@ -162,6 +167,19 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 		return err
 	}
 	return c.printJSON(streams, result)
+}
+
+// checkDatabase opens the database once, before a fetch that may take hours.
+func (c *Import) checkDatabase(ctx context.Context, streams Streams) error {
+	open := c.Open
+	if c.DryRun {
+		open = c.OpenExisting
+	}
+	s, err := open(ctx, c.Log(streams))
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 func (c *Import) options(in input, bar *progressBar, w *findingWriter) exchange.ImportOptions {

@@ -45,8 +45,11 @@ func TestShopMovesInFromAnotherServer(t *testing.T) {
 					target = "file:" + path + "-moved.db"
 				}
 				folder := filepath.Join(t.TempDir(), "fetched")
-				out := mustRun(t, "import", "--database-url", target, "--from", first.url, "--from-client-id", client.ID, "--from-client-secret-file", secret,
-					"--from-language", "fr,de", "--from-folder", folder, "--rate", "1000", "--json")
+				move := []string{"import", "--database-url", target, "--from", first.url, "--from-client-id", client.ID, "--from-client-secret-file", secret,
+					"--from-language", "fr,de", "--from-folder", folder, "--rate", "1000"}
+				code, out, log := portico(t, append(move, "--json")...)
+				require.Zero(t, code, log)
+				require.NotContains(t, out+log, client.Secret)
 				var result struct {
 					Warnings int              `json:"warnings"`
 					NotTold  []map[string]any `json:"not_told"`
@@ -58,8 +61,7 @@ func TestShopMovesInFromAnotherServer(t *testing.T) {
 
 				moved := []string{"--database-url", target}
 				require.Contains(t, mustRun(t, append([]string{"doctor"}, moved...)...), "0 errors, ")
-				again := mustRun(t, "import", "--database-url", target, "--from", first.url, "--from-client-id", client.ID, "--from-client-secret-file", secret,
-					"--from-language", "fr,de", "--from-folder", folder, "--rate", "1000", "--merge", "--dry-run")
+				again := mustRun(t, append(move, "--merge", "--dry-run")...)
 				require.NotContains(t, again, "would update", "the same shop again changes nothing")
 				require.NotContains(t, again, "would create")
 
