@@ -144,10 +144,12 @@ func TestLocalesOfNodes(t *testing.T) {
 		require.Equal(t, []string{"Thé"}, listed(view("fr"), release.NodeFilter{Terms: []store.Term{term}}))
 		require.Equal(t, []string{"fr", "zh-Hant"}, view("").Release.Locales)
 
-		found, err := view("fr").Suggest(t.Context(), "boiss", 5)
-		require.NoError(t, err)
-		require.Len(t, found.Nodes, 1)
-		require.Equal(t, "Boissons", found.Nodes[0].Name)
+		for text, want := range map[string]string{"boiss": "Boissons", "thé": "Thé", "boisons": "Boissons"} {
+			found, err := view("fr").Suggest(t.Context(), text, 5)
+			require.NoError(t, err)
+			require.Len(t, found.Nodes, 1, text)
+			require.Equal(t, want, found.Nodes[0].Name, text)
+		}
 
 		before, err := view("fr").Node(t.Context(), "tea")
 		require.NoError(t, err)
