@@ -42,8 +42,8 @@ graph/transport: graph graph/document graph/executor graph/limits graph/model gr
 graph/executor: graph graph/audience graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
-internal/cli: internal/auth internal/datagen internal/httpcache internal/status internal/web internal/web/accesslog internal/web/metrics
-	internal/web/middleware
+internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/status internal/web internal/web/accesslog
+	internal/web/metrics internal/web/middleware
 	internal/web/server store store/access store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
@@ -55,6 +55,7 @@ internal/heapsize:
 internal/httpcache: internal/dependency
 internal/purgehook: internal/httpcache store store/purge store/shop
 internal/release:
+internal/remote: store store/gateway store/promotion/rule
 internal/reqctx: store
 internal/responsecache: internal/dependency internal/encoding
 internal/schemadiff:
