@@ -216,7 +216,7 @@ func (sqliteDialect) analyze(string) string    { return "" }
 func (sqliteDialect) forUpdate(string) string  { return "" } // a write locks the whole database
 
 // batch is short, because every other write waits for it.
-func (sqliteDialect) batch() batchBounds { return batchBounds{5 * time.Millisecond, 16} }
+func (sqliteDialect) batch() batchBounds { return batchBounds{5 * time.Millisecond, workSlice, 16} }
 
 func (sqliteDialect) lockTimeout(time.Duration) string { return "" }
 func (sqliteDialect) oldestTransaction() string        { return "" }

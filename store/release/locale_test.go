@@ -101,7 +101,9 @@ func TestLocalesOfNodes(t *testing.T) {
 			`{"type":"node","id":"water","attributes":{"name":"Water","slug":"water"},`+in+`,"parent":{"data":{"type":"node","id":"drinks"}}}}`,
 			`{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`))
 		storetest.Publish(t, s, "c")
-		view := func(accepted string) *release.View { return storetest.View(t, s, release.ShopperContext{Locale: accepted}) }
+		view := func(accepted string) *release.View {
+			return storetest.View(t, s, release.ShopperContext{Locale: accepted})
+		}
 		shown := func(n *segment.CatalogNode) []string {
 			return []string{n.Language, n.Name, n.Description, n.SEO.Title, n.SEO.Description}
 		}
@@ -142,10 +144,12 @@ func TestLocalesOfNodes(t *testing.T) {
 		require.Equal(t, []string{"Thé"}, listed(view("fr"), release.NodeFilter{Terms: []store.Term{term}}))
 		require.Equal(t, []string{"fr", "zh-Hant"}, view("").Release.Locales)
 
-		found, err := view("fr").Suggest(t.Context(), "boiss", 5)
-		require.NoError(t, err)
-		require.Len(t, found.Nodes, 1)
-		require.Equal(t, "Boissons", found.Nodes[0].Name)
+		for text, want := range map[string]string{"boiss": "Boissons", "thé": "Thé", "boisons": "Boissons"} {
+			found, err := view("fr").Suggest(t.Context(), text, 5)
+			require.NoError(t, err)
+			require.Len(t, found.Nodes, 1, text)
+			require.Equal(t, want, found.Nodes[0].Name, text)
+		}
 
 		before, err := view("fr").Node(t.Context(), "tea")
 		require.NoError(t, err)

@@ -74,8 +74,10 @@ func (p *BlockProduct) SetOffers(offers map[string]*catalog.Offer) {
 // Version returns a hash of what the release shows of the product, never 0.
 func (p *BlockProduct) Version() int64 {
 	hash := sha256.New()
+	var length []byte
 	add := func(text []byte) {
-		hash.Write(binary.AppendUvarint(nil, uint64(len(text))))
+		length = binary.AppendUvarint(length[:0], uint64(len(text)))
+		hash.Write(length)
 		hash.Write(text)
 	}
 	add(p.Attributes)
@@ -98,23 +100,22 @@ const (
 	attributesLine = "~"
 )
 
-func (p *BlockProduct) row() string {
-	published := ""
+// appendRow appends what is kept of the product beside its texts, in lines.
+func (p *BlockProduct) appendRow(dst []byte) []byte {
+	dst = append(append(dst, p.ID...), '\n')
 	if p.PublishedAt != 0 {
-		published = publishedLine + strconv.FormatInt(p.PublishedAt, 10) + "\n"
+		dst = append(strconv.AppendInt(append(dst, publishedLine...), p.PublishedAt, 10), '\n')
 	}
-	var components []byte
 	for i, ordinal := range p.Components {
-		components = strconv.AppendUint(append(components, (componentsLine + " ")[min(i, 1)]), uint64(ordinal), 10)
+		dst = strconv.AppendUint(append(dst, (componentsLine + " ")[min(i, 1)]), uint64(ordinal), 10)
 		if i == len(p.Components)-1 {
-			components = append(components, '\n')
+			dst = append(dst, '\n')
 		}
 	}
-	attributes := ""
 	if len(p.Attributes) > 0 {
-		attributes = attributesLine + string(p.Attributes) + "\n"
+		dst = append(append(append(dst, attributesLine...), p.Attributes...), '\n')
 	}
-	return p.ID + "\n" + published + string(components) + attributes + p.Offers
+	return append(dst, p.Offers...)
 }
 
 // Size is the approximate number of bytes of the product before compression.
@@ -128,37 +129,54 @@ func (p *BlockProduct) Size() int {
 	return n
 }
 
+// blockBuffers are the buffers for one block: a product's row, a section, and the section compressed.
+type blockBuffers struct{ row, section, packed []byte }
+
+// packBuffers holds buffers of blocks that were packed. A release has thousands of blocks of about the same size.
+var packBuffers = sync.Pool{New: func() any { return new(blockBuffers) }}
+
+// maxPackBuffer is the largest section whose buffers are used again, in bytes.
+const maxPackBuffer = 256 << 10
+
 // PackBlock returns the stored form of a block.
 func PackBlock(products []*BlockProduct) []byte {
-	size := 0
-	for _, p := range products {
-		size += p.Size() + 64
-	}
-	section, packed, body := make([]byte, 0, size), make([]byte, 0, s2.MaxEncodedLen(size)), make([]byte, 0, size/2)
+	b := packBuffers.Get().(*blockBuffers)
 	var languages []string
+	b.section = b.section[:0]
 	for _, p := range products {
-		section = appendSection(appendSection(AppendText(section, p.row()), p.Crumbs), p.Files)
+		b.row = p.appendRow(b.row[:0])
+		b.section = appendSection(appendSection(appendSection(b.section, b.row), p.Crumbs), p.Files)
 		for language := range p.Documents {
 			if !slices.Contains(languages, language) {
 				languages = append(languages, language)
 			}
 		}
 	}
-	body = appendSection(body, s2.Encode(packed[:cap(packed)], section))
+	body := b.appendPacked(nil)
 	slices.Sort(languages)
 	for _, language := range languages {
-		section = section[:0]
+		b.section = b.section[:0]
 		for _, p := range products {
-			section = appendSection(section, p.Documents[language])
+			b.section = appendSection(b.section, p.Documents[language])
 		}
 		if slices.ContainsFunc(products, func(p *BlockProduct) bool { return p.Extras[language] != nil }) {
 			for _, p := range products {
-				section = appendSection(section, p.Extras[language])
+				b.section = appendSection(b.section, p.Extras[language])
 			}
 		}
-		body = appendSection(AppendText(body, language), s2.Encode(packed[:cap(packed)], section))
+		body = b.appendPacked(AppendText(body, language))
+	}
+	if cap(b.section) <= maxPackBuffer {
+		packBuffers.Put(b)
 	}
 	return body
+}
+
+// appendPacked appends the section, compressed.
+func (b *blockBuffers) appendPacked(body []byte) []byte {
+	b.packed = slices.Grow(b.packed[:0], max(0, s2.MaxEncodedLen(len(b.section))))
+	packed := s2.Encode(b.packed[:cap(b.packed)], b.section)
+	return appendSection(slices.Grow(body, len(packed)+binary.MaxVarintLen64), packed)
 }
 
 // appendSection is AppendText for bytes.
