@@ -18,7 +18,7 @@ portico: graph graph/audience graph/document graph/executor graph/limits graph/o
 	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/tracing internal/web
 	internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
-graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
+graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/audit store/cart store/catalog store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/price
 	store/release/routing store/release/segment store/shop store/stock
 graph/audience: internal/auth store store/access
@@ -30,7 +30,7 @@ graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
-graph/model: graph/plan store store/access store/cart store/catalog store/exchange store/gateway store/job store/promotion
+graph/model: graph/plan store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
@@ -73,6 +73,7 @@ rest: graph graph/generated graph/limits graph/model graph/opctx graph/playgroun
 rest/resttest: internal/web internal/web/middleware rest store/storetest
 store:
 store/access: store store/authoring store/db store/seal
+store/audit: store store/db
 store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
@@ -99,7 +100,7 @@ store/release/routing: internal/dependency store store/catalog store/db store/re
 store/release/segment: internal/dependency store store/catalog store/db store/index store/release/price
 store/seal:
 store/settings: store store/authoring store/db
-store/shop: store store/access store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
+store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db

@@ -20,6 +20,9 @@ type Writer struct {
 	later []func(context.Context, *Writer) error
 
 	OneByOne bool // write rows that the database may reject in a statement each
+
+	Limit    *AuditLimit // of the audit log; nil for none
+	together bool        // part of a write that is recorded without members
 }
 
 // Defer defers part of the work to a transaction of its own after this one's commit; the

@@ -39,6 +39,7 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 		if err := store.BatchError(faulty); err != nil {
 			return 0, err
 		}
+		recordCodes(t, p.ID, store.AuditDeleted, len(known))
 		return len(known), Delete(ctx, t, p.Number, p.Epoch, store.Unique(codes))
 	})
 }
