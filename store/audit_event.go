@@ -77,6 +77,8 @@ type AuditEvent struct {
 	IDs         []string // of several resources, if they have ids of their own
 	Members     []AuditMember
 	MemberCount int // of all members that differ; Members are the first
+
+	size int // of the members, in bytes
 }
 
 // AuditMember is a member before and after, as JSON text that may be cut; nil if absent.
@@ -88,7 +90,7 @@ type AuditMember struct {
 
 // The bounds of an event.
 const (
-	MaxAuditMembers = 100  // members
+	MaxAuditMembers = 100  // members, and 16 kB of them
 	MaxAuditValue   = 1000 // characters of a value
 	MaxAuditIDs     = 500  // ids; more resources are several events
 )
@@ -103,9 +105,36 @@ func NewAuditEvent(kind AuditKind, id string, action AuditAction, members ...Mem
 // Add adds members, within the bounds.
 func (e *AuditEvent) Add(members ...MemberChange) {
 	e.MemberCount += len(members)
-	for _, m := range members[:min(len(members), MaxAuditMembers-len(e.Members))] {
-		e.Members = append(e.Members, AuditMember{m.Member, auditText(m.Before), auditText(m.After)})
+	for _, m := range members {
+		e.keep(AuditMember{m.Member, auditText(m.Before), auditText(m.After)})
 	}
+}
+
+// Merge adds the members of an event of the same resource.
+func (e *AuditEvent) Merge(other *AuditEvent) {
+	e.MemberCount += other.MemberCount
+	for _, m := range other.Members {
+		e.keep(m)
+	}
+}
+
+// keep adds a member, if there is room.
+func (e *AuditEvent) keep(m AuditMember) {
+	const most = 16 << 10
+	if len(e.Members) < MaxAuditMembers && e.size+m.Size() <= most {
+		e.Members, e.size = append(e.Members, m), e.size+m.Size()
+	}
+}
+
+// Size is about the bytes of the member.
+func (m *AuditMember) Size() int {
+	size := len(m.Member)
+	for _, text := range []*string{m.Before, m.After} {
+		if text != nil {
+			size += len(*text)
+		}
+	}
+	return size
 }
 
 func auditText(value []byte) *string {

@@ -70,7 +70,10 @@ func (s *AuditService) Changes(ctx context.Context, first int, after string) (ch
 		changes.Latest = latest.cursor()
 		return err
 	})
-	return changes, err
+	if err != nil {
+		return nil, err
+	}
+	return changes, charge(ctx, changes.Events)
 }
 
 // latestPosition is the place after the newest event.

@@ -32,7 +32,28 @@ type AuditFilter struct {
 
 // AuditEvents lists events, newest first.
 func (s *AuditService) AuditEvents(ctx context.Context, filter AuditFilter, page store.Page) (*store.Slice[*store.AuditEvent], error) {
-	return db.List(ctx, s.db, filter.listing(), store.ListQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}, Page: page})
+	slice, err := db.List(ctx, s.db, filter.listing(), store.ListQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}, Page: page})
+	if err != nil {
+		return nil, err
+	}
+	return slice, charge(ctx, slice.Items)
+}
+
+// readWork is the work on a byte of an event: it is read, decoded and written.
+const readWork = 6
+
+// charge accounts for what events hold besides their columns.
+func charge(ctx context.Context, events []*store.AuditEvent) error {
+	size := 0
+	for _, e := range events {
+		for _, id := range e.IDs {
+			size += len(id)
+		}
+		for i := range e.Members {
+			size += e.Members[i].Size()
+		}
+	}
+	return store.Charge(ctx, size*readWork)
 }
 
 const eventColumns = `id, created_at, actor, operation, kind, resource_id, action, resources, body`

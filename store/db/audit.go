@@ -10,18 +10,13 @@ import (
 )
 
 // Record records an event in the audit log. It is stored with the write, as its last statements. An event without
-// an actor or an operation takes those of the write. Members of an event of the same resource and action are added
-// to it.
+// an actor or an operation takes those of the write. Events of one resource and action become one.
 func (t *Tx) Record(e store.AuditEvent) {
 	e.Actor, e.Operation = cmp.Or(e.Actor, t.Actor), cmp.Or(e.Operation, store.OperationOf(t.caller))
-	if e.ResourceID != "" {
+	if e.ResourceID != "" && e.Count == 1 {
 		for i := range t.events {
 			if was := &t.events[i]; was.Kind == e.Kind && was.ResourceID == e.ResourceID && was.Action == e.Action && was.Actor == e.Actor {
-				if e.Count > 1 {
-					was.Count += e.Count
-				}
-				was.MemberCount += e.MemberCount
-				was.Members = append(was.Members, e.Members[:min(len(e.Members), store.MaxAuditMembers-len(was.Members))]...)
+				was.Merge(&e)
 				return
 			}
 		}
