@@ -43,7 +43,7 @@ graph/executor: graph graph/audience graph/document graph/generated graph/limits
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
 internal/cli: internal/auth internal/datagen internal/httpcache internal/web internal/web/accesslog internal/web/middleware
-	internal/web/server store store/access store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
+	internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
