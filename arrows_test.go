@@ -18,7 +18,7 @@ portico: graph graph/audience graph/document graph/executor graph/limits graph/o
 	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/tracing internal/web
 	internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
-graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/audit store/cart store/catalog store/exchange store/gateway store/job
+graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/price
 	store/release/routing store/release/segment store/shop store/stock
 graph/audience: internal/auth store store/access

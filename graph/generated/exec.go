@@ -1214,7 +1214,7 @@ type ComplexityRoot struct {
 
 	Query struct {
 		Attributes            func(childComplexity int) int
-		AuditEvents           func(childComplexity int, filter *AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) int
+		AuditEvents           func(childComplexity int, filter *model.AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) int
 		AuthoredHierarchies   func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		AuthoredHierarchy     func(childComplexity int, id string) int
 		AuthoredNode          func(childComplexity int, id string) int
@@ -1658,7 +1658,7 @@ type QueryResolver interface {
 	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
 	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
-	AuditEvents(ctx context.Context, filter *AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuditEvent], error)
+	AuditEvents(ctx context.Context, filter *model.AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuditEvent], error)
 	Changes(ctx context.Context, first int, after *string) (*model.ChangeFeed, error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
@@ -6535,7 +6535,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.AuditEvents(childComplexity, args["filter"].(*AuditEventFilter), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+		return e.ComplexityRoot.Query.AuditEvents(childComplexity, args["filter"].(*model.AuditEventFilter), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.authoredHierarchies":
 		if e.ComplexityRoot.Query.AuthoredHierarchies == nil {
 			break
@@ -8479,6 +8479,7 @@ type Query {
   """
   The audit log as a feed, oldest first, in the order of the commits: a reader that always sends its last
   ` + "`" + `endCursor` + "`" + ` gets each event once and misses none. CURSOR_EXPIRED if events after the cursor are no longer kept.
+  Null only with an error.
   Example: ` + "`" + `changes(first: 100) { nodes { kind action resourceUuid resourceUuids } pageInfo { endCursor hasNextPage } }` + "`" + `.
   """
   changes(
@@ -12879,7 +12880,7 @@ type CatalogMemberChange {
 
 "Which events of the audit log to list. Members are combined with AND."
 input AuditEventFilter {
-  "Only writes of this actor, exactly: ` + "`" + `client:0198f1f3-1f2e-7d2a-9d3f-6a5b4c3d2e1f` + "`" + ` or ` + "`" + `command:import` + "`" + `."
+  "Only writes of this actor, as ` + "`" + `AuditEvent.actor` + "`" + ` has it."
   actor: String
   "Only resources of this kind."
   kind: AuditKind
@@ -12894,8 +12895,8 @@ input AuditEventFilter {
 }
 
 """
-What a write did with a resource, or with several of a kind. The first 1000 resources of an import have an event
-each. The others have one event for up to 500 of a kind, without members.
+What a write did with a resource, or with several of a kind. An import records at most 1000 resources one by one.
+The others of a larger import have one event for up to 500 of a kind, without members.
 """
 type AuditEvent {
   "The event's own id. Ids sort in the order of the commits."
@@ -17380,8 +17381,8 @@ func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, ra
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
-		func(ctx context.Context, v any) (*AuditEventFilter, error) {
-			return ec.unmarshalOAuditEventFilter2ᚖporticoᚋgraphᚋgeneratedᚐAuditEventFilter(ctx, v)
+		func(ctx context.Context, v any) (*model.AuditEventFilter, error) {
+			return ec.unmarshalOAuditEventFilter2ᚖporticoᚋgraphᚋmodelᚐAuditEventFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -40980,7 +40981,7 @@ func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["filter"].(*AuditEventFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["filter"].(*model.AuditEventFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuditEvent]) graphql.Marshaler {
@@ -46446,8 +46447,8 @@ func (ec *executionContext) unmarshalInputAttributesDeclareInput(ctx context.Con
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, obj any) (AuditEventFilter, error) {
-	var it AuditEventFilter
+func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, obj any) (model.AuditEventFilter, error) {
+	var it model.AuditEventFilter
 	if obj == nil {
 		return it, nil
 	}
@@ -69768,7 +69769,7 @@ func (ec *executionContext) marshalOAuditEventConnection2ᚖporticoᚋgraphᚋmo
 	return ec._AuditEventConnection(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOAuditEventFilter2ᚖporticoᚋgraphᚋgeneratedᚐAuditEventFilter(ctx context.Context, v any) (*AuditEventFilter, error) {
+func (ec *executionContext) unmarshalOAuditEventFilter2ᚖporticoᚋgraphᚋmodelᚐAuditEventFilter(ctx context.Context, v any) (*model.AuditEventFilter, error) {
 	if v == nil {
 		return nil, nil
 	}

@@ -33,22 +33,6 @@ type AttributesDeclarePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
-// Which events of the audit log to list. Members are combined with AND.
-type AuditEventFilter struct {
-	// Only writes of this actor, exactly: `client:0198f1f3-1f2e-7d2a-9d3f-6a5b4c3d2e1f` or `command:import`.
-	Actor *string `json:"actor,omitempty"`
-	// Only resources of this kind.
-	Kind *store.AuditKind `json:"kind,omitempty"`
-	// Only this resource: its global id or `uuid`. It does not find events of several resources.
-	ResourceID *string `json:"resourceId,omitempty"`
-	// Only this action.
-	Action *store.AuditAction `json:"action,omitempty"`
-	// Only events of this time or later.
-	Since *time.Time `json:"since,omitempty"`
-	// Only events before this time.
-	Until *time.Time `json:"until,omitempty"`
-}
-
 // A new catalog.
 type CatalogCreateInput struct {
 	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`. Default: a new one.

@@ -1,12 +1,45 @@
 package model
 
 import (
+	"time"
+
 	"portico/store"
 	"portico/store/audit"
 )
 
 // AuditEvent is an event of the audit log.
 type AuditEvent struct{ *store.AuditEvent }
+
+// AuditEventFilter selects events; nil members select all.
+type AuditEventFilter struct {
+	Actor        *string
+	Kind         *store.AuditKind
+	ResourceID   *string // global or own
+	Action       *store.AuditAction
+	Since, Until *time.Time
+}
+
+// Filter returns the filter of the store; the zero value for nil.
+func (f *AuditEventFilter) Filter() (filter audit.AuditFilter) {
+	if f == nil {
+		return filter
+	}
+	set(&filter.Actor, f.Actor)
+	set(&filter.Kind, f.Kind)
+	set(&filter.Action, f.Action)
+	set(&filter.Since, f.Since)
+	set(&filter.Until, f.Until)
+	if f.ResourceID != nil {
+		filter.ResourceID = store.LocalID(*f.ResourceID)
+	}
+	return filter
+}
+
+func set[T any](member, to *T) {
+	if to != nil {
+		*member = *to
+	}
+}
 
 // AuditEventEdge is a row with its cursor.
 type AuditEventEdge = Edge[*AuditEvent]
