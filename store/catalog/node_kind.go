@@ -21,11 +21,19 @@ var NodeKind = authoring.Kind{
 	Name: "node", Create: func() authoring.Source { return &NodeSource{} },
 	Write: writeNodes, Export: exportNodes,
 	Author: nodeTable.Write, Delete: deleteNodes, Published: true, Referred: true,
-	Line: nodeLine.Export,
+	Line: exportNodeBodies,
 }
 
-// nodeLine is a node without its products: which of them come and go is recorded by attachAt and detach.
-var nodeLine = authoring.Kind{Name: "node", Export: authoring.ExportBodies("node", "id", "sequence", "id")}
+// exportNodeBodies writes nodes without their products: attachAt and detach record which of those come and go.
+var exportNodeBodies = authoring.ExportBodies("node", "id", "sequence", "id")
+
+// recordNode runs a write of a node, and records it.
+func recordNode(ctx context.Context, w *authoring.Writer, id string, write func() error) error {
+	var node authoring.Kind
+	node.Name, node.Export = "node", exportNodeBodies
+	_, err := w.Recorded(ctx, node, []string{id}, func() (int, error) { return 1, write() })
+	return err
+}
 
 // attachBatch is how many products an import attaches or detaches in a transaction; a node
 // may have most of the shop's products.
@@ -78,8 +86,7 @@ func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (delete
 			err = attachLater(ctx, w, id, had, nil)
 			w.Defer(func(ctx context.Context, w *authoring.Writer) error {
 				w.Revised = true
-				_, err := w.Recorded(ctx, nodeLine, []string{id}, func() (int, error) { return 1, removeNode(ctx, w, id) })
-				return err
+				return recordNode(ctx, w, id, func() error { return removeNode(ctx, w, id) })
 			})
 		} else {
 			err = removeNode(ctx, w, id)

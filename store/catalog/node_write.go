@@ -141,8 +141,7 @@ func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id s
 			slices.Sort(below)
 			return store.Unprocessablef([]string{"id"}, "has the child nodes %s; delete or move them first", authoring.ListSome(below))
 		}
-		_, err = w.Recorded(ctx, nodeLine, []string{id}, func() (int, error) { return 1, removeNode(ctx, w, id) })
-		return err
+		return recordNode(ctx, w, id, func() error { return removeNode(ctx, w, id) })
 	})
 }
 
