@@ -24,18 +24,18 @@ func (f *AuditEventFilter) Filter() (filter audit.AuditFilter) {
 	if f == nil {
 		return filter
 	}
-	set(&filter.Actor, f.Actor)
-	set(&filter.Kind, f.Kind)
-	set(&filter.Action, f.Action)
-	set(&filter.Since, f.Since)
-	set(&filter.Until, f.Until)
+	assign(&filter.Actor, f.Actor)
+	assign(&filter.Kind, f.Kind)
+	assign(&filter.Action, f.Action)
+	assign(&filter.Since, f.Since)
+	assign(&filter.Until, f.Until)
 	if f.ResourceID != nil {
 		filter.ResourceID = store.LocalID(*f.ResourceID)
 	}
 	return filter
 }
 
-func set[T any](member, to *T) {
+func assign[T any](member, to *T) {
 	if to != nil {
 		*member = *to
 	}

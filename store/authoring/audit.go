@@ -14,9 +14,6 @@ import (
 // maskedValue stands for a secret in the audit log.
 var maskedValue = json.RawMessage(`"********"`)
 
-// AuditLimit is how many more resources of an import the audit log shows one by one, with their members.
-type AuditLimit struct{ Left int }
-
 // Recorded runs a write of resources of a kind, which returns how many it changed, and records in the audit log what
 // changed of them. Resources of a ledger, and those beyond the limit of an import, are recorded together, without
 // members.

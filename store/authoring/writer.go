@@ -25,6 +25,9 @@ type Writer struct {
 	together bool        // part of a write that is recorded without members
 }
 
+// AuditLimit is how many more resources of an import the audit log shows one by one, with their members.
+type AuditLimit struct{ Left int }
+
 // Defer defers part of the work to a transaction of its own after this one's commit; the
 // caller runs Left in order. If it stops in between, the rest is not done.
 func (w *Writer) Defer(do func(context.Context, *Writer) error) { w.later = append(w.later, do) }
