@@ -61,6 +61,7 @@ var addedSinceRows = []string{
 	"release.retained",
 	"job.run_at",
 	`TABLE audit_event`,
+	"release_node.texts",
 }
 
 // migrateRows opens a database whose release stores each base price in a row of its own, and
