@@ -15,8 +15,8 @@ import (
 // module that its production code may import.
 const arrows = `
 portico: graph graph/audience graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
-	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/tracing internal/web
-	internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
+	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/status internal/tracing
+	internal/web internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
 graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/price
@@ -42,7 +42,8 @@ graph/transport: graph graph/document graph/executor graph/limits graph/model gr
 graph/executor: graph graph/audience graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
-internal/cli: internal/auth internal/datagen internal/httpcache internal/web internal/web/accesslog internal/web/middleware
+internal/cli: internal/auth internal/datagen internal/httpcache internal/status internal/web internal/web/accesslog internal/web/metrics
+	internal/web/middleware
 	internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
@@ -57,6 +58,7 @@ internal/release:
 internal/reqctx: store
 internal/responsecache: internal/dependency internal/encoding
 internal/schemadiff:
+internal/status:
 internal/tracing: internal/reqctx store
 internal/web: internal/reqctx
 internal/web/accesslog: internal/reqctx internal/web
@@ -79,7 +81,7 @@ store/cart: store store/db store/promotion/code store/promotion/discount store/p
 store/catalog: store store/authoring store/db store/index
 store/db: store store/seal
 store/exchange: store store/access store/authoring store/catalog store/db store/exchange/sheet store/gateway store/promotion
-	store/promotion/code store/promotion/redeem store/settings store/stock
+	store/promotion/code store/promotion/redeem store/promotion/rule store/settings store/stock
 store/exchange/sheet: store
 store/gateway: store store/authoring store/db store/seal
 store/index: store
@@ -99,7 +101,7 @@ store/release/price: store store/catalog store/db
 store/release/routing: internal/dependency store store/catalog store/db store/release/segment
 store/release/segment: internal/dependency store store/catalog store/db store/index store/release/price
 store/seal:
-store/settings: store store/authoring store/db
+store/settings: store store/authoring store/db store/promotion/code
 store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock

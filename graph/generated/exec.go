@@ -1302,6 +1302,7 @@ type ComplexityRoot struct {
 	}
 
 	Settings struct {
+		CodesIgnoreCase   func(childComplexity int) int
 		Currency          func(childComplexity int) int
 		Locale            func(childComplexity int) int
 		LowStockThreshold func(childComplexity int) int
@@ -7197,6 +7198,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Seo.Title(childComplexity), true
 
+	case "Settings.codesIgnoreCase":
+		if e.ComplexityRoot.Settings.CodesIgnoreCase == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Settings.CodesIgnoreCase(childComplexity), true
 	case "Settings.currency":
 		if e.ComplexityRoot.Settings.Currency == nil {
 			break
@@ -13215,6 +13222,11 @@ type Settings {
   locale: String!
   "Available units up to which ` + "`" + `Product.availability` + "`" + ` is LOW, 0 to 1000000. 5 if not set."
   lowStockThreshold: Int!
+  """
+  Whether promotion codes match without regard to case: ` + "`" + `save-10` + "`" + ` is then ` + "`" + `SAVE-10` + "`" + `, which answers show as it was created.
+  True in a new shop. False in one that is older than the setting, until it is switched on.
+  """
+  codesIgnoreCase: Boolean!
 }
 
 "Changes of the settings. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
@@ -13227,6 +13239,11 @@ input SettingsUpdateInput {
   locale: String
   "Available units up to which stock is low, 0 to 1000000. Required."
   lowStockThreshold: Int
+  """
+  Whether promotion codes match without regard to case. Required. Switching it on is UNPROCESSABLE while two codes
+  that can be in use differ in case alone, and names both. It reads every code, about a second for 100,000.
+  """
+  codesIgnoreCase: Boolean
   "Idempotency key."
   idempotencyKey: String
 }
@@ -15627,6 +15644,8 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 		return ec.fieldContext_Settings_locale(ctx, field)
 	case "lowStockThreshold":
 		return ec.fieldContext_Settings_lowStockThreshold(ctx, field)
+	case "codesIgnoreCase":
+		return ec.fieldContext_Settings_codesIgnoreCase(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Settings", field.Name)
 }
@@ -42705,6 +42724,29 @@ func (ec *executionContext) fieldContext_Settings_lowStockThreshold(_ context.Co
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _Settings_codesIgnoreCase(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Settings_codesIgnoreCase(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CodesIgnoreCase, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Settings_codesIgnoreCase(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _SettingsUpdatePayload_settings(ctx context.Context, field graphql.CollectedField, obj *SettingsUpdatePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -50967,7 +51009,7 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "lowStockThreshold", "idempotencyKey"}
+	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "lowStockThreshold", "codesIgnoreCase", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -51002,6 +51044,13 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 				return it, err
 			}
 			it.LowStockThreshold = data
+		case "codesIgnoreCase":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codesIgnoreCase"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CodesIgnoreCase = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -63761,6 +63810,11 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "lowStockThreshold":
 			out.Values[i] = ec._Settings_lowStockThreshold(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "codesIgnoreCase":
+			out.Values[i] = ec._Settings_codesIgnoreCase(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

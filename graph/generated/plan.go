@@ -5634,6 +5634,7 @@ var planSettings = &plan.Object{
 		"currency":          {Number: 4, NonNull: true},
 		"locale":            {Number: 5, NonNull: true},
 		"lowStockThreshold": {Number: 6, NonNull: true},
+		"codesIgnoreCase":   {Number: 7, NonNull: true},
 	},
 }
 
@@ -5664,6 +5665,8 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 		return x.writeNString2string(ctx, f, obj.Locale)
 	case 6: // lowStockThreshold
 		return x.writeNInt2int(ctx, f, obj.LowStockThreshold)
+	case 7: // codesIgnoreCase
+		return x.writeNBoolean2bool(ctx, f, obj.CodesIgnoreCase)
 	}
 	return x.String("Settings")
 }

@@ -64,6 +64,9 @@ func TestExitCodes(t *testing.T) {
 		{"keys list --database-url file:" + missing, 1, "does not exist"},
 		{"doctor --database-url file:" + missing, 1, "does not exist"},
 		{"release list --database-url file:" + missing, 1, "does not exist"},
+		{"top --admin 127.0.0.1:1", 1, "no response from 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused. Give the --admin-addr of a running server"},
+		{"top --interval 1ms", 2, "--interval must be between 100ms and 1h, got 1ms"},
+		{"top --admin http://x", 2, "--admin must be an address such as 127.0.0.1:9090"},
 		{"serve --trusted-proxy proxy.example", 2, "--trusted-proxy must be a network such as 10.0.0.0/8"},
 		{"serve --code-rate-client -1", 2, "--code-rate-client"},
 		{"serve --jobs-client=-1", 2, "--jobs-client, --codes-client and --codes-waiting must be 1 or more, or 0 for the default"},
@@ -93,7 +96,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			args := strings.Fields(test.line)
-			if len(args) > 0 && args[0] != "version" && args[0] != "schema" && !strings.Contains(test.line, "--database-url") && test.code == 1 {
+			if len(args) > 0 && args[0] != "version" && args[0] != "schema" && args[0] != "top" && !strings.Contains(test.line, "--database-url") && test.code == 1 {
 				args = append(args, flags...)
 			}
 			code, stdout, stderr := portico(t, args...)

@@ -1,10 +1,12 @@
 package code
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"portico/store"
@@ -185,13 +187,20 @@ func lockForGeneration(ctx context.Context, t *db.Tx, input *generateInput) (*ru
 
 // insertDrawn inserts the free ones of the codes and returns how many.
 func insertDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
+	state, err := readCase(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	slices.SortFunc(codes, func(a, b string) int {
+		return cmp.Or(strings.Compare(state.key(a), state.key(b)), strings.Compare(a, b))
+	})
+	codes = slices.CompactFunc(codes, func(a, b string) bool { return state.key(a) == state.key(b) })
 	slices.Sort(codes)
-	codes = slices.Compact(codes)
 	if likely {
-		err = claimNew(ctx, t, p, codes)
+		err = claimNew(ctx, t, p, codes, state)
 	} else {
 		var claimed map[string]bool
-		claimed, err = claim(ctx, t, p, codes)
+		claimed, err = claim(ctx, t, p, codes, state)
 		codes = slices.DeleteFunc(codes, func(code string) bool { return !claimed[code] })
 	}
 	if err != nil {
@@ -199,7 +208,7 @@ func insertDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *genera
 	}
 	ids := store.NewIDs(len(codes))
 	_, err = t.Insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
-		return append(values, p.Number, p.Epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.Now))
+		return append(values, p.Number, p.Epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.Now), storedKey(codes[n]))
 	})
 	if err != nil {
 		return 0, err
