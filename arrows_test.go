@@ -30,7 +30,7 @@ graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
-graph/model: graph/plan store store/access store/cart store/catalog store/exchange store/gateway store/job store/promotion
+graph/model: graph/plan store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
@@ -44,7 +44,7 @@ graph/executor: graph graph/audience graph/document graph/generated graph/limits
 internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
 internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/status internal/web internal/web/accesslog
 	internal/web/metrics internal/web/middleware
-	internal/web/server store store/access store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
+	internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
@@ -76,6 +76,7 @@ rest: graph graph/generated graph/limits graph/model graph/opctx graph/playgroun
 rest/resttest: internal/web internal/web/middleware rest store/storetest
 store:
 store/access: store store/authoring store/db store/seal
+store/audit: store store/db
 store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
@@ -102,7 +103,7 @@ store/release/routing: internal/dependency store store/catalog store/db store/re
 store/release/segment: internal/dependency store store/catalog store/db store/index store/release/price
 store/seal:
 store/settings: store store/authoring store/db store/promotion/code
-store/shop: store store/access store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
+store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db

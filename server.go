@@ -62,6 +62,7 @@ type commands struct {
 	Export  cli.Export        `cmd:"" help:"Export all resources to an NDJSON file."`
 	Publish cli.Publish       `cmd:"" help:"Publish catalogs."`
 	Doctor  cli.Doctor        `cmd:"" help:"Check the database, and say what to do."`
+	Audit   cli.Audit         `cmd:"" help:"List what each write did: the audit log."`
 	Release cli.Release       `cmd:"" help:"List releases, serve one, and roll back."`
 	Codes   cli.Codes         `cmd:"" help:"Generate and export promotion codes."`
 	Client  cli.Client        `cmd:"" help:"Manage API clients."`

@@ -61,6 +61,7 @@ var addedSinceRows = []string{
 	"release.served_at",
 	"release.retained",
 	"job.run_at",
+	`TABLE audit_event`,
 	"release_node.texts",
 }
 

@@ -80,10 +80,11 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 	if err := s.switchCodeCase(ctx, actor, c); err != nil {
 		return nil, err
 	}
-	if err := s.writeLines(ctx, actor, c, options); err != nil {
+	limit := &authoring.AuditLimit{Left: recordedOneByOne}
+	if err := s.writeLines(ctx, actor, c, limit, options); err != nil {
 		return c.report, err
 	}
-	return c.report, s.deleteAll(ctx, actor, c.deletions, c.report)
+	return c.report, s.deleteAll(ctx, actor, c.deletions, c.report, limit)
 }
 
 // switchCodeCase changes the setting before the lines are written, if one of them says so.
@@ -104,7 +105,7 @@ func (s *ExchangeService) switchCodeCase(ctx context.Context, actor store.Actor,
 }
 
 // writeLines runs the passes that write resources.
-func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, options ImportOptions) error {
+func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, limit *authoring.AuditLimit, options ImportOptions) error {
 	report := c.report
 	c.decoder.skip = c.same.has
 	passes := []func(string) bool{func(string) bool { return true }}
@@ -119,7 +120,7 @@ func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *
 	for _, wanted := range passes {
 		var waiting []decodedLine
 		write := func() error {
-			changed, left, err := s.importBatch(ctx, actor, waiting, c.kept)
+			changed, left, err := s.importBatch(ctx, actor, waiting, c.kept, limit)
 			waiting = nil
 			report.Changed += changed
 			for kind, n := range left {

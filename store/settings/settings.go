@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 	"portico/store/promotion/code"
 )
@@ -61,19 +62,21 @@ func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor,
 // update writes a change. prepared is set after code.PrepareCase.
 func (s *SettingsService) update(ctx context.Context, actor store.Actor, change SettingsChange, prepared bool) (*store.Settings, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*store.Settings, error) {
-		if _, err := t.Exec(ctx, `
+		w := &authoring.Writer{Tx: t, DB: s.db}
+		if _, err := w.Recorded(ctx, SettingsKind, []string{SettingsKind.Name}, func() (int, error) {
+			_, err := t.Exec(ctx, `
 			UPDATE settings
 			SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
 			    currency = COALESCE(CAST($2 AS TEXT), currency),
 			    locale = COALESCE(CAST($3 AS TEXT), locale),
 			    low_stock_threshold = COALESCE(CAST($4 AS BIGINT), low_stock_threshold)
-			WHERE id = 1`, change.PageLength, change.Currency, change.Locale, change.LowStockThreshold); err != nil {
-			return nil, err
-		}
-		if change.CodesIgnoreCase != nil {
-			if err := code.SetCase(ctx, t, *change.CodesIgnoreCase, prepared); err != nil {
-				return nil, err
+			WHERE id = 1`, change.PageLength, change.Currency, change.Locale, change.LowStockThreshold)
+			if err == nil && change.CodesIgnoreCase != nil {
+				err = code.SetCase(ctx, t, *change.CodesIgnoreCase, prepared)
 			}
+			return 1, err
+		}); err != nil {
+			return nil, err
 		}
 		settings, err := db.ReadSettings(ctx, t.Session)
 		if err != nil {

@@ -139,7 +139,14 @@ func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode,
 	if err != nil {
 		return nil, err
 	}
+	recordCodes(t, p.ID, store.AuditCreated, len(order))
 	return made, CountChanges{EpochKey{p.Number, p.Epoch}: len(order)}.Add(ctx, t)
+}
+
+// recordCodes records how many codes of a promotion were written. The audit log does not show codes, which are worth
+// money, nor whom they are for.
+func recordCodes(t *db.Tx, promotionID string, action store.AuditAction, count int) {
+	t.Record(store.AuditEvent{Kind: store.AuditPromotionCode, ResourceID: promotionID, Action: action, Count: count})
 }
 
 // claimEach claims codes and returns an error for each that another promotion holds.

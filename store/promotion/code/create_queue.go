@@ -142,6 +142,12 @@ func (w *createBatch) createAll(ctx context.Context, group []*createRequest, war
 	if err != nil {
 		return err
 	}
+	for _, r := range group {
+		if r.Err == nil {
+			w.Record(store.AuditEvent{Actor: r.Actor, Operation: store.OperationOf(r.Ctx), Kind: store.AuditPromotionCode, ResourceID: r.In.promotionID,
+				Action: store.AuditCreated, Count: len(r.Out.made)})
+		}
+	}
 	return fresh.Add(ctx, w.Tx)
 }
 

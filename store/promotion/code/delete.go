@@ -45,6 +45,7 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 			return 0, err
 		}
 		written := store.Unique(slices.Collect(maps.Values(known)))
+		recordCodes(t, p.ID, store.AuditDeleted, len(written))
 		return len(written), Delete(ctx, t, p.Number, p.Epoch, written)
 	})
 }

@@ -159,6 +159,9 @@ func (s *CodeService) generateCodes(ctx context.Context, task *job.Job, input *g
 		}); err != nil {
 			return err
 		}
+		if from.Made == 0 && to.Made > 0 { // one event for all codes of the job
+			t.Record(store.AuditEvent{Kind: store.AuditPromotionCode, ResourceID: promotion.ID, Action: store.AuditCreated, Count: input.Count})
+		}
 		return job.SaveProgress(ctx, t, task, to, to.Made)
 	})
 	return to, err

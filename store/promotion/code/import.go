@@ -18,7 +18,8 @@ import (
 // keys.
 var CodeKind = authoring.Kind{
 	Name: "promotion_code", Create: func() authoring.Source { return &codeSource{} },
-	Write: writeImportedCodes, Delete: deleteImportedCodes, Export: exportCodes,
+	Ledger: true,
+	Write:  writeImportedCodes, Delete: deleteImportedCodes, Export: exportCodes,
 	After: "promotion",
 }
 
