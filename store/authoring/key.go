@@ -33,6 +33,7 @@ type KeyKind string
 const (
 	KeyProduct  KeyKind = "product"
 	KeyFile     KeyKind = "file"
+	KeyNode     KeyKind = "node"
 	KeySKU      KeyKind = "sku"           // of a product
 	KeySlug     KeyKind = "slug"          // of a product
 	KeyModifier KeyKind = "modifier name" // of a price modifier

@@ -48,7 +48,7 @@ func (r *RedirectSource) Check(f *authoring.Validator) {
 		r.Relationships.Target, target = nil, nil
 	}
 	if (own.To == "") == (target == nil) {
-		f.Add("attributes.to", "or relationships.target is required, and not both")
+		f.Add("attributes.to", "or a target is required, and not both")
 	}
 	if target != nil {
 		f.OneOf("relationships.target.data.type", target.Data.Type, RedirectProduct, RedirectNode)
@@ -61,8 +61,8 @@ func (r *RedirectSource) Check(f *authoring.Validator) {
 
 // Keys implements authoring.KeyedSource.
 func (r *RedirectSource) Keys(k authoring.KeyRecorder) {
-	if target := r.Relationships.Target; target != nil && target.Data.Type == RedirectProduct {
-		k.Use(authoring.KeyProduct, target.Data.ID, "relationships.target.data.id", 0)
+	if target := r.Relationships.Target; target != nil {
+		k.Use(authoring.KeyKind(target.Data.Type), target.Data.ID, "relationships.target.data.id", 0)
 	}
 }
 

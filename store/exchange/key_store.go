@@ -22,13 +22,14 @@ type keyQuery struct{ table, sql string }
 var keyQueries = map[authoring.KeyKind]keyQuery{
 	authoring.KeyProduct: {"product", `SELECT id FROM product WHERE id IN ($in)`},
 	authoring.KeyFile:    {"file", `SELECT id FROM file WHERE id IN ($in)`},
+	authoring.KeyNode:    {"node", `SELECT id FROM node WHERE id IN ($in)`},
 	authoring.KeySKU:     {"product", `SELECT sku FROM product WHERE sku IN ($in)`},
 	authoring.KeyChild:   {"product", `SELECT DISTINCT parent_id FROM product WHERE parent_id IN ($in)`},
 }
 
 func newKeyStore(ctx context.Context, in db.Session) (*keyStore, error) {
 	s := &keyStore{empty: map[string]bool{}}
-	for _, table := range []string{"product", "file", "price_modifier"} {
+	for _, table := range []string{"product", "file", "node", "price_modifier"} {
 		_, found, err := db.One(ctx, in, db.Scalar[int], `SELECT 1 FROM `+table+` LIMIT 1`)
 		if err != nil {
 			return nil, err

@@ -16,11 +16,22 @@ import (
 )
 
 // Key names a resource by what a row has in place of an id: a SKU, with the price book for a
-// price, or a code with its promotion.
+// price, a code with its promotion, the path of a redirect, or the terms of a synonym.
 type Key struct {
-	Kind  string // product, product-price or promotion_code
-	In    string // the price book or the promotion; empty for products
-	Value string // the SKU or the code
+	Kind  string // product, product-price, promotion_code, redirect or synonym
+	In    string // the price book, the promotion or the locale; empty for others
+	Value string
+}
+
+// RedirectKey returns the key of the redirect of a path.
+func RedirectKey(from string) Key { return Key{"redirect", "", strings.Trim(from, "/")} }
+
+// SynonymKey returns the key of the synonym of a term, or of terms that find each other, in any order.
+func SynonymKey(locale, term string, terms []string) Key {
+	if term == "" && len(terms) > 0 {
+		term = "=" + strings.Join(slices.Sorted(slices.Values(terms)), "|")
+	}
+	return Key{"synonym", locale, term}
 }
 
 // Reader turns sheets into import lines. One Reader reads all sheets of an import, since a
