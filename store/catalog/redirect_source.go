@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 
+	"portico/store"
 	"portico/store/authoring"
 )
 
@@ -55,7 +56,7 @@ func (r *RedirectSource) Check(f *authoring.Validator) {
 		f.ID("relationships.target.data.id", &target.Data.ID)
 	}
 	if own.To == own.From && own.From != "" {
-		f.Add("attributes.to", "must differ from attributes.from")
+		f.Add("attributes.to", "must be another path than the one that it is for, %q", store.Abbreviate(own.From))
 	}
 }
 

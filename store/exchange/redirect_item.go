@@ -68,15 +68,19 @@ func (item *RedirectItemInput) patch(p *itemPatch) {
 	}
 }
 
-// path returns the path of a member of a redirect in the item.
+// path returns the path of a member of a redirect in the item. Without an item the destination is target.
 func (item *RedirectItemInput) path(member []string) []string {
 	switch {
-	case len(member) > 1 && member[0] == "attributes":
+	case len(member) < 2:
+		return member
+	case member[0] == "attributes":
 		return member[1:]
-	case len(member) > 1 && member[0] == "relationships" && item.NodeID != nil:
+	case item.NodeID != nil:
 		return []string{"node_id"}
-	case len(member) > 1 && member[0] == "relationships":
+	case item.ProductID != nil:
 		return []string{"product_id"}
+	case len(member) > 3: // target.data.id
+		return []string{"target", member[3]}
 	}
-	return member
+	return member[1:]
 }
