@@ -39,7 +39,7 @@ type Allowance struct {
 }
 
 // CostEstimator estimates the cost of operations. For introspection it knows the average lengths of the
-// schema's lists, times 1.5 for those that gqlgen builds anew for each request.
+// schema's lists, times 1.2 for those that gqlgen builds anew for each request.
 type CostEstimator struct {
 	config      Config
 	schema      *ast.Schema
@@ -72,7 +72,7 @@ func NewCostEstimator(schema *ast.Schema, config Config) *CostEstimator {
 		sizes[name] = max(1, float64(n)*types/(fields+arguments+inputs+values))
 	}
 	return &CostEstimator{config, schema, map[string]float64{
-		"__Schema.types": 1.5 * types, "__Schema.directives": 1.5 * float64(len(schema.Directives)), "__Type.ofType": 0.5,
+		"__Schema.types": 1.2 * types, "__Schema.directives": 1.2 * float64(len(schema.Directives)), "__Type.ofType": 0.5,
 		"__Type.fields": fields / types, "__Type.inputFields": inputs / types, "__Type.enumValues": values / types,
 		"__Type.interfaces": kinds / types, "__Type.possibleTypes": kinds / types,
 		"__Field.args": arguments / fields, "__Directive.args": 2,
