@@ -274,6 +274,12 @@ func (s *sheetReader) key(r row) Key {
 		return Key{s.Kind, s.field(r, "pricebook"), s.field(r, "sku")}
 	case "promotion_code":
 		return Key{s.Kind, s.field(r, "promotion_id"), s.field(r, "code")}
+	case "redirect":
+		return RedirectKey(s.field(r, "from"))
+	case "synonym":
+		terms, _ := parseList(s.field(r, "terms"))
+		list, _ := terms.([]string)
+		return SynonymKey(s.field(r, "locale"), s.field(r, "term"), list)
 	default:
 		return Key{}
 	}
@@ -352,6 +358,9 @@ func (s *sheetReader) convert(r row, ids map[Key]string) []byte {
 	return store.Encode(resource)
 }
 
+// keyColumn is the column that names the resource of a row without an id, by type.
+var keyColumn = map[string]string{"product": "sku", "stock": "sku", "product-price": "sku", "promotion_code": "code", "redirect": "from", "synonym": "terms"}
+
 // identify sets the type, the id and what follows from other fields.
 func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]any) {
 	resource["type"] = s.Kind
@@ -366,10 +375,15 @@ func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]an
 		resource["id"] = id
 	case key.Kind == "":
 		s.fault(r.line, "id", "is required")
-	case s.Kind == "promotion_code":
-		s.fault(r.line, "code", "is required where the row has no id")
 	default:
-		s.fault(r.line, "sku", "is required where the row has no id")
+		s.fault(r.line, keyColumn[s.Kind], "is required where the row has no id")
+	}
+	if s.Kind == "synonym" && s.field(r, "kind") == "" {
+		kind := "equivalent"
+		if s.field(r, "term") != "" {
+			kind = "one_way"
+		}
+		setMember(resource, []string{"attributes", "kind"}, kind)
 	}
 	if s.Kind == "stock" {
 		if s.field(r, "available") == "" {

@@ -54,6 +54,9 @@ func TestRowsBecomeLines(t *testing.T) {
 		"a code for two people":   {"promotion_id,code,user\nten,SAVE,jo\nten,MORE,jo|sam\n", `{"code":"SAVE","id":"ten_SAVE","promotion_id":"ten","type":"promotion_code","user":"jo"}` + "\n" + `{"code":"MORE","id":"ten_MORE","promotion_id":"ten","type":"promotion_code","user":["jo","sam"]}`},
 		"an attribute":            {"id,label,label:de,attribute_type\nsize,Size,Größe,number\n", `{"attributes":{"attribute_type":"number","label":"Size","labels":{"de":"Größe"}},"id":"size","type":"attribute"}`},
 		"a node":                  {"id,hierarchy,name,products\nn,h,N,a|b\n", `{"attributes":{"name":"N"},"id":"n","relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"a"},{"type":"product","id":"b"}]}},"type":"node"}`},
+		"a synonym":               {"kind,locale,term,terms\none_way,en,bike,road bike|bicycle\n", `{"attributes":{"kind":"one_way","locale":"en","term":"bike","terms":["road bike","bicycle"]},"id":"en_bike","type":"synonym"}`},
+		"synonyms of each other":  {"terms,term\nsofa|couch,\ncouch,settee\n", `{"attributes":{"kind":"equivalent","term":null,"terms":["sofa","couch"]},"id":"=couch|sofa","type":"synonym"}` + "\n" + `{"attributes":{"kind":"one_way","term":"settee","terms":["couch"]},"id":"settee","type":"synonym"}`},
+		"redirects":               {"from,to,target_type,target\n/a,b,,\nc,,product,mug\n", `{"attributes":{"from":"/a","to":"b"},"id":"a","relationships":{"target":{"data":{"id":null,"type":null}}},"type":"redirect"}` + "\n" + `{"attributes":{"from":"c","to":null},"id":"c","relationships":{"target":{"data":{"id":"mug","type":"product"}}},"type":"redirect"}`},
 		"a file":                  {"id,file_name,href,width\nf,a.jpg,https://example.com/a.jpg,10\n", `{"file_name":"a.jpg","id":"f","link":{"href":"https://example.com/a.jpg"},"meta":{"dimensions":{"width":10}},"type":"file"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,6 +99,7 @@ func TestSheetFaults(t *testing.T) {
 		"wrong JSON":                 {"id,sku,extensions\nm,M,{a}\n", 2, "extensions", "must be JSON"},
 		"a wrong list":               {"id,sku,tags\nm,M,[a]\n", 2, "tags", "must be texts separated by |"},
 		"no id and no SKU":           {"id,sku,name\n,,Mug\n", 2, "sku", "is required where the row has no id"},
+		"no path":                    {"from,to\n,b\n", 2, "from", "is required where the row has no id"},
 		"no id":                      {"id,hierarchy\n,h\n", 2, "id", "is required"},
 		"a price twice":              {"pricebook,sku,currency,amount\nl,M,USD,1\nl,M,EUR,1\nl,M,USD,2\n", 4, "", "The price of line 2 is of the same price book"},
 		"a price without a currency": {"pricebook,sku,currency,amount\nl,M,,1\n", 2, "currency", "is required"},
@@ -143,7 +147,7 @@ func TestSheetErrorsOfOthers(t *testing.T) {
 	_, err = sheet.Write(io.Discard, "product", func(func([]byte) error) error { return broken })
 	require.ErrorIs(t, err, broken)
 	_, err = sheet.Write(io.Discard, "promotion", nil)
-	require.ErrorContains(t, err, "the types that have one are attribute, file, node, product,")
+	require.ErrorContains(t, err, "the types that have one are attribute, file, node, product")
 	_, err = sheet.Write(io.Discard, "product", func(do func([]byte) error) error {
 		return do([]byte(`{"type":"product","id":"m","attributes":{"sku":"M","wings":2}}`))
 	})
@@ -153,7 +157,7 @@ func TestSheetErrorsOfOthers(t *testing.T) {
 func TestRecognized(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{
-		"ID,Label,Attribute Type": true, "id;\"File Name\"": true, "sku,name": true, "\ufeffID;SKU\r": true, `"sku"`: true, "pricebook,sku,currency,amount": true,
+		"ID,Label,Attribute Type": true, "id;\"File Name\"": true, "sku,name": true, "\ufeffID;SKU\r": true, `"sku"`: true, "pricebook,sku,currency,amount": true, "from,to": true, "id,kind,term,terms": true,
 		`{"type":"product","sku":"M"}`: false, `["sku"]`: false, "name,colour": false, "": false,
 	} {
 		require.Equal(t, want, sheet.Recognized(line+"\nrest,sku"), line)

@@ -80,6 +80,13 @@ var tables = []table{
 		top("id", textCell), top("file_name", textCell), at("href", "link.href", textCell), top("mime_type", textCell), top("public", booleanCell),
 		at("created_at", "meta.timestamps.created_at", textCell), at("width", "meta.dimensions.width", numberCell), at("height", "meta.dimensions.height", numberCell),
 	}},
+	{"synonym", []string{"terms"}, []column{
+		top("id", textCell), attribute("kind", textCell), attribute("locale", textCell), attribute("term", textCell), attribute("terms", listCell),
+	}},
+	{"redirect", []string{"from"}, []column{
+		top("id", textCell), attribute("from", textCell), attribute("to", textCell),
+		at("target_type", "relationships.target.data.type", textCell), at("target", "relationships.target.data.id", textCell),
+	}},
 	{"product", []string{"sku"}, []column{
 		top("id", textCell), attribute("sku", textCell), attribute("name", textCell), attribute("slug", textCell), attribute("status", textCell), attribute("description", textCell),
 		attribute("commodity_type", textCell), attribute("manufacturer_part_num", textCell), attribute("upc_ean", textCell), attribute("external_ref", textCell),
@@ -96,7 +103,7 @@ var tables = []table{
 }
 
 // NeededColumns says by which columns a sheet of each type is known.
-const NeededColumns = "products need the column sku, prices pricebook, sku, currency and amount, stock available, codes promotion_id and code, attributes attribute_type, nodes hierarchy, files file_name"
+const NeededColumns = "products need the column sku, prices pricebook, sku, currency and amount, stock available, codes promotion_id and code, attributes attribute_type, nodes hierarchy, files file_name, synonyms terms, redirects from"
 
 // Kinds returns the types of resources that have a sheet.
 func Kinds() (names []string) {
