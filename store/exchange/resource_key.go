@@ -23,7 +23,10 @@ type keyLookup struct {
 var keyLookups = []keyLookup{
 	{kind: "product", table: "product", sql: `SELECT sku, '', id FROM product WHERE sku IN ($in) ORDER BY id`},
 	{kind: "product-price", table: "price", sql: `SELECT sku, pricebook_id, id FROM price WHERE sku IN ($in) ORDER BY id`},
-	{kind: "promotion_code", table: "promotion_code", sql: `SELECT code, promotion_id, id FROM promotion_code WHERE code IN ($in) ORDER BY id`},
+	{kind: "promotion_code", table: "promotion_code", sql: `
+		SELECT code, promotion.id, promotion_code.id FROM promotion_code
+		JOIN promotion ON promotion.number = promotion_number AND promotion.epoch = promotion_code.epoch
+		WHERE code IN ($in) ORDER BY promotion_code.id`},
 	{kind: "synonym", table: "synonym", keyOf: func(body []byte) (sheet.Key, error) {
 		s := &catalog.SynonymSource{}
 		err := json.Unmarshal(body, s)
