@@ -192,7 +192,7 @@ func TestColumnsOfMembers(t *testing.T) {
 		{"sku\nM\n", "attributes.tags.3", "tags"},
 		{"sku\nM\n", "relationships.parent.data.id", "parent"},
 		{"sku\nM\n", "relationships.files.data.0.id", "files"},
-		{"sku\nM\n", "attributes.locales", "name:*"},
+		{"sku\nM\n", "attributes.locales", ""},
 		{"sku\nM\n", "meta", ""},
 		{"sku,available\nM,1\n", "id", "sku"},
 		{"id,hierarchy\nn,h\n", "relationships.hierarchy", "hierarchy"},

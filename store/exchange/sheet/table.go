@@ -166,14 +166,14 @@ func replaced(path []string, part string, by ...string) []string {
 	return slices.Concat(path[:i], by, path[i+1:])
 }
 
-// similar is "; did you mean NAME?" if a column's name is close to another text, else empty.
+// similar is "; did you mean NAME?" with the column whose name is closest to another text, or empty if none is close.
 func (t *table) similar(text string) string {
-	for _, c := range t.columns {
-		if levenshtein.ComputeDistance(c.name, text) <= 1+len(text)/6 {
-			return "; did you mean " + c.name + "?"
-		}
+	distance := func(c column) int { return levenshtein.ComputeDistance(c.name, text) }
+	closest := slices.MinFunc(t.columns, func(a, b column) int { return distance(a) - distance(b) })
+	if distance(closest) > 1+len(text)/4 {
+		return ""
 	}
-	return ""
+	return "; did you mean " + closest.name + "?"
 }
 
 // columnOf returns the name of the column that holds a member, or a part of it; empty if none does.
@@ -207,7 +207,7 @@ func (c column) holds(path []string) (key string, ok bool) {
 	for i, name := range c.path {
 		switch {
 		case i == len(path):
-			return key, i > 1 // an object of which the column is a part
+			return key, i > 1 && (key != "" || !slices.Contains(c.path, "*")) // an object of which the column is a part
 		case name == "*":
 			key = path[i]
 		case name != path[i]:
