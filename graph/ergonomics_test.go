@@ -75,6 +75,13 @@ func TestTypedMembers(t *testing.T) {
 			{name: "conditions", query: `{ promotion(id: "worn") { itemConditions { template field type value } targetCatalogUuids currencies { money { amount currency formatted } } } }`,
 				data: `{"promotion":{"itemConditions":[{"template":"shoes","field":"size","type":"INTEGER","value":"42"},{"template":"products(shoes)","field":"worn","type":"BOOLEAN","value":"true"}],
 					"targetCatalogUuids":["main"],"currencies":[{"money":{"amount":"1000","currency":"USD","formatted":"$10.00"}}]}}`},
+			{name: "conditions are written as they are read", query: `mutation { promotionUpdate(input: {id: "ten-off", itemConditions: [{template: "shoes", field: "worn", type: BOOLEAN, value: "true"}]}) {
+				promotion { itemConditions { template field type value } } userErrors { field message } } }`,
+				data: `{"promotionUpdate":{"promotion":{"itemConditions":[{"template":"shoes","field":"worn","type":"BOOLEAN","value":"true"}]},"userErrors":[]}}`},
+			{name: "a condition that does not hold", query: `mutation { promotionUpdate(input: {id: "ten-off", itemConditions: [{template: "shoes", field: "worn", type: BOOLEAN, value: "yes"}]}) { userErrors { field message } } }`,
+				data: `{"promotionUpdate":{"userErrors":[{"field":["input","itemConditions","0","value"],"message":"itemConditions.0.value must be of the type boolean, got \"yes\"."}]}}`},
+			{name: "no more conditions", query: `mutation { promotionUpdate(input: {id: "ten-off", itemConditions: null}) { promotion { itemConditions { field } } } }`,
+				data: `{"promotionUpdate":{"promotion":{"itemConditions":[]}}}`},
 			{name: "no conditions, a percentage", query: `{ promotion(id: "ten-off") { itemConditions { field } targetCatalogUuids } }`,
 				data: `{"promotion":{"itemConditions":[],"targetCatalogUuids":null}}`},
 		})

@@ -236,14 +236,24 @@ func (r *Resolver) ProductsByID(ctx context.Context, ids []string, shown []*mode
 	return products, err
 }
 
-// FilesByID returns files of the shopper's catalog, by id. Those of the products in shown are often read
-// already. REST calls it too.
-func (r *Resolver) FilesByID(ctx context.Context, ids []string, shown []*model.Product) (map[string]*catalog.File, error) {
+// FileRef is a file to which a product refers.
+type FileRef struct {
+	ID string
+	Of *model.Product
+}
+
+// FilesOf returns the file of each reference; nil if the shopper's catalog has none. It is often read
+// already, with the product. REST calls it.
+func (r *Resolver) FilesOf(ctx context.Context, refs []FileRef) ([]*catalog.File, error) {
 	v, err := r.View(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return v.FilesByID(ctx, ids, storedProducts(shown)...)
+	ids, products := make([]string, len(refs)), make([]*release.Product, len(refs))
+	for i, ref := range refs {
+		ids[i], products[i] = ref.ID, ref.Of.Product
+	}
+	return v.FilesOf(ctx, ids, products)
 }
 
 func storedProducts(rows []*model.Product) []*release.Product {

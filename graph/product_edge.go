@@ -113,24 +113,22 @@ func (r *Resolver) attachedFiles(ctx context.Context, all []*model.Product) ([][
 		return nil, err
 	}
 	attached, list := make([][]*model.ProductFile, len(all)), make([]*model.ProductFile, 0, rows)
+	values, times := make([]model.ProductFile, rows), make([]time.Time, rows)
 	for i, p := range all {
 		start := len(list)
 		for k, link := range p.FileLinks() {
 			if files[k] != nil {
-				list = append(list, &model.ProductFile{AttachedAt: attachedAt(link), File: files[k], Of: p})
+				value, at := &values[len(list)], &times[len(list)]
+				value.File, value.Of = files[k], p
+				if *at, err = store.ParseTime(link.CreatedAt); err == nil { // else the merchant gave none
+					value.AttachedAt = at
+				}
+				list = append(list, value)
 			}
 		}
 		attached[i], files = list[start:len(list):len(list)], files[len(p.FileLinks()):]
 	}
 	return attached, nil
-}
-
-func attachedAt(link catalog.FileLink) *time.Time {
-	at, err := store.ParseTime(link.CreatedAt)
-	if err != nil {
-		return nil // the merchant gave none
-	}
-	return &at
 }
 
 func (r productResolver) Nodes(ctx context.Context, obj *model.Product) ([]*model.CatalogNode, error) {
@@ -162,25 +160,27 @@ func (r productResolver) Breadcrumbs(ctx context.Context, obj *model.Product) ([
 }
 
 func (r *Resolver) breadcrumbTrails(ctx context.Context, all []*model.Product) ([][]*model.BreadcrumbTrail, error) {
-	trails := make([][]*model.BreadcrumbTrail, len(all))
-	var nodes []*model.CatalogNode
+	trails, byNode := make([][]*model.BreadcrumbTrail, len(all)), map[*model.CatalogNode]*model.BreadcrumbTrail{}
+	var nodes []*model.CatalogNode // each once: products of a page have few
 	for i, product := range all {
 		below, err := r.nodesOfProduct(ctx, product)
 		if err != nil {
 			return nil, err
 		}
-		nodes = append(nodes, below...)
 		trails[i] = make([]*model.BreadcrumbTrail, len(below))
+		for k, node := range below {
+			if trails[i][k] = byNode[node]; trails[i][k] == nil {
+				trails[i][k] = &model.BreadcrumbTrail{Node: node}
+				byNode[node], nodes = trails[i][k], append(nodes, node)
+			}
+		}
 	}
 	crumbs, err := r.breadcrumbsOf(ctx, nodes)
 	if err != nil {
 		return nil, err
 	}
-	for i := range trails {
-		for k := range trails[i] {
-			trails[i][k] = &model.BreadcrumbTrail{Node: nodes[0], Ancestors: crumbs[0]}
-			nodes, crumbs = nodes[1:], crumbs[1:]
-		}
+	for i, node := range nodes {
+		byNode[node].Ancestors = crumbs[i]
 	}
 	return trails, nil
 }

@@ -7,6 +7,7 @@ import "net/http"
 type bufferedResponse struct {
 	header http.Header
 	body   []byte
+	unkept *[]byte // buffer of bufferPool for the body, if nothing keeps it; nil if the cache does
 
 	stockTime int // index in body of the time of the latest change of all stock; 0 for none
 }

@@ -73,10 +73,11 @@ type operationKey struct{}
 // withOperation stores the route's operation in the context if the request has Prefer:
 // graphql.
 func withOperation(r *http.Request, operation string) *http.Request {
-	if !prefers(r, "graphql") {
-		return r
+	ctx := model.WithSerial(r.Context())
+	if prefers(r, "graphql") {
+		ctx = context.WithValue(ctx, operationKey{}, operation)
 	}
-	return r.WithContext(context.WithValue(r.Context(), operationKey{}, operation))
+	return r.WithContext(ctx)
 }
 
 // wantsGraphQLHint reports whether the request has Prefer: graphql.

@@ -67,9 +67,7 @@ func (a *API) hierarchies(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if len(list.Nodes) > 0 {
-		w.Header().Set("Content-Language", list.Nodes[0].Language)
-	}
+	setContentLanguage(w, list.Nodes, func(h *model.Hierarchy) string { return h.Language })
 	limit := a.newBuilder(r)
 	return limit.write(w, 0, func(dst []byte) ([]byte, error) {
 		return appendCatalogPage(dst, limit, list.Nodes, page, r.URL.EscapedPath(),

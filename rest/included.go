@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/graph"
 	"portico/graph/model"
 	"portico/store/catalog"
 )
@@ -48,40 +49,45 @@ func (a *API) loadIncluded(r *http.Request, p *listParams, products []*model.Pro
 	if len(names) == 0 {
 		return nil, nil
 	}
-	var images, files, components []string
+	var images, files []graph.FileRef
+	var components []string
 	for _, product := range products {
 		if slices.Contains(names, "main_image") && product.MainImageID() != "" {
-			images = append(images, product.MainImageID())
+			images = append(images, graph.FileRef{ID: product.MainImageID(), Of: product})
 		}
 		if slices.Contains(names, "files") {
 			for _, link := range product.FileLinks() {
-				files = append(files, link.ID)
+				files = append(files, graph.FileRef{ID: link.ID, Of: product})
 			}
 		}
 		if slices.Contains(names, "component_products") {
 			components = append(components, product.ComponentProductIDs()...)
 		}
 	}
-	images, files = unique(images), unique(files)
-	byID, err := a.resolver.FilesByID(r.Context(), slices.Concat(images, files), products)
+	refID := func(ref graph.FileRef) string { return ref.ID }
+	images, files = uniqueBy(images, refID), uniqueBy(files, refID)
+	found, err := a.resolver.FilesOf(r.Context(), slices.Concat(images, files))
 	if err != nil {
 		return nil, err
 	}
-	components = unique(components) // bundles share components
+	unknown := func(f *catalog.File) bool { return f == nil }
+	included := &includedResources{mainImages: slices.DeleteFunc(found[:len(images):len(images)], unknown), files: slices.DeleteFunc(found[len(images):], unknown)}
+	if len(components) == 0 {
+		return included, nil
+	}
+	components = uniqueBy(components, func(id string) string { return id }) // bundles share components
 	bundled, err := a.resolver.ProductsByID(r.Context(), components, products)
-	if err != nil {
-		return nil, err
-	}
-	return &includedResources{pickInOrder(images, byID), pickInOrder(files, byID), pickInOrder(components, bundled)}, nil
+	included.components = pickInOrder(components, bundled)
+	return included, err
 }
 
-// unique removes repeated ids.
-func unique(ids []string) []string {
-	seen := make(map[string]bool, len(ids))
-	return slices.DeleteFunc(ids, func(id string) bool {
-		before := seen[id]
-		seen[id] = true
-		return before
+// uniqueBy removes values whose id an earlier one has.
+func uniqueBy[T any](values []T, id func(T) string) []T {
+	seen := make(map[string]struct{}, len(values))
+	return slices.DeleteFunc(values, func(value T) bool {
+		before := len(seen)
+		seen[id(value)] = struct{}{}
+		return len(seen) == before
 	})
 }
 

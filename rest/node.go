@@ -158,9 +158,7 @@ func (a *API) writeNodes(w http.ResponseWriter, r *http.Request, list nodeList) 
 	if err != nil {
 		return err
 	}
-	if len(nodes.Nodes) > 0 {
-		w.Header().Set("Content-Language", nodes.Nodes[0].Language)
-	}
+	setContentLanguage(w, nodes.Nodes, func(n *model.CatalogNode) string { return n.Language })
 	limit := a.newBuilder(r)
 	return limit.write(w, 0, func(dst []byte) ([]byte, error) {
 		return appendCatalogPage(dst, limit, bodies, page, r.URL.EscapedPath(), func(dst []byte, n nodeBody) []byte { return appendResource(dst, n) }, nil)

@@ -98,7 +98,7 @@ func (a *API) writeProduct(w http.ResponseWriter, r *http.Request, p *listParams
 	if err != nil {
 		return err
 	}
-	setContentLanguage(w, one)
+	setContentLanguage(w, one, (*model.Product).Language)
 	limit := a.newBuilder(r)
 	return limit.write(w, estimateSize(one, included), func(dst []byte) ([]byte, error) {
 		dst = appendSelfLink(product.AppendJSON(append(dst, `{"data":`...)), r)
@@ -151,7 +151,7 @@ func (a *API) writeProducts(w http.ResponseWriter, r *http.Request, row func([]b
 	if err != nil {
 		return err
 	}
-	setContentLanguage(w, products.Nodes)
+	setContentLanguage(w, products.Nodes, (*model.Product).Language)
 	limit := a.newBuilder(r)
 	return limit.write(w, estimateSize(products.Nodes, included), func(dst []byte) ([]byte, error) {
 		return appendCatalogPage(dst, limit, products.Nodes, page, r.URL.EscapedPath(), row, included)
@@ -178,13 +178,13 @@ func estimateSize(products []*model.Product, included *includedResources) int {
 	return size
 }
 
-// setContentLanguage sets the header to the languages of the products' texts. There are
-// several if some products lack the shopper's language.
-func setContentLanguage(w http.ResponseWriter, products []*model.Product) {
+// setContentLanguage sets the header to the languages of the texts of a list. There are several if some of its resources
+// lack the shopper's language.
+func setContentLanguage[T any](w http.ResponseWriter, list []T, language func(T) string) {
 	var languages []string
-	for _, product := range products {
-		if !slices.Contains(languages, product.Language()) {
-			languages = append(languages, product.Language())
+	for _, resource := range list {
+		if l := language(resource); !slices.Contains(languages, l) {
+			languages = append(languages, l)
 		}
 	}
 	if len(languages) > 0 {

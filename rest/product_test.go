@@ -48,6 +48,32 @@ func TestVaryOfCatalogResponses(t *testing.T) {
 	})
 }
 
+// A node has the shopper's language in its texts, meta and Content-Language, and on both APIs the same.
+func TestLanguagesOfNodes(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := openShop(t, e, storetest.JoinLines(
+			`{"type":"hierarchy","id":"h","attributes":{"name":"Shop","locales":{"fr":{"name":"Boutique"}}}}`,
+			`{"type":"node","id":"tea","attributes":{"name":"Tea","description":"Hot","locales":{"fr":{"name":"Thé"}}},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`,
+			`{"type":"node","id":"water","attributes":{"name":"Water"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`,
+			`{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`))
+		for path, want := range map[string][]string{
+			"/catalog/hierarchies":            {"fr", `"name":"Boutique"`},
+			"/catalog/hierarchies/h":          {"fr", `"name":"Boutique"`},
+			"/catalog/hierarchies/h/children": {"fr, en", `"name":"Thé","label":"Thé"`, `"description":"Hot"`, `"breadcrumbs":[{"id":"h","name":"Boutique","slug":""}]`, `"name":"Water"`, `"language":"en"`},
+			"/catalog/nodes/tea":              {"fr", `"name":"Thé"`, `"language":"fr"`},
+		} {
+			answer := s.send(t, "GET", path, "", "Accept-Language", "fr-CA")
+			require.Equal(t, want[0], answer.Header().Get("Content-Language"), path)
+			require.Contains(t, answer.Header().Get("Vary"), "Accept-Language", path)
+			for _, part := range want[1:] {
+				require.Contains(t, answer.Body.String(), part, path)
+			}
+			require.Contains(t, s.send(t, "GET", path, "").Body.String(), `"language":"en"`, path)
+		}
+	})
+}
+
 func whichProducts() []scenario {
 	return []scenario{
 		{name: "a node lists the live products attached to it, curated first",

@@ -35,6 +35,7 @@ type promotionMembers struct {
 	Currencies             json.RawMessage     `json:"currencies"`
 	TargetCatalogs         []string            `json:"target_catalogs"`
 	Conditions             json.RawMessage     `json:"conditions"`
+	ItemConditions         []rule.Condition    `json:"-"` // GraphQL only: Conditions with types
 
 	Nulls store.Nulls `json:"-"`
 }

@@ -46,7 +46,7 @@ func (b *responseBuilder) checkSize(bytes int) error {
 
 // write writes 200 and the body that build appends to a pooled buffer. If the response is
 // to be cached, and size (its estimated bytes, 0 if unknown) is at most an eighth too
-// large, the cache takes the buffer over.
+// large, the cache takes the buffer over. Without a cache it stays in the buffer until it was sent.
 func (b *responseBuilder) write(w http.ResponseWriter, size int, build func([]byte) ([]byte, error)) error {
 	if b.maxResponseBytes > 0 {
 		size = min(size, b.maxResponseBytes)
@@ -59,7 +59,15 @@ func (b *responseBuilder) write(w http.ResponseWriter, size int, build func([]by
 	if err := b.checkSize(size); err != nil {
 		return err
 	}
-	if d, kept := w.(*bufferedResponse); kept && size > 0 {
+	d, buffered := w.(*bufferedResponse)
+	if buffered && d.unkept != nil {
+		body, err := build(slices.Grow((*d.unkept)[:0], size))
+		if err == nil {
+			d.header["Content-Type"], d.body, *d.unkept = jsonType, body, body
+		}
+		return err
+	}
+	if buffered && size > 0 {
 		body, err := build(make([]byte, 0, size))
 		switch {
 		case err != nil:
@@ -76,9 +84,14 @@ func (b *responseBuilder) write(w http.ResponseWriter, size int, build func([]by
 	if err == nil {
 		writeJSON(w, http.StatusOK, body)
 	}
-	if cap(body) <= maxPooledBuffer {
-		*buffer = body
-	}
-	bufferPool.Put(buffer)
+	*buffer = body
+	freeBuffer(buffer)
 	return err
+}
+
+// freeBuffer returns a buffer to bufferPool, unless it has grown too large.
+func freeBuffer(buffer *[]byte) {
+	if cap(*buffer) <= maxPooledBuffer {
+		bufferPool.Put(buffer)
+	}
 }

@@ -37,7 +37,12 @@ func (a *API) serveCached(w http.ResponseWriter, r *http.Request, found route) e
 	if err != nil {
 		return err
 	}
-	write := func() (*responsecache.Response, error) { return a.buildResponse(r, found, view) }
+	d := &bufferedResponse{}
+	if !a.responses.Enabled() {
+		d.unkept = bufferPool.Get().(*[]byte)
+		defer freeBuffer(d.unkept)
+	}
+	write := func() (*responsecache.Response, error) { return a.buildResponse(d, r, found, view) }
 	var answer *responsecache.Response
 	if key := cacheKey(view, r); key == "" {
 		answer, err = write()
@@ -86,9 +91,9 @@ func cacheKey(view *release.View, r *http.Request) string {
 	return string(append(append(append(key, path...), '?'), r.URL.RawQuery...))
 }
 
-// buildResponse runs the route's handler for the response cache.
-func (a *API) buildResponse(r *http.Request, found route, view *release.View) (*responsecache.Response, error) {
-	d := &bufferedResponse{header: make(http.Header, 4)}
+// buildResponse runs the route's handler for the response cache. d takes what it writes.
+func (a *API) buildResponse(d *bufferedResponse, r *http.Request, found route, view *release.View) (*responsecache.Response, error) {
+	*d = bufferedResponse{header: make(http.Header, 4), unkept: d.unkept}
 	if err := found.handle(a, d, r); err != nil {
 		return nil, err
 	}

@@ -37,9 +37,16 @@ func (f *MoneyFormat) Size() int { return maxMoneyDigits * 512 }
 
 // Money returns an amount.
 func (f *MoneyFormat) Money(minor int64) *Money {
-	amount := strconv.FormatInt(minor, 10)
+	m := f.MoneyValue(minor)
+	return &m
+}
+
+// MoneyValue is Money as a part of a larger value.
+func (f *MoneyFormat) MoneyValue(minor int64) Money {
+	var buffer [20]byte
+	amount := strconv.AppendInt(buffer[:0], minor, 10)
 	if minor < 0 || len(amount) > maxMoneyDigits {
-		return NewMoney(minor, f.code, f.locale)
+		return *NewMoney(minor, f.code, f.locale)
 	}
 	pattern := f.patterns[len(amount)].Load()
 	if pattern == nil {
@@ -47,9 +54,10 @@ func (f *MoneyFormat) Money(minor int64) *Money {
 		f.patterns[len(amount)].Store(pattern)
 	}
 	if pattern.around == nil {
-		return NewMoney(minor, f.code, f.locale)
+		return *NewMoney(minor, f.code, f.locale)
 	}
-	return &Money{Amount: amount, Currency: f.code, Formatted: pattern.format(amount)}
+	texts := pattern.format(amount)
+	return Money{Amount: texts[:len(amount)], Currency: f.code, Formatted: texts[len(amount):]}
 }
 
 // newPattern takes an amount of count ones apart. Zeros before it, as in "0.01", are text.
@@ -72,11 +80,11 @@ func (f *MoneyFormat) newPattern(count int) *moneyPattern {
 	return pattern
 }
 
-// format writes an amount that has as many digits as the pattern.
-func (p *moneyPattern) format(amount string) string {
+// format returns an amount that has as many digits as the pattern, and then the amount as it is written.
+func (p *moneyPattern) format(amount []byte) string {
 	buffer := [128]byte{}
-	text := append(buffer[:0], p.around[0]...)
-	for i, digit := range []byte(amount) {
+	text := append(append(buffer[:0], amount...), p.around[0]...)
+	for i, digit := range amount {
 		text = append(append(text, p.digits[digit-'0']...), p.around[i+1]...)
 	}
 	return string(text)

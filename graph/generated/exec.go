@@ -7939,6 +7939,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPromotionCodesCreateInput,
 		ec.unmarshalInputPromotionCodesDeleteInput,
 		ec.unmarshalInputPromotionCodesGenerateInput,
+		ec.unmarshalInputPromotionConditionInput,
 		ec.unmarshalInputPromotionCreateInput,
 		ec.unmarshalInputPromotionDeleteInput,
 		ec.unmarshalInputPromotionFilter,
@@ -9295,7 +9296,8 @@ type Product implements Node {
   seo: Seo!
   """
   Related products that are live: those that the merchant named. Without a ` + "`" + `kind` + "`" + ` these are all, and for a product
-  that names none, other products of its first node, those with the most tags in common first.
+  that names none, other products of its first node, parents in place of their variants, those with the most tags in
+  common first.
   Example: ` + "`" + `related(kind: "accessory", first: 4) { nodes { name } }` + "`" + `.
   """
   related(
@@ -10861,6 +10863,18 @@ type PromotionCondition {
   value: String!
 }
 
+"A condition on a field of a product's ` + "`" + `extensions` + "`" + `: the field has this value."
+input PromotionConditionInput {
+  "Template of the field: ` + "`" + `products(shoes)` + "`" + ` or, in short, ` + "`" + `shoes` + "`" + `."
+  template: String!
+  "Name of the field."
+  field: String!
+  "Type of the value, which says how it is compared."
+  type: PromotionConditionType!
+  "The value as text, at most 1024 bytes: ` + "`" + `12.5` + "`" + `, ` + "`" + `true` + "`" + `."
+  value: String!
+}
+
 "Type of the value of a promotion's condition."
 enum PromotionConditionType {
   "Texts are compared exactly."
@@ -10985,8 +10999,10 @@ input PromotionCreateInput {
   currencies: JSON
   "` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `, if ` + "`" + `schema` + "`" + ` has none. Global ids or ` + "`" + `uuid` + "`" + `s."
   targetCatalogs: [ID!]
+  "Items that it excludes: those that meet all of these conditions. Default: none, or ` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `. At most 1,000."
+  itemConditions: [PromotionConditionInput!]
   "` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, if ` + "`" + `schema` + "`" + ` has none."
-  conditions: JSON
+  conditions: JSON @deprecated(reason: "Use ` + "`" + `itemConditions` + "`" + `. Removed after 2027-05-01.")
   "Idempotency key."
   idempotencyKey: String
 }
@@ -11034,8 +11050,10 @@ input PromotionUpdateInput {
   currencies: JSON
   "` + "`" + `target_catalogs` + "`" + ` of ` + "`" + `schema` + "`" + `, unless ` + "`" + `schema` + "`" + ` is sent with its own. Global ids or ` + "`" + `uuid` + "`" + `s. Optional."
   targetCatalogs: [ID!]
+  "Items that it excludes: those that meet all of these conditions, unless ` + "`" + `schema` + "`" + ` is sent with ` + "`" + `conditions` + "`" + `. At most 1,000. Optional."
+  itemConditions: [PromotionConditionInput!]
   "` + "`" + `conditions` + "`" + ` of ` + "`" + `schema` + "`" + `, unless ` + "`" + `schema` + "`" + ` is sent with its own. Optional."
-  conditions: JSON
+  conditions: JSON @deprecated(reason: "Use ` + "`" + `itemConditions` + "`" + `. Removed after 2027-05-01.")
   "Idempotency key."
   idempotencyKey: String
 }
@@ -50649,6 +50667,57 @@ func (ec *executionContext) unmarshalInputPromotionCodesGenerateInput(ctx contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPromotionConditionInput(ctx context.Context, obj any) (rule.Condition, error) {
+	var it rule.Condition
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"template", "field", "type", "value"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "template":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("template"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Template = data
+		case "field":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("field"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Field = data
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := ec.unmarshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "value":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Value = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Context, obj any) (model.PromotionCreateInput, error) {
 	var it model.PromotionCreateInput
 	if obj == nil {
@@ -50670,7 +50739,7 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 		asMap["automatic"] = false
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "conditions", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "itemConditions", "conditions", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -50775,6 +50844,13 @@ func (ec *executionContext) unmarshalInputPromotionCreateInput(ctx context.Conte
 				return it, err
 			}
 			it.TargetCatalogs = data
+		case "itemConditions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("itemConditions"))
+			data, err := ec.unmarshalOPromotionConditionInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ItemConditions = data
 		case "conditions":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("conditions"))
 			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
@@ -50984,7 +51060,7 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 		asMap["dryRun"] = false
 	}
 
-	fieldsInOrder := [...]string{"id", "dryRun", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "conditions", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "dryRun", "name", "description", "promotionType", "enabled", "automatic", "start", "end", "minCartValue", "maxDiscountValue", "maxApplicationsPerCart", "schema", "currencies", "targetCatalogs", "itemConditions", "conditions", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -51096,6 +51172,13 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 				return it, err
 			}
 			it.TargetCatalogs = data
+		case "itemConditions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("itemConditions"))
+			data, err := ec.unmarshalOPromotionConditionInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ItemConditions = data
 		case "conditions":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("conditions"))
 			data, err := ec.unmarshalOJSON2encodingᚋjsonᚐRawMessage(ctx, v)
@@ -69154,6 +69237,11 @@ func (ec *executionContext) marshalNPromotionCondition2ᚕporticoᚋstoreᚋprom
 	return ret
 }
 
+func (ec *executionContext) unmarshalNPromotionConditionInput2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx context.Context, v any) (rule.Condition, error) {
+	res, err := ec.unmarshalInputPromotionConditionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType(ctx context.Context, v any) (rule.ConditionType, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNPromotionConditionType2porticoᚋstoreᚋpromotionᚋruleᚐConditionType[tmp]
@@ -71735,6 +71823,23 @@ func (ec *executionContext) marshalOPromotionCodesGeneratePayload2ᚖporticoᚋg
 		return graphql.Null
 	}
 	return ec._PromotionCodesGeneratePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPromotionConditionInput2ᚕporticoᚋstoreᚋpromotionᚋruleᚐConditionᚄ(ctx context.Context, v any) ([]rule.Condition, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]rule.Condition, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPromotionConditionInput2porticoᚋstoreᚋpromotionᚋruleᚐCondition(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOPromotionConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Promotion]) graphql.Marshaler {

@@ -28,7 +28,7 @@ const (
 
 	// The default caches take a part of the available memory, up to a limit each.
 	cachePart                         = 8
-	maxReleaseCache, maxResponseCache = 128 << 20, 96 << 20
+	maxReleaseCache, maxResponseCache = 80 << 20, 96 << 20
 )
 
 // FitMemory tunes the garbage collector to the available memory of the machine or

@@ -48,12 +48,7 @@ func (p *ProductSource) Document(tag, base string, l Links) []byte {
 	name, description, language := p.Attributes.Name, p.Attributes.Description, base
 	if text, ok := p.Attributes.Locales[tag]; ok {
 		language = tag
-		if text.Name != "" {
-			name = text.Name
-		}
-		if text.Description != "" {
-			description = text.Description
-		}
+		name, description = cmp.Or(text.Name, name), cmp.Or(text.Description, description)
 	}
 	dst := make([]byte, 0, 2048)
 	dst = append(dst, '{')

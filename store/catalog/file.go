@@ -100,12 +100,28 @@ func (f *File) Height() *int {
 
 // ReadFile parses a file's JSON. The file keeps the memory of the document.
 func ReadFile(document string) (*File, error) {
-	f := &File{json: document}
-	if f.scan(document) {
-		return f, nil
+	f := &File{}
+	return f, f.read(document)
+}
+
+// ReadFiles is ReadFile for several documents. The files share their memory.
+func ReadFiles(documents []string) ([]*File, error) {
+	files, list := make([]File, len(documents)), make([]*File, len(documents))
+	for i, document := range documents {
+		list[i] = &files[i]
+		if err := list[i].read(document); err != nil {
+			return nil, err
+		}
 	}
-	f = &File{json: document}
-	return f, json.Unmarshal([]byte(document), f)
+	return list, nil
+}
+
+func (f *File) read(document string) error {
+	if *f = (File{json: document}); f.scan(document) {
+		return nil
+	}
+	*f = File{json: document}
+	return json.Unmarshal([]byte(document), f)
 }
 
 // scan parses the form that store.Encode writes.

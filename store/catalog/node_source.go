@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"strconv"
 
 	"portico/store"
@@ -29,6 +30,8 @@ type nodeAttributes struct {
 	Description     string   `json:"description,omitempty"`
 	CuratedProducts []string `json:"curated_products,omitempty"`
 	SEO             *SEOText `json:"seo,omitempty"`
+
+	Locales map[string]LocaleText `json:"locales,omitempty"` // by BCP 47 tag
 }
 
 type nodeRelationships struct {
@@ -102,6 +105,7 @@ func (a *nodeAttributes) check(f *authoring.Validator) {
 	warnOfSlug(f, "attributes.slug", a.Slug)
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
 	a.SEO.check(f, "attributes.seo")
+	checkLocales(f, "attributes.locales", a.Locales)
 	f.IDs("attributes.curated_products", a.CuratedProducts)
 	if len(a.CuratedProducts) > MaxCurated {
 		f.Rule("attributes.curated_products", "must have at most %d products, got %d", MaxCurated, len(a.CuratedProducts))
@@ -117,4 +121,32 @@ func (n *NodeSource) productIDs() []string {
 		ids[i] = ref.ID
 	}
 	return store.Unique(ids)
+}
+
+// NodeText is what a node shows in one language.
+type NodeText struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description,omitempty"`
+	SEO         SEOText `json:"seo,omitzero"`
+}
+
+// Text returns what the node shows in the base language.
+func (a *nodeAttributes) Text() NodeText {
+	text := NodeText{Name: a.Name, Description: a.Description}
+	if a.SEO != nil {
+		text.SEO = *a.SEO
+	}
+	return text
+}
+
+// Texts returns what the node shows in other languages, by BCP 47 tag; nil for none.
+func (a *nodeAttributes) Texts() map[string]NodeText {
+	if len(a.Locales) == 0 {
+		return nil
+	}
+	base, texts := a.Text(), make(map[string]NodeText, len(a.Locales))
+	for tag, text := range a.Locales {
+		texts[tag] = NodeText{cmp.Or(text.Name, base.Name), cmp.Or(text.Description, base.Description), text.seo(base.SEO)}
+	}
+	return texts
 }

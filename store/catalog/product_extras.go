@@ -1,8 +1,6 @@
 package catalog
 
 import (
-	"cmp"
-
 	"portico/store"
 )
 
@@ -20,16 +18,8 @@ func (p *ProductSource) Extras(tag string) []byte {
 	if p.Attributes.SEO != nil {
 		e.SEO = *p.Attributes.SEO
 	}
-	if text := p.Attributes.Locales[tag]; tag != "" {
-		if text.Name != "" { // a fall-back in the language is better than a text in another
-			e.SEO.Title = ""
-		}
-		if text.Description != "" {
-			e.SEO.Description = ""
-		}
-		if text.SEO != nil {
-			e.SEO.Title, e.SEO.Description = cmp.Or(text.SEO.Title, e.SEO.Title), cmp.Or(text.SEO.Description, e.SEO.Description)
-		}
+	if tag != "" {
+		e.SEO = p.Attributes.Locales[tag].seo(e.SEO)
 	}
 	if files := p.Relationships.Files; files != nil {
 		for _, file := range files.Data {

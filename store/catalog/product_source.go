@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"portico/store"
@@ -49,13 +48,6 @@ type ProductAttributes struct {
 	SEO                 *SEOText              `json:"seo,omitempty"`
 
 	CustomAttributes map[string]json.RawMessage `json:"custom_attributes,omitempty"` // by key of the declaration
-}
-
-// LocaleText is a product's text in one language.
-type LocaleText struct {
-	Name        string   `json:"name,omitempty"`
-	Description string   `json:"description,omitempty"`
-	SEO         *SEOText `json:"seo,omitempty"`
 }
 
 // variationSource is a property in which the children of a product differ.
@@ -145,13 +137,7 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
 	f.Time("attributes.created_at", &a.CreatedAt) // SetProductTimes sets what is absent
 	f.Time("attributes.updated_at", &a.UpdatedAt)
-	checkLocaleTags(f, "attributes.locales", a.Locales)
-	for tag, text := range a.Locales {
-		f.Locale("attributes.locales."+tag, tag)
-		f.Text("attributes.locales."+tag+".name", text.Name, authoring.MaxName)
-		f.Text("attributes.locales."+tag+".description", text.Description, authoring.MaxDescription)
-		text.SEO.check(f, "attributes.locales."+tag+".seo")
-	}
+	checkLocales(f, "attributes.locales", a.Locales)
 	a.SEO.check(f, "attributes.seo")
 	f.IDs("attributes.options", a.Options)
 	checkVariations(f, "attributes.variations", a.Variations)
@@ -238,21 +224,6 @@ func (p *ProductSource) Keys(k authoring.KeyRecorder) {
 		for i, option := range a.Options {
 			k.Use(authoring.KeyOption, authoring.OptionKey(parent, option), "attributes.options.*", i)
 		}
-	}
-}
-
-// checkLocaleTags converts tags to BCP 47: fr_CA becomes fr-CA.
-func checkLocaleTags(f *authoring.Validator, member string, texts map[string]LocaleText) {
-	for _, tag := range slices.Sorted(maps.Keys(texts)) {
-		canonical := strings.ReplaceAll(tag, "_", "-")
-		if canonical == tag {
-			continue
-		}
-		if _, twice := texts[canonical]; twice {
-			f.Add(member+"."+tag, "is also present as %s; keep one of them", canonical)
-		}
-		texts[canonical] = texts[tag]
-		delete(texts, tag)
 	}
 }
 

@@ -111,12 +111,13 @@ func (s *DocumentScanner) Member(name string) string {
 func (s *DocumentScanner) Texts(name string) []string {
 	s.Skip(name)
 	s.Skip(`[`)
-	texts := []string{}
+	var buffer [8]string // on the stack, so that most arrays are one allocation
+	texts := buffer[:0]
 	s.List(func() {
 		s.Skip(`"`)
 		texts = append(texts, s.Text())
 	})
-	return texts
+	return append([]string{}, texts...)
 }
 
 // Raw returns the JSON of a member.

@@ -48,18 +48,29 @@ func (p *BatchSizer) Run(batch func(rows int) (done int, err error)) error {
 	return err
 }
 
-// InBatches calls batch in one transaction after another until it handles fewer rows
-// than it was given. It throttles between batches.
+// InBatches calls batch until it handles fewer rows than it was given, in one transaction after another. Where a
+// statement runs in this process, a transaction has several short batches, so that the job yields between their
+// statements. It throttles between transactions.
 func (s *DB) InBatches(ctx context.Context, actor store.Actor, batch func(ctx context.Context, t *Tx, rows int) (done int64, err error)) error {
-	p := s.NewBatchSizer()
+	bounds := s.dialect.batch()
+	p := newBatchSizer(batchBounds{target: bounds.statement, minRows: bounds.minRows})
 	for more := true; more; {
 		var done int64
 		if err := s.Update(ctx, actor, func(ctx context.Context, t *Tx) error {
-			return p.Run(func(rows int) (_ int, err error) {
-				done, err = batch(ctx, t, rows)
-				more = done >= int64(rows)
-				return int(done), err
-			})
+			done, more = 0, true // it may run again
+			for begun := time.Now(); more; {
+				if err := p.Run(func(rows int) (int, error) {
+					n, err := batch(ctx, t, rows)
+					done, more = done+n, n >= int64(rows)
+					return int(n), err
+				}); err != nil {
+					return err
+				}
+				if bounds.statement >= bounds.target || time.Since(begun) >= bounds.target {
+					break
+				}
+			}
+			return nil
 		}); err != nil {
 			return err
 		}

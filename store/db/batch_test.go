@@ -1,6 +1,9 @@
 package db
 
 import (
+	"context"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,4 +34,27 @@ func TestBatchSizer(t *testing.T) {
 		slow.record(least, time.Microsecond)
 		require.Equal(t, 2*least, slow.rows, "and finds its way back")
 	}
+}
+
+// TestInBatches: a sweep handles and counts each row once, with several short batches in one transaction of SQLite.
+func TestInBatches(t *testing.T) {
+	t.Parallel()
+	d, err := Open(t.Context(), Config{URL: "file:" + filepath.Join(t.TempDir(), "shop.db"), Synchronous: "OFF"})
+	require.NoError(t, err)
+	require.NoError(t, d.Follow(t.Context(), Hooks{}))
+	t.Cleanup(func() { _ = d.Close() })
+	const total = 20_000
+	left, batches := total, 0
+	transactions := map[*Tx]bool{}
+	var counted atomic.Int64
+	require.NoError(t, d.InBatches(WithSweepCounter(t.Context(), &counted), "", func(ctx context.Context, t *Tx, rows int) (int64, error) {
+		n := min(rows, left)
+		left -= n
+		batches++
+		transactions[t] = true
+		return int64(n), nil
+	}))
+	require.Zero(t, left)
+	require.EqualValues(t, total, counted.Load())
+	require.Less(t, len(transactions), batches)
 }

@@ -167,6 +167,7 @@ func (f closerFunc) Close() error { f(); return nil }
 
 // batchBounds bounds a batch.
 type batchBounds struct {
-	target  time.Duration // target time of a batch before its commit
-	minRows int           // least rows, however long they take
+	target    time.Duration // target time of a batch before its commit
+	statement time.Duration // target time of one statement; at least target for one statement a transaction
+	minRows   int           // least rows, however long they take
 }

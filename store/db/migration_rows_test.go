@@ -60,6 +60,7 @@ var addedSinceRows = []string{
 	"release.served_at",
 	"release.retained",
 	"job.run_at",
+	"release_node.texts",
 }
 
 // migrateRows opens a database whose release stores each base price in a row of its own, and

@@ -263,7 +263,9 @@ func (postgresDialect) bulk() string { return "SET LOCAL enable_seqscan = off" }
 // batch has larger batches than SQLite: other writes wait only for the rows they
 // share, and each batch costs eight round trips. By time alone, batches on a busy
 // server shrank to 16 rows.
-func (postgresDialect) batch() batchBounds { return batchBounds{25 * time.Millisecond, 256} }
+func (postgresDialect) batch() batchBounds {
+	return batchBounds{25 * time.Millisecond, 25 * time.Millisecond, 256}
+}
 
 func (postgresDialect) lockTimeout(d time.Duration) string {
 	return "SET LOCAL lock_timeout = " + milliseconds(d)

@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"path/filepath"
+	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -98,6 +100,39 @@ func TestThrottleYields(t *testing.T) {
 	require.GreaterOrEqual(t, time.Duration(c.yielded.Load()), yieldTime)
 	require.Greater(t, c.yieldAt.Load(), time.Now().Add(-time.Minute).UnixNano())
 	(*throttle)(nil).yield()
+}
+
+// TestYieldLetsAllRun: on one processor, all goroutines that wait run before a job goes on, though each takes longer than the
+// sleep of a yield. Now and then the runtime resumes the job before some of them.
+func TestYieldLetsAllRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // not parallel
+	const rounds, waiting = 20, 16
+	var requests atomic.Uint64
+	before := 0
+	for range rounds {
+		var ran atomic.Int32
+		start := make(chan struct{})
+		var group, ready sync.WaitGroup
+		for range waiting {
+			ready.Add(1)
+			group.Go(func() {
+				ready.Done()
+				<-start
+				for begun := time.Now(); time.Since(begun) < 5*yieldTime; {
+				}
+				ran.Add(1)
+			})
+		}
+		ready.Wait()
+		time.Sleep(time.Millisecond) // until all wait
+		requests.Add(1)
+		c := &throttle{requests: &requests}
+		close(start)
+		c.yield()
+		before += int(ran.Load())
+		group.Wait()
+	}
+	require.Greater(t, before, rounds*waiting/2)
 }
 
 // TestJobsYieldBetweenRows: a job yields while it reads rows and between statements, and no other reader does.

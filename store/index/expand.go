@@ -26,7 +26,6 @@ func (x Expansion) Tokens() []SearchToken {
 const (
 	maxStemmed   = 16
 	maxCompounds = 48
-	maxSplits    = 4
 	maxSimilar   = 24
 	// MaxCorrections is how many words stand in for a mistyped one.
 	MaxCorrections = 8
@@ -204,7 +203,7 @@ func (e *Expander) compounds(x *expansions, ends []string, less uint32) {
 	}
 }
 
-// Fallbacks returns further ways in which a word matches: with ae for ä, as two words, and in languages
+// Fallbacks returns further ways in which a word matches: with ae for ä, as several words, and in languages
 // that join words as the end of a compound even if it is short.
 func (e *Expander) Fallbacks(i int) []Expansion {
 	var x expansions
@@ -221,31 +220,8 @@ func (e *Expander) Fallbacks(i int) []Expansion {
 			}
 		}
 	}
-	splits := 0
-	for cut := range text {
-		if left, right := text[:cut], text[cut:]; cut > 0 && splits < maxSplits && e.splits(left, right) {
-			splits++
-			x.list = append(x.list, Expansion{All: [][]SearchToken{{{Text: left}}, {{Text: right}}}, Weight: WeightSplit})
-		}
-	}
+	x.list = append(x.list, e.splits(text)...)
 	return x.list
-}
-
-// splits reports whether two parts of a word are words.
-func (e *Expander) splits(left, right string) bool {
-	if len(left) < 2 || len(right) < 2 || len(left)+len(right) < 6 {
-		return false
-	}
-	return e.has(left) && e.has(right)
-}
-
-func (e *Expander) has(word string) bool {
-	for _, source := range e.sources {
-		if source.Has(word) {
-			return true
-		}
-	}
-	return false
 }
 
 // Corrections returns words that a mistyped word may have meant, the nearest first. Whether products have

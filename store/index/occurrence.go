@@ -34,50 +34,13 @@ func (o Occurrence) detail() byte {
 	return detail
 }
 
-// OccurrenceList is an encoded list of occurrences.
-type OccurrenceList struct {
-	Body []byte
-	// Short lists are of releases before format 9 and have no byte after a named occurrence.
-	Short bool
-}
-
 // The bits of an occurrence.
 const (
-	namedBit  = 64 // set by Each
+	namedBit  = 64 // not stored: the step has it
 	wholeBit  = 32
 	skuBit    = 16
 	wordsMask = 15
 )
-
-// Each calls found with each ordinal and the byte of its occurrence.
-func (l OccurrenceList) Each(found func(ordinal uint32, detail byte)) {
-	body, ordinal := l.Body, uint32(0)
-	for i := 0; i < len(body); {
-		step := uint32(body[i])
-		i++
-		if step >= 0x80 {
-			step &= 0x7f
-			for shift := 7; ; shift += 7 {
-				part := body[i]
-				i++
-				step |= uint32(part&0x7f) << shift
-				if part < 0x80 {
-					break
-				}
-			}
-		}
-		ordinal += step >> 1
-		detail := byte(0)
-		if step&1 == 1 {
-			detail = namedBit
-			if !l.Short {
-				detail |= body[i]
-				i++
-			}
-		}
-		found(ordinal, detail)
-	}
-}
 
 func occurrence(detail byte) Occurrence {
 	return Occurrence{Named: detail&namedBit != 0, InSKU: detail&skuBit != 0, WholeSKU: detail&wholeBit != 0, NameWords: detail & wordsMask}

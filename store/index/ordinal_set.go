@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -20,7 +21,8 @@ func (s OrdinalSet) Has(ordinal uint32) bool { return s[ordinal/64]&(1<<(ordinal
 // Size is the memory in bytes.
 func (s OrdinalSet) Size() int { return 24 + 8*len(s) }
 
-func (s OrdinalSet) clone() OrdinalSet { return slices.Clone(s) }
+// Clone returns a copy.
+func (s OrdinalSet) Clone() OrdinalSet { return slices.Clone(s) }
 
 // or adds the elements of other.
 func (s OrdinalSet) or(other OrdinalSet) {
@@ -36,14 +38,41 @@ func (s OrdinalSet) And(other OrdinalSet) {
 	}
 }
 
-// List returns the elements in order.
-func (s OrdinalSet) List() Ordinals {
-	n := 0
+// Len counts the elements.
+func (s OrdinalSet) Len() (n int) {
 	for _, word := range s {
 		n += bits.OnesCount64(word)
 	}
-	return s.AppendTo(make(Ordinals, 0, n))
+	return n
 }
+
+// LenIn counts the elements that are also in other.
+func (s OrdinalSet) LenIn(other OrdinalSet) (n int) {
+	for i, word := range s[:min(len(s), len(other))] {
+		n += bits.OnesCount64(word & other[i])
+	}
+	return n
+}
+
+// LenOf counts the elements among some ordinals.
+func (s OrdinalSet) LenOf(list Ordinals) (n int) {
+	for _, ordinal := range list {
+		n += int(s[ordinal/64] >> (ordinal % 64) & 1)
+	}
+	return n
+}
+
+// Each yields the elements in order.
+func (s OrdinalSet) Each(yield func(ordinal uint32)) {
+	for i, word := range s {
+		for ; word != 0; word &= word - 1 {
+			yield(uint32(64*i + bits.TrailingZeros64(word)))
+		}
+	}
+}
+
+// List returns the elements in order.
+func (s OrdinalSet) List() Ordinals { return s.AppendTo(make(Ordinals, 0, s.Len())) }
 
 // AppendTo appends the elements in order.
 func (s OrdinalSet) AppendTo(list Ordinals) Ordinals {
@@ -53,6 +82,50 @@ func (s OrdinalSet) AppendTo(list Ordinals) Ordinals {
 		}
 	}
 	return list
+}
+
+// AppendCommon appends the elements that are also in other, in order.
+func (s OrdinalSet) AppendCommon(other OrdinalSet, list Ordinals) Ordinals {
+	for i, word := range s {
+		for word &= other[i]; word != 0; word &= word - 1 {
+			list = append(list, uint32(64*i+bits.TrailingZeros64(word)))
+		}
+	}
+	return list
+}
+
+// FilterKeys removes elements whose key is not between two, both inclusive, or that have none.
+func (s OrdinalSet) FilterKeys(keys []int64, low, high int64) {
+	if low > high {
+		clear(s)
+		return
+	}
+	for i, word := range s {
+		of := keys[min(64*i, len(keys)):min(64*i+64, len(keys))]
+		kept := word
+		for ; word != 0; word &= word - 1 {
+			bit := bits.TrailingZeros64(word)
+			if bit >= len(of) || uint64(of[bit])-uint64(low) > uint64(high)-uint64(low) {
+				kept &^= 1 << bit
+			}
+		}
+		s[i] = kept
+	}
+}
+
+// Bounds returns the lowest and the highest key of the elements that have one, which is at least least. Without
+// any, highest is below lowest.
+func (s OrdinalSet) Bounds(keys []int64, least int64) (lowest, highest int64) {
+	lowest, highest = math.MaxInt64, math.MinInt64
+	for i, word := range s {
+		of := keys[min(64*i, len(keys)):min(64*i+64, len(keys))]
+		for ; word != 0; word &= word - 1 {
+			if bit := bits.TrailingZeros64(word); bit < len(of) && of[bit] >= least {
+				lowest, highest = min(lowest, of[bit]), max(highest, of[bit])
+			}
+		}
+	}
+	return lowest, highest
 }
 
 // Filter removes ordinals that are not in the set from list, in place.

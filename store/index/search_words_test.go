@@ -86,6 +86,41 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
+// TestSplits lists the parts by which a word that no text has is found: groups of words, of which a product must
+// have one each.
+func TestSplits(t *testing.T) {
+	t.Parallel()
+	german := []WordSource{{newVocabulary("de", "kinder", "fahrrad", "helm", "fahrradhelm", "geburtstag", "kuchen", "rad"), "de"}}
+	english := []WordSource{{newVocabulary("en", "ice", "cream", "birthday", "cakes"), "en"}}
+	for _, c := range []struct {
+		sources    []WordSource
+		text, want string
+	}{
+		{german, "kinderfahrradhelm", "kinder+fahrradhelm"},
+		{german, "geburtstagskuchen", "geburtstag+kuchen"},                // with linking letters
+		{german, "geburtstagsfahrradkuchen", "geburtstag+fahrrad+kuchen"}, // the end of fahrrad is rad
+		{german, "kinderrad", "kinder+rad kinder+fahrrad|rad"},            // a longer word ends with rad
+		{german, "kindertasche", ""}, {german, "abhelm", ""},
+		{english, "icecream", "ice+cream"}, {english, "birthdaycake", ""}, // English joins no words
+	} {
+		search, err := NewSearch(c.text)
+		require.NoError(t, err)
+		var ways []string
+		for _, way := range NewExpander(search, c.sources, nil, nil).Fallbacks(0) {
+			var parts []string
+			for _, group := range way.All {
+				var words []string
+				for _, token := range group {
+					words = append(words, token.Text)
+				}
+				parts = append(parts, strings.Join(words, "|"))
+			}
+			ways = append(ways, strings.Join(parts, "+"))
+		}
+		require.Equal(t, c.want, strings.Join(ways, " "), c.text)
+	}
+}
+
 func TestSimilar(t *testing.T) {
 	t.Parallel()
 	v := newVocabulary("en", "gloves", "helmet", "handles", "sandals", "thermos", "messenger", "jacket", "chocolate", "chocolates")

@@ -162,13 +162,13 @@ func (w SearchWord) Match(tokens []OrdinalSet) OrdinalSet {
 		return tokens[0]
 	}
 	pairs, singles := tokens[:len(w.Pairs)], tokens[len(w.Pairs):]
-	pieces := pairs[0].clone()
+	pieces := pairs[0].Clone()
 	for _, pair := range pairs[1:] {
 		pieces.or(pair)
 	}
 	var matches OrdinalSet
 	for i, syllable := range w.singles {
-		covered := pairs[max(0, i-1)].clone()
+		covered := pairs[max(0, i-1)].Clone()
 		if i < len(pairs) {
 			covered.or(pairs[i])
 		}

@@ -120,19 +120,22 @@ type ProductTokens struct {
 	Tokens   map[string]Occurrence
 }
 
+// wordBytes is the length of a word with its space by which its number in a text is guessed.
+const wordBytes = 5
+
 // NewProductTokens returns the tokens of a product's texts in one language. sku is empty except for the
 // base text.
 func NewProductTokens(language, name, description, sku string) ProductTokens {
 	w := ProductTokens{language, make(map[string]Occurrence, 32)}
-	words := slices.Collect(splitWords(name))
+	words := slices.AppendSeq(make([]textWord, 0, (len(name)+len(sku)+len(description))/wordBytes), splitWords(name))
 	named := Occurrence{Named: true, NameWords: uint8(max(1, min(len(words), 15)))}
 	w.add(words, named)
-	skuWords := slices.Collect(splitWords(sku))
-	w.add(skuWords, Occurrence{Named: true, InSKU: true, NameWords: named.NameWords})
-	if whole := joined(skuWords); whole != "" {
+	words = slices.AppendSeq(words[:0], splitWords(sku))
+	w.add(words, Occurrence{Named: true, InSKU: true, NameWords: named.NameWords})
+	if whole := joined(words); whole != "" {
 		w.put(whole, Occurrence{Named: true, InSKU: true, WholeSKU: true, NameWords: named.NameWords})
 	}
-	w.add(slices.Collect(splitWords(description)), Occurrence{})
+	w.add(slices.AppendSeq(words[:0], splitWords(description)), Occurrence{})
 	return w
 }
 

@@ -29,6 +29,7 @@ type PromotionChange struct {
 	Currencies             json.RawMessage     `json:"currencies,omitempty"`
 	TargetCatalogs         []string            `json:"targetCatalogs,omitempty"`
 	Conditions             json.RawMessage     `json:"conditions,omitempty"`
+	ItemConditions         []rule.Condition    `json:"itemConditions,omitempty"` // in place of Conditions
 
 	Nulls store.Nulls `json:"-"`
 }
@@ -44,14 +45,17 @@ func (c *PromotionChange) applyNulls() error {
 // check returns the error of each invalid amount.
 func (c PromotionChange) check() error {
 	errs := append(rule.CheckAmounts("min_cart_value", c.MinCartValue), rule.CheckAmounts("max_discount_value", c.MaxDiscountValue)...)
+	if c.ItemConditions != nil && len(c.Conditions) > 0 {
+		errs = append(errs, &store.Error{Code: store.Invalid, Path: []string{"item_conditions"}, Detail: "must not be sent with conditions, which it replaces"})
+	}
 	if len(errs) > 0 {
 		return errs
 	}
 	return nil
 }
 
-// apply changes a source. moved lists the members beside the schema that were moved into it.
-func (c PromotionChange) apply(source *rule.Source) (moved []string) {
+// apply changes a source. moved has the members beside the schema that were moved into it, by their names there.
+func (c PromotionChange) apply(source *rule.Source) (moved map[string]string) {
 	authoring.Assign(&source.Name, c.Name)
 	if c.Description != nil {
 		source.Description = c.Description
@@ -73,22 +77,31 @@ func (c PromotionChange) apply(source *rule.Source) (moved []string) {
 	return c.setSchema(source)
 }
 
+// schemaMember is a member of the schema that may be sent beside it.
+type schemaMember struct {
+	name string
+	sent string          // its name beside the schema
+	raw  json.RawMessage // empty if absent
+	kept bool            // by a new schema without it
+}
+
 // setSchema replaces the schema if one is given, and moves the members beside it into it, unless
 // it has them. target_catalogs and conditions limit where the promotion applies, so they keep
 // their values unless one of the two places names them.
-func (c PromotionChange) setSchema(source *rule.Source) (moved []string) {
+func (c PromotionChange) setSchema(source *rule.Source) map[string]string {
+	moved := map[string]string{}
 	var had, given map[string]json.RawMessage
 	if len(c.Schema) > 0 && string(c.Schema) != "null" {
 		_ = json.Unmarshal(source.Schema, &had)
 		source.Schema = compactJSON(c.Schema)
 		_ = json.Unmarshal(c.Schema, &given) // checkPromotionSchema reports a schema that is not an object
 	}
-	for _, member := range []struct {
-		name string
-		raw  json.RawMessage // empty if absent
-		kept bool
-	}{{"currencies", c.Currencies, false}, {"target_catalogs", rawStrings(c.TargetCatalogs), true}, {"conditions", c.Conditions, true}} {
-		if slices.Contains(c.Nulls, member.name) {
+	conditions := schemaMember{"conditions", "conditions", c.Conditions, true}
+	if c.ItemConditions != nil || slices.Contains(c.Nulls, "item_conditions") {
+		conditions.sent, conditions.raw = "item_conditions", rawList(c.ItemConditions)
+	}
+	for _, member := range []schemaMember{{"currencies", "currencies", c.Currencies, false}, {"target_catalogs", "target_catalogs", rawList(c.TargetCatalogs), true}, conditions} {
+		if slices.Contains(c.Nulls, member.sent) {
 			member.raw = json.RawMessage("null")
 		}
 		sent := len(member.raw) > 0
@@ -100,7 +113,7 @@ func (c PromotionChange) setSchema(source *rule.Source) (moved []string) {
 		if len(member.raw) > 0 && !inSchema && !shown {
 			source.Schema = setMember(source.Schema, member.name, member.raw)
 			if sent {
-				moved = append(moved, member.name)
+				moved[member.name] = member.sent
 			}
 		}
 	}
@@ -108,23 +121,23 @@ func (c PromotionChange) setSchema(source *rule.Source) (moved []string) {
 }
 
 // toSentPaths changes the paths of errors to where the members were sent: beside the schema.
-func toSentPaths(errs store.Errors, moved []string) store.Errors {
+func toSentPaths(errs store.Errors, moved map[string]string) store.Errors {
 	for i, e := range errs {
-		if len(e.Path) > 1 && e.Path[0] == "schema" && slices.Contains(moved, e.Path[1]) {
+		if len(e.Path) > 1 && e.Path[0] == "schema" && moved[e.Path[1]] != "" {
 			renamed := *e
-			renamed.Path = e.Path[1:]
+			renamed.Path = append([]string{moved[e.Path[1]]}, e.Path[2:]...)
 			errs[i] = &renamed
 		}
 	}
 	return errs
 }
 
-// rawStrings encodes texts as JSON; nil stays nil.
-func rawStrings(list []string) json.RawMessage {
+// rawList encodes a list of texts or conditions as JSON; nil stays nil.
+func rawList[T string | rule.Condition](list []T) json.RawMessage {
 	if list == nil {
 		return nil
 	}
-	raw, _ := json.Marshal(list) // strings always marshal
+	raw, _ := json.Marshal(list) // texts always marshal
 	return raw
 }
 

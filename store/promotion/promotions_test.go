@@ -228,6 +228,26 @@ func promotionSchemaMembers(d *storetest.SharedStore) func(*testing.T) {
 			promotion.PromotionChange{Schema: json.RawMessage(`{"percent":5,"target_catalogs":["a"]}`), TargetCatalogs: []string{"b"}}, false)
 		require.NoError(t, err)
 		require.Equal(t, []string{"a"}, update.Promotion.TargetCatalogs, "the schema's own member wins")
+
+		size := rule.Condition{Template: "shoes", Field: "size", Type: rule.ConditionInteger, Value: "42"}
+		update, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{ItemConditions: []rule.Condition{size}}, false)
+		require.NoError(t, err)
+		require.Equal(t, []rule.Condition{size}, update.Promotion.ItemConditions())
+		require.True(t, update.Promotion.Excludes(json.RawMessage(`{"products(shoes)":{"size":42}}`)))
+		size.Value = "large"
+		for path, change := range map[string]promotion.PromotionChange{
+			"item_conditions.0.value": {ItemConditions: []rule.Condition{size}},
+			"item_conditions.0.field": {ItemConditions: []rule.Condition{{Template: "t", Type: rule.ConditionString}}},
+			"item_conditions":         {ItemConditions: []rule.Condition{}, Conditions: json.RawMessage(`{}`)},
+		} {
+			_, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", change, false)
+			require.Error(t, err, path)
+			require.Equal(t, path, strings.Join(store.AsErrors(err)[0].Path, "."))
+		}
+		update, err = d.UpdatePromotion(t.Context(), storetest.Actor, "p", promotion.PromotionChange{Nulls: store.Nulls{"item_conditions"}}, false)
+		require.NoError(t, err)
+		require.Empty(t, update.Promotion.ItemConditions())
+		require.NotContains(t, string(update.Promotion.Schema), "conditions")
 	}
 }
 

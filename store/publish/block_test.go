@@ -87,7 +87,7 @@ func storedText(t *testing.T, v *release.View, c *randomShop) string {
 		for _, link := range p.FileLinks() {
 			ids = append(ids, link.ID)
 		}
-		files, err := v.FilesByID(t.Context(), ids, p)
+		files, err := v.FilesByID(t.Context(), ids)
 		require.NoError(t, err)
 		listed, err := v.FilesOf(t.Context(), ids, slices.Repeat([]*release.Product{p}, len(ids)))
 		require.NoError(t, err)

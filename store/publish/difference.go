@@ -252,6 +252,8 @@ type shownNode struct {
 	SEO         catalog.SEOText `json:"seo"`
 	UpdatedAt   string          `json:"updated_at"`
 	Curated     []string        `json:"curated_products"`
+
+	Translations map[string]catalog.NodeText `json:"translations,omitempty"`
 }
 
 // nodes lists the nodes and hierarchies that differ.
@@ -277,7 +279,7 @@ func (c *comparison) nodes(ctx context.Context) ([]*Difference, error) {
 				kinds[n.ID] = ResourceHierarchy
 			}
 			found[i][n.ID] = described{n.Name, string(store.Encode(shownNode{n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, slices.Concat([]string{}, n.Ancestors),
-				n.HasChildren(), n.SEO, store.FormatTime(n.UpdatedAt), slices.Concat([]string{}, curated[n.ID])}))}
+				n.HasChildren(), n.SEO, store.FormatTime(n.UpdatedAt), slices.Concat([]string{}, curated[n.ID]), n.Texts}))}
 		}
 	}
 	return differingIn(func(id string) ResourceKind { return kinds[id] }, found[0], found[1]), nil

@@ -234,12 +234,9 @@ func (p *publicationPlan) hierarchy(ctx context.Context, id string) ([]*segment.
 		if err := store.Decode(body, &source); err != nil {
 			return nil, err
 		}
-		node := &segment.CatalogNode{ID: source.ID, Kind: segment.NodeKind(source.Type), Name: source.Attributes.Name, Slug: source.Attributes.Slug,
-			Description: source.Attributes.Description, HierarchyID: id, UpdatedAt: store.FromMicros(updated),
-			Curated: source.Attributes.CuratedProducts}
-		if seo := source.Attributes.SEO; seo != nil {
-			node.SEO = *seo
-		}
+		node := &segment.CatalogNode{ID: source.ID, Kind: segment.NodeKind(source.Type), Slug: source.Attributes.Slug,
+			NodeText: source.Attributes.Text(), Texts: source.Attributes.Texts(),
+			HierarchyID: id, UpdatedAt: store.FromMicros(updated), Curated: source.Attributes.CuratedProducts}
 		if node.Kind == segment.KindNode {
 			node.ParentID = cmp.Or(source.Relationships.Parent.ID(), id)
 		}

@@ -176,6 +176,11 @@ func (w *releaseWriter) products(ctx context.Context, progress PublishProgress) 
 			locales[language] = true
 		}
 	}
+	for _, node := range w.plan.tree.Nodes {
+		for language := range node.Texts {
+			locales[language] = true
+		}
+	}
 	delete(locales, "") // the base language
 	w.release.Locales = slices.Sorted(maps.Keys(locales))
 	return nil
@@ -224,13 +229,17 @@ func (w *releaseWriter) nodes(ctx context.Context) error {
 	return store.Chunked(w.plan.tree.Nodes, publishBatch, func(nodes []*segment.CatalogNode) error {
 		rows := make([][]any, len(nodes))
 		for i, n := range nodes {
+			texts := ""
+			if n.Texts != nil {
+				texts = string(store.Encode(n.Texts))
+			}
 			rows[i] = []any{w.release.ID, place + i, n.ID, string(n.Kind), n.Name, n.Slug, n.Description, n.HierarchyID, n.ParentID, store.Micros(n.UpdatedAt), published[n.ID],
-				n.SEO.Title, n.SEO.Description}
+				n.SEO.Title, n.SEO.Description, texts}
 		}
 		place += len(nodes)
 		return w.batch(ctx, func(ctx context.Context, t *db.Tx) error {
 			return w.insert(ctx, t, "release_node", []string{"release_id", "ordinal", "id", "kind", "name", "slug",
-				"description", "hierarchy_id", "parent_id", "updated_at", "published_at", "seo_title", "seo_description"}, rows)
+				"description", "hierarchy_id", "parent_id", "updated_at", "published_at", "seo_title", "seo_description", "texts"}, rows)
 		})
 	})
 }

@@ -5,7 +5,10 @@ package release
 const (
 	cachedLanguages  = 'a' // *acceptedLanguages, by Accept-Language
 	cachedFilter     = 'q' // ordinals of a filtered list, in order
+	cachedBest       = 'Q' // *firstByRelevance of a filtered list
 	cachedProduct    = 'p' // *storedProduct, by languages, locale and currency, and ordinal
+	cachedFound      = 'F' // *foundSet of a filtered list
+	cachedTerm       = 'W' // *foundSet of a term that keeps many products
 	cachedCounts     = 'n' // facetCounts of a filtered list, by attribute and list
 	cachedPrices     = 'g' // *ProductPrices, by languages, locale and currency, and ordinal of a parent
 	cachedWithin     = 'd' // ordinals of the products of nodes and those below, by ids

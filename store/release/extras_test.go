@@ -150,6 +150,36 @@ func TestRelated(t *testing.T) {
 	})
 }
 
+// Where nothing is named, a parent stands for its variants, so that no two related products are of one family.
+func TestRelatedShowsParentsOfVariants(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		parent := func(id string) string { return `,"parent":{"data":{"type":"product","id":"` + id + `"}}` }
+		product := func(id, relationships string) string {
+			return `{"type":"product","id":"` + id + `","attributes":{"name":"` + id + `","sku":"` + id + `","status":"live"},"relationships":{` + strings.TrimPrefix(relationships, ",") + `}}`
+		}
+		storetest.Import(t, s, storetest.JoinLines(
+			`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`,
+			product("shirt", ""), product("shirt-s", parent("shirt")), product("shirt-m", parent("shirt")),
+			product("hat", ""), product("hat-s", parent("hat")), product("hat-m", parent("hat")), product("scarf", ""),
+			`{"type":"node","id":"n","attributes":{"name":"N","curated_products":["hat-m","hat-s","scarf"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+refs("shirt-s", "shirt-m", "hat-s", "hat-m", "scarf")+`]}}}`))
+		storetest.Publish(t, s, "c")
+		v := storetest.View(t, s, release.ShopperContext{})
+		for of, want := range map[string][]string{"shirt-s": {"hat", "scarf"}, "scarf": {"hat", "shirt"}} {
+			p, err := v.Product(t.Context(), release.ProductKey{ID: of})
+			require.NoError(t, err)
+			related, err := v.Related(t.Context(), []*release.Product{p}, "", 10)
+			require.NoError(t, err)
+			var ids []string
+			for _, other := range related[of] {
+				ids = append(ids, other.ID())
+			}
+			require.Equal(t, want, ids, of)
+		}
+	})
+}
+
 // TestSitemap reads the sitemap in parts of each length, which together are the whole.
 func TestSitemap(t *testing.T) {
 	t.Parallel()

@@ -7,7 +7,6 @@ import (
 
 	"portico/store"
 	"portico/store/db"
-	"portico/store/index"
 	"portico/store/release/segment"
 )
 
@@ -111,10 +110,10 @@ func (c facetCounts) Size() int {
 	return n
 }
 
-func countFacet(layers []*segment.Facet, places index.Ordinals) facetCounts {
+func countFacet(layers []*segment.Facet, found *foundSet) facetCounts {
 	counts := map[string]int{}
 	for _, layer := range layers {
-		layer.Count(places, counts)
+		layer.Count(found.set, found.total, counts)
 	}
 	list := make(facetCounts, 0, len(counts))
 	for value, n := range counts {
@@ -153,18 +152,18 @@ func (o *resultOrder) facet(ctx context.Context, attribute string, layers []*seg
 	if kept, ok := db.Cached[facetCounts](o.Cache, key); ok {
 		return kept, nil
 	}
-	places, err := o.whole(ctx) // of live stock it is not cached
+	found, err := o.foundSet(ctx) // of live stock it is not cached
 	if err != nil {
 		return nil, err
 	}
-	work := countedWork * len(places)
+	work := countedWork * found.total
 	for _, layer := range layers {
 		work += 8 * layer.Values()
 	}
 	if err := store.Charge(ctx, work); err != nil {
 		return nil, err
 	}
-	counts := countFacet(layers, places)
+	counts := countFacet(layers, found)
 	if o.filter.InStock == nil {
 		o.Cache.Set(key, counts)
 	}

@@ -93,22 +93,20 @@ func (o *resultOrder) priceRange(ctx context.Context, epoch int) (*PriceRange, e
 	if kept, ok := db.Cached[*PriceRange](o.Cache, key); ok {
 		return kept.orNil(), nil
 	}
-	places, err := o.whole(ctx)
+	found, err := o.foundSet(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := store.Charge(ctx, countedWork*len(places)); err != nil {
+	if err := store.Charge(ctx, countedWork*found.total); err != nil {
 		return nil, err
 	}
 	amounts, err := o.Amounts(ctx, o.Currency, epoch)
 	if err != nil {
 		return nil, err
 	}
-	r := &PriceRange{noBound, segment.Unpriced}
-	for _, place := range places {
-		if int(place) < len(amounts) && amounts[place] != segment.Unpriced {
-			r.Min, r.Max = min(r.Min, amounts[place]), max(r.Max, amounts[place])
-		}
+	r := &PriceRange{}
+	if r.Min, r.Max = found.set.Bounds(amounts, segment.Unpriced+1); r.Max < r.Min {
+		r.Max = segment.Unpriced
 	}
 	if o.filter.InStock == nil { // else it is live
 		o.Cache.Set(key, r)

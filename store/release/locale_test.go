@@ -7,6 +7,7 @@ import (
 
 	"portico/store"
 	"portico/store/release"
+	"portico/store/release/segment"
 	"portico/store/storetest"
 )
 
@@ -84,5 +85,82 @@ func TestLocales(t *testing.T) {
 			}
 			require.Equal(t, "Pincel", storetest.FindProduct(t, storetest.OutletView(t, s, release.ShopperContext{Locale: "pt-BR"}), "brush").Name())
 		})
+	})
+}
+
+// A node shows its texts as a product does, wherever it is read. Lists are in the order of the base text.
+func TestLocalesOfNodes(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		in := `"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}`
+		storetest.Import(t, s, storetest.JoinLines(
+			`{"type":"hierarchy","id":"h","attributes":{"name":"Shop","slug":"shop","locales":{"fr":{"name":"Boutique"}}}}`,
+			`{"type":"node","id":"drinks","attributes":{"name":"Drinks","slug":"drinks","description":"Hot","seo":{"title":"Buy drinks","description":"All drinks"},"locales":{"fr":{"name":"Boissons","seo":{"description":"Toutes"}},"zh_Hant":{"description":"熱"}}},`+in+`}}`,
+			`{"type":"node","id":"tea","attributes":{"name":"Tea","slug":"tea","locales":{"fr":{"name":"Thé"}}},`+in+`,"parent":{"data":{"type":"node","id":"drinks"}}}}`,
+			`{"type":"node","id":"water","attributes":{"name":"Water","slug":"water"},`+in+`,"parent":{"data":{"type":"node","id":"drinks"}}}}`,
+			`{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`))
+		storetest.Publish(t, s, "c")
+		view := func(accepted string) *release.View {
+			return storetest.View(t, s, release.ShopperContext{Locale: accepted})
+		}
+		shown := func(n *segment.CatalogNode) []string {
+			return []string{n.Language, n.Name, n.Description, n.SEO.Title, n.SEO.Description}
+		}
+		for accepted, want := range map[string][]string{
+			"":      {"en", "Drinks", "Hot", "Buy drinks", "All drinks"},
+			"fr-CA": {"fr", "Boissons", "Hot", "", "Toutes"}, // the title falls back to the name
+			"zh-TW": {"zh-Hant", "Drinks", "熱", "Buy drinks", ""},
+			"de":    {"en", "Drinks", "Hot", "Buy drinks", "All drinks"},
+			"de,fr": {"fr", "Boissons", "Hot", "", "Toutes"},
+		} {
+			v := view(accepted)
+			node, err := v.Node(t.Context(), "drinks")
+			require.NoError(t, err)
+			require.Equal(t, want, shown(node), accepted)
+			bySlug, err := v.NodeWithSlug(t.Context(), "drinks")
+			require.NoError(t, err)
+			byPath, err := v.NodeAtPath(t.Context(), "shop/drinks")
+			require.NoError(t, err)
+			byID, err := v.NodesByID(t.Context(), []string{"drinks"})
+			require.NoError(t, err)
+			for _, other := range []*segment.CatalogNode{bySlug, byPath, byID["drinks"]} {
+				require.Equal(t, want, shown(other), accepted)
+			}
+			require.True(t, node.HasChildren())
+		}
+		listed := func(v *release.View, filter release.NodeFilter) (names []string) {
+			nodes, err := v.Nodes(t.Context(), release.NodeQuery{Filter: filter})
+			require.NoError(t, err)
+			for _, n := range nodes.Items {
+				names = append(names, n.Name)
+			}
+			return names
+		}
+		require.Equal(t, []string{"Thé", "Water"}, listed(view("fr"), release.NodeFilter{ParentID: "drinks"}))
+		require.Equal(t, []string{"Tea", "Water"}, listed(view("en"), release.NodeFilter{ParentID: "drinks"}))
+		term, err := release.NewNodeTerm("name", "eq", []string{"Tea"})
+		require.NoError(t, err)
+		require.Equal(t, []string{"Thé"}, listed(view("fr"), release.NodeFilter{Terms: []store.Term{term}}))
+		require.Equal(t, []string{"fr", "zh-Hant"}, view("").Release.Locales)
+
+		for text, want := range map[string]string{"boiss": "Boissons", "thé": "Thé", "boisons": "Boissons"} {
+			found, err := view("fr").Suggest(t.Context(), text, 5)
+			require.NoError(t, err)
+			require.Len(t, found.Nodes, 1, text)
+			require.Equal(t, want, found.Nodes[0].Name, text)
+		}
+
+		before, err := view("fr").Node(t.Context(), "tea")
+		require.NoError(t, err)
+		storetest.Import(t, s, `{"type":"node","id":"drinks","attributes":{"name":"Drinks","slug":"drinks","locales":{"fr":{"name":"À boire"}}},`+in+`}}`)
+		storetest.Publish(t, s, "c")
+		changed, err := view("fr").Node(t.Context(), "drinks")
+		require.NoError(t, err)
+		require.Equal(t, "À boire", changed.Name)
+		same, err := view("fr").Node(t.Context(), "tea")
+		require.NoError(t, err)
+		require.Equal(t, before.PublishedAt, same.PublishedAt)
+		require.True(t, changed.PublishedAt.After(same.PublishedAt), "a translation is a change")
 	})
 }

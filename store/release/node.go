@@ -20,7 +20,7 @@ func (v *View) readTree(ctx context.Context) (*segment.Tree, error) {
 	return v.tree.tree, v.tree.err
 }
 
-// Node returns a node or hierarchy of the catalog; NOT_FOUND for an unknown id.
+// Node returns a node or hierarchy of the catalog, in the view's language if it has it; NOT_FOUND for an unknown id.
 func (v *View) Node(ctx context.Context, id string) (*segment.CatalogNode, error) {
 	v.Reads.Add(segment.NodeKey(id))
 	t, err := v.readTree(ctx)
@@ -28,7 +28,7 @@ func (v *View) Node(ctx context.Context, id string) (*segment.CatalogNode, error
 		return nil, err
 	}
 	if node := t.ByID[id]; node != nil {
-		return node, nil
+		return v.Localized(node), nil
 	}
 	return nil, noNode(id)
 }
@@ -53,7 +53,7 @@ func (v *View) nodeAt(ctx context.Context, address string, find func(*segment.Tr
 		return nil, err
 	}
 	if node := find(t); node != nil {
-		return node, nil
+		return v.Localized(node), nil
 	}
 	return nil, noNode(address)
 }
@@ -77,7 +77,7 @@ func (v *View) NodesByID(ctx context.Context, ids []string) (map[string]*segment
 	for _, id := range ids {
 		v.Reads.Add(segment.NodeKey(id))
 		if node := t.ByID[id]; node != nil {
-			found[id] = node
+			found[id] = v.Localized(node)
 		}
 	}
 	return found, nil

@@ -88,7 +88,7 @@ func (f NodeFilter) among(t *segment.Tree) []*segment.CatalogNode {
 	return slices.Clone(t.Nodes)
 }
 
-// keeps reports whether a node meets the other conditions.
+// keeps reports whether a node meets the other conditions, which compare the base text.
 func (f NodeFilter) keeps(n *segment.CatalogNode) bool {
 	if f.Kind != "" && n.Kind != f.Kind || f.HierarchyID != "" && n.HierarchyID != f.HierarchyID {
 		return false
@@ -153,7 +153,8 @@ func (q NodeQuery) name() string {
 // Allowance.
 const listedNodeWork = 16
 
-// Nodes lists the catalog's nodes. It leaves out hierarchies unless the filter
+// Nodes lists the catalog's nodes, in the view's language if they have it. Filters and orders compare the base text.
+// It leaves out hierarchies unless the filter
 // has a kind or ids. NOT_FOUND for an unknown parent or hierarchy. INVALID to
 // sort or filter by created_at, which nodes of a release do not have.
 func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segment.CatalogNode], error) {
@@ -186,6 +187,15 @@ func (v *View) Nodes(ctx context.Context, query NodeQuery) (*store.Slice[*segmen
 	nodes = slices.DeleteFunc(nodes, func(n *segment.CatalogNode) bool { return !filter.keeps(n) })
 	query.sort(nodes)
 	return positioned(v, store.Cursor{List: query.name(), Release: v.Release.NodesSince}, query.Page, len(nodes), func(start, end int) ([]*segment.CatalogNode, error) {
-		return nodes[start:end], nil
+		return v.localized(nodes[start:end]), nil
 	})
+}
+
+// localized returns nodes in the view's language, if they have it.
+func (v *View) localized(nodes []*segment.CatalogNode) []*segment.CatalogNode {
+	own := make([]*segment.CatalogNode, len(nodes))
+	for i, node := range nodes {
+		own[i] = v.Localized(node)
+	}
+	return own
 }

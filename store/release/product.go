@@ -259,15 +259,3 @@ func (v *View) readProducts(ctx context.Context, places []uint32, into map[uint3
 func (v *View) FilesOf(ctx context.Context, ids []string, products []*Product) ([]*catalog.File, error) {
 	return v.Reader.FilesOf(ctx, ids, func(i int) []*catalog.File { return products[i].storedFiles() })
 }
-
-// FilesByID returns several files of the release. It leaves out unknown ids. Files of the products in
-// shown, which are of the view, are often in memory with them.
-func (v *View) FilesByID(ctx context.Context, ids []string, shown ...*Product) (map[string]*catalog.File, error) {
-	stored := make(map[string]*catalog.File, len(ids))
-	for _, p := range shown {
-		for _, f := range p.storedFiles() {
-			stored[f.ID] = f
-		}
-	}
-	return v.Reader.FilesByID(ctx, ids, stored)
-}

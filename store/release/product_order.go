@@ -7,6 +7,7 @@ import (
 
 	"portico/store"
 	"portico/store/catalog"
+	"portico/store/db"
 	"portico/store/index"
 	"portico/store/release/segment"
 )
@@ -56,18 +57,82 @@ func (o *resultOrder) curatedFirst(ctx context.Context, found index.Ordinals) (i
 
 // byRelevance sorts the products first that answer the searches best.
 func (o *resultOrder) byRelevance(ctx context.Context, found index.Ordinals) error {
+	matches, err := o.searched(ctx)
+	if len(matches) > 0 && err == nil {
+		index.SortByScore(found, o.Release.Ordinals, matches...)
+	}
+	return err
+}
+
+// searched returns what each search of the filter finds.
+func (o *resultOrder) searched(ctx context.Context) ([]*index.Matches, error) {
+	if o.matches != nil || len(o.filter.Searches) == 0 {
+		return o.matches, nil
+	}
 	matches := make([]*index.Matches, len(o.filter.Searches))
 	for i, search := range o.filter.Searches {
 		result, err := o.Searched(ctx, search)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		matches[i] = &result.Matches
 	}
-	if len(matches) > 0 {
-		index.SortByScore(found, o.Release.Ordinals, matches...)
+	o.matches = matches
+	return matches, nil
+}
+
+// firstByRelevance are the first products by relevance.
+type firstByRelevance struct {
+	first index.Ordinals
+	total int
+}
+
+func (b *firstByRelevance) Size() int { return 16 + b.first.Size() }
+
+// mostBest is the number of products that firstByRelevance has. Pages beyond are read from the whole order.
+const mostBest = 200
+
+// byBest is arrange by relevance. It sorts only the first products, until a page beyond these is read.
+func (o *resultOrder) byBest(ctx context.Context) (total int, read readPositions, err error) {
+	best, err := o.best(ctx)
+	if err != nil {
+		return 0, nil, err
 	}
-	return nil
+	return best.total, func(ctx context.Context, start, end int) ([]uint32, error) {
+		if end <= len(best.first) {
+			return best.first[start:end], nil
+		}
+		found, err := o.filtered(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return found[start:end], nil
+	}, nil
+}
+
+// best computes the first products by relevance and caches them.
+func (o *resultOrder) best(ctx context.Context) (*firstByRelevance, error) {
+	o.record()
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedBest, Name: o.list.Name + "?" + o.name(), Number: o.epoch}
+	if kept, ok := db.Cached[*firstByRelevance](o.Cache, key); ok {
+		return kept, nil
+	}
+	buffer := filterBuffers.Get().(*index.Ordinals)
+	defer filterBuffers.Put(buffer)
+	found, err := o.kept(ctx, buffer)
+	if err != nil {
+		return nil, err
+	}
+	if found, err = o.curatedFirst(ctx, found); err != nil {
+		return nil, err
+	}
+	matches, err := o.searched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	best := &firstByRelevance{index.BestByScore(found, mostBest, o.Release.Ordinals, matches...), len(found)}
+	o.Cache.Set(key, best)
+	return best, nil
 }
 
 // byAttribute sorts by an attribute, then id, those without a value last.

@@ -28,6 +28,8 @@ func (r *productRefs) scan(body string) (rest string, ok bool) {
 	s.Skip(`"children":{"data":[`)
 	r.children = scanProducts(s)
 	s.Skip(`,"files":{"data":[`)
+	var buffer [8]catalog.FileLink // on the stack, so that most lists are one allocation
+	files := buffer[:0]
 	s.List(func() {
 		link := catalog.FileLink{Type: "file"}
 		s.Skip(`{"type":"file","id":"`)
@@ -38,8 +40,9 @@ func (r *productRefs) scan(body string) (rest string, ok bool) {
 			link.CreatedAt = s.Text()
 		}
 		s.Skip(`}`)
-		r.files = append(r.files, link)
+		files = append(files, link)
 	})
+	r.files = append([]catalog.FileLink(nil), files...)
 	s.Skip(`},"main_image":{"data":`)
 	if !s.TrySkip(`null`) {
 		s.Skip(`{"id":"`)

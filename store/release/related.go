@@ -17,8 +17,8 @@ const relatedCandidates = 50
 
 // Related returns the products related to each of several products, at most some, by id: those that the merchant
 // named for a kind, in the merchant's order. Without a kind it is those of all kinds, by kind, and for a product
-// that names none, others of its first node: those with the most tags in common first, then in the node's order. All
-// are live products of the catalog. The number of statements does not depend on the number of products.
+// that names none, others of its first node, parents in place of their children: those with the most tags in common
+// first, then in the node's order. All are live products of the catalog. The number of statements does not depend on the number of products.
 func (v *View) Related(ctx context.Context, products []*Product, kind string, most int) (map[string][]*Product, error) {
 	named := make(map[string][]string, len(products))
 	var ids, nodes []string
@@ -35,7 +35,7 @@ func (v *View) Related(ctx context.Context, products []*Product, kind string, mo
 	}
 	siblings := map[string]*store.Slice[*Product]{}
 	if len(nodes) > 0 {
-		if siblings, err = v.ProductsOfNodes(ctx, store.Unique(nodes), ProductQuery{Page: store.Page{First: new(relatedCandidates)}}); err != nil {
+		if siblings, err = v.ProductsOfNodes(ctx, store.Unique(nodes), ProductQuery{Variants: VariantsParents, Page: store.Page{First: new(relatedCandidates)}}); err != nil {
 			return nil, err
 		}
 	}

@@ -23,7 +23,7 @@ import (
 // again, and read in their own format until then.
 const (
 	formatOfSum = 9
-	formatSum   = "3acd81144a72f40fdc9110d2ec90b1843cb0afe1bf30bd49fd63b726638f40ce"
+	formatSum   = "1bef2e20b76a42e2fb0f1396a78a21590922e2bc7882640387e814a57255f91b"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -22,6 +22,8 @@ type resultOrder struct {
 	filter ProductFilter
 	sort   store.Sort
 	epoch  int // of the prices, when sorted or filtered by price
+
+	matches []*index.Matches // of searched
 }
 
 // readPositions returns the products from position start until just before end.
@@ -32,6 +34,8 @@ type readPositions func(ctx context.Context, start, end int) ([]uint32, error)
 // cached.
 func (o *resultOrder) arrange(ctx context.Context) (total int, read readPositions, err error) {
 	switch {
+	case o.sort.By == store.SortRelevance && !o.sort.Descending && o.filter.InStock == nil:
+		return o.byBest(ctx)
 	case o.computed():
 		found, err := o.result(ctx)
 		return len(found), func(_ context.Context, start, end int) ([]uint32, error) { return found[start:end], nil }, err
@@ -113,12 +117,79 @@ func (o *resultOrder) search(ctx context.Context, key int64) (int, error) {
 	return position, failed
 }
 
-// whole returns all products of the result, in no order.
-func (o *resultOrder) whole(ctx context.Context) (index.Ordinals, error) {
-	if o.computed() {
-		return o.result(ctx)
+// foundSet is the products of a result, to be counted.
+type foundSet struct {
+	set   index.OrdinalSet
+	total int
+}
+
+func (f *foundSet) Size() int { return 16 + f.set.Size() }
+
+func newFoundSet(set index.OrdinalSet) *foundSet { return &foundSet{set, set.Len()} }
+
+// foundSet returns the products of the result. It caches them, unless they depend on live stock.
+func (o *resultOrder) foundSet(ctx context.Context) (*foundSet, error) {
+	if !o.computed() {
+		set, err := o.list.MemberSet(ctx)
+		return newFoundSet(set), err
 	}
-	return o.list.Members(ctx)
+	if o.filter.InStock != nil {
+		found, err := o.inStock(ctx)
+		return newFoundSet(index.Posting{Ordinals: found}.Set(o.Release.Ordinals)), err
+	}
+	o.record()
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedFound, Name: o.list.Name + "?" + o.name(), Number: o.epoch}
+	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
+		return cached, nil
+	}
+	found, err := o.keptSet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set := newFoundSet(found)
+	o.Cache.Set(key, set)
+	return set, nil
+}
+
+// keptSet returns the products that the filter keeps as a set. If each of its terms keeps many, no list is made.
+func (o *resultOrder) keptSet(ctx context.Context) (set index.OrdinalSet, err error) {
+	if o.named != nil || len(o.filter.Searches)+len(o.filter.Ranges) > 0 {
+		return o.keptAsSet(ctx)
+	}
+	members, err := o.list.MemberSet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set = members.Clone()
+	for _, term := range o.filter.Terms {
+		matches, err := o.matching(ctx, term)
+		if err != nil {
+			return nil, err
+		}
+		if matches.many == nil {
+			return o.keptAsSet(ctx)
+		}
+		set.And(matches.many.set)
+	}
+	if err := store.Charge(ctx, filteredWork*set.Len()); err != nil {
+		return nil, err
+	}
+	for _, r := range o.filter.Keys {
+		keys, err := o.sparseKeys(ctx, r.Sort)
+		if err != nil {
+			return nil, err
+		}
+		set.FilterKeys(keys, r.Low, r.High)
+	}
+	return set, nil
+}
+
+// keptAsSet is keptSet for any filter.
+func (o *resultOrder) keptAsSet(ctx context.Context) (index.OrdinalSet, error) {
+	buffer := filterBuffers.Get().(*index.Ordinals)
+	defer filterBuffers.Put(buffer)
+	found, err := o.kept(ctx, buffer)
+	return index.Posting{Ordinals: found}.Set(o.Release.Ordinals), err
 }
 
 // result computes the result. What depends on live stock is applied to the cached rest.
@@ -142,14 +213,8 @@ func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	}
 	buffer := filterBuffers.Get().(*index.Ordinals)
 	defer filterBuffers.Put(buffer)
-	found, err := o.candidates(ctx, buffer)
+	found, err := o.kept(ctx, buffer)
 	if err != nil {
-		return nil, err
-	}
-	if err := store.Charge(ctx, filteredWork*len(found)); err != nil {
-		return nil, err
-	}
-	if found, err = o.within(ctx, found); err != nil {
 		return nil, err
 	}
 	if found, err = o.sorted(ctx, found); err != nil {
@@ -158,6 +223,18 @@ func (o *resultOrder) filtered(ctx context.Context) (index.Ordinals, error) {
 	found = slices.Clip(slices.Clone(found)) // found has the memory of a buffer or of a longer list
 	o.Cache.Set(key, found)
 	return found, nil
+}
+
+// kept returns the products that the filter keeps, by ordinal. They may have the memory of the buffer.
+func (o *resultOrder) kept(ctx context.Context, buffer *index.Ordinals) (index.Ordinals, error) {
+	found, err := o.candidates(ctx, buffer)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.Charge(ctx, filteredWork*len(found)); err != nil {
+		return nil, err
+	}
+	return o.within(ctx, found)
 }
 
 // record records what the filter and the order read, besides the list.
@@ -187,13 +264,13 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 		*buffer = found
 		return found, err
 	}
-	terms := make([]index.Posting, len(o.filter.Terms))
+	terms := make([]termMatches, len(o.filter.Terms))
 	for i, term := range o.filter.Terms {
 		if terms[i], err = o.matching(ctx, term); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortFunc(terms, func(a, b index.Posting) int { return cmp.Compare(a.Len(), b.Len()) })
+	slices.SortFunc(terms, func(a, b termMatches) int { return cmp.Compare(a.len(), b.len()) })
 	members := index.OrdinalSet{}
 	if o.named == nil {
 		if members, err = o.list.MemberSet(ctx); err != nil {
@@ -202,22 +279,24 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 	}
 	for i, term := range terms {
 		switch {
+		case i > 0 && term.many != nil:
+			found = term.many.set.Filter(found)
 		case i > 0:
-			found = term.Filter(found, o.Release.Ordinals)
-		case o.named == nil && term.Dense(o.Release.Ordinals):
-			set := term.Set(o.Release.Ordinals)
-			set.And(members)
-			*buffer = set.AppendTo((*buffer)[:0])
-			found = *buffer
+			found = term.few.Filter(found, o.Release.Ordinals)
+		case term.many == nil:
+			found = term.few.List(o.Release.Ordinals)
+		case o.named != nil:
+			found = term.many.set.List()
 		default:
-			found = term.List(o.Release.Ordinals)
+			*buffer = term.many.set.AppendCommon(members, (*buffer)[:0])
+			found = *buffer
 		}
 	}
-	for i, search := range o.filter.Searches {
-		matching, err := o.Searched(ctx, search)
-		if err != nil {
-			return nil, err
-		}
+	searched, err := o.searched(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, matching := range searched {
 		if i == 0 && len(terms) == 0 {
 			*buffer = append((*buffer)[:0], matching.Found...)
 			found = *buffer
@@ -231,13 +310,37 @@ func (o *resultOrder) candidates(ctx context.Context, buffer *index.Ordinals) (f
 	return members.Filter(found), nil
 }
 
-// matching returns the products that a term keeps.
-func (o *resultOrder) matching(ctx context.Context, term store.Term) (index.Posting, error) {
-	if term.Attribute != withinNodes {
-		return o.Matching(ctx, term)
+// termMatches are the products that a term keeps.
+type termMatches struct {
+	few  index.Posting
+	many *foundSet // in place of few; else nil
+}
+
+func (m termMatches) len() int {
+	if m.many != nil {
+		return m.many.total
 	}
-	members, err := o.inNodes(ctx, term.Values)
-	return index.Posting{Ordinals: members}, err
+	return m.few.Len()
+}
+
+// matching returns the products that a term keeps. It caches them if they are many.
+func (o *resultOrder) matching(ctx context.Context, term store.Term) (termMatches, error) {
+	if term.Attribute == withinNodes {
+		members, err := o.inNodes(ctx, term.Values)
+		return termMatches{few: index.Posting{Ordinals: members}}, err
+	}
+	o.ReadValues(term.Attribute, term.Values)
+	key := db.CacheKey{Release: o.Release.CacheIdentity(), Kind: cachedTerm, Name: term.String()}
+	if cached, ok := db.Cached[*foundSet](o.Cache, key); ok {
+		return termMatches{many: cached}, nil
+	}
+	posting, err := o.Matching(ctx, term)
+	if err != nil || !posting.Dense(o.Release.Ordinals) {
+		return termMatches{few: posting}, err
+	}
+	many := newFoundSet(posting.Set(o.Release.Ordinals))
+	o.Cache.Set(key, many)
+	return termMatches{many: many}, nil
 }
 
 // within removes the products outside a range.

@@ -1,6 +1,8 @@
 package release_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -240,4 +242,37 @@ func searchOutdated(backend storetest.Backend) func(*testing.T) {
 		require.Greater(t, now.Release.ID, v.Release.ID)
 		require.Equal(t, []string{"brush"}, storetest.ProductIDs(t, now, release.ProductQuery{Filter: searchFilter(t, "筆刷")}))
 	}
+}
+
+// TestPagesByRelevance compares the pages of a long result, of which only the first products are sorted at
+// first, with the reversed order, which is sorted whole.
+func TestPagesByRelevance(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, backend)
+		s := backend.Open(t)
+		var lines, refs []string
+		for i := range 230 {
+			id := fmt.Sprintf("p%03d", i)
+			lines = append(lines, fmt.Sprintf(`{"type":"product","id":%q,"attributes":{"name":"Cup%s","sku":%q,"slug":%q,"status":"live","description":"cup"},"relationships":{}}`,
+				id, strings.Repeat(" large", i%4), id, id))
+			refs = append(refs, fmt.Sprintf(`{"type":"product","id":%q}`, id))
+		}
+		storetest.Import(t, s, storetest.JoinLines(append(lines, `{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`,
+			`{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["h"],"locale":"en"}}`,
+			`{"type":"node","id":"all","attributes":{"name":"All"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[`+strings.Join(refs, ",")+`]}}}`)...))
+		storetest.Publish(t, s, "main")
+		v := storetest.View(t, s, release.ShopperContext{})
+		read := func(offset int, descending bool) []string {
+			return storetest.ProductIDs(t, v, release.ProductQuery{Filter: searchFilter(t, "cup"), Page: store.Page{First: new(30), Offset: &offset},
+				Sort: store.Sort{By: store.SortRelevance, Descending: descending}})
+		}
+		var all, reversed []string
+		for _, offset := range []int{0, 30, 60, 90, 120, 150, 180, 210} {
+			all, reversed = append(all, read(offset, false)...), append(reversed, read(offset, true)...)
+		}
+		slices.Reverse(reversed)
+		require.Len(t, store.Unique(all), 230)
+		require.Equal(t, reversed, all)
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -44,8 +45,16 @@ type storedProduct struct {
 	refsDamage error
 }
 
+// Size is the memory of the product with all that is decoded on first use, as GraphQL needs it. Files take
+// twice their texts when they are parsed. What a body has more than most is JSON that is decoded into maps
+// and slices, such as components and variations.
 func (p *storedProduct) Size() int {
-	return 3*len(p.body) + len(p.attributes) + len(p.extraText) + 2*len(p.fileTexts) + 4*len(p.placed) + 600
+	const (
+		usualBody = 3000 // bytes
+		small     = 640  // id, quote, and slices of texts and references
+	)
+	return int(unsafe.Sizeof(*p)+unsafe.Sizeof(*p.document)) + small + len(p.body) + max(0, len(p.body)-usualBody) +
+		len(p.attributes) + len(p.extraText) + 2*len(p.fileTexts) + 4*len(p.placed)
 }
 
 // newStoredProduct joins a document with the members that depend on the
@@ -58,8 +67,7 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 	if v.Release.Format < segment.FormatOfPresence {
 		attributes, rest = withoutEmpty(attributes, rest)
 	}
-	p := &storedProduct{id: stored.ID, Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, placed: stored.Components, language: stored.Language,
-		quote: quote, attributes: strings.Clone(stored.Attributes), fileTexts: strings.Clone(stored.Files), extraText: strings.Clone(stored.Extras)}
+	p := &storedProduct{id: strings.Clone(stored.ID), Ordinal: ordinal, catalog: v.Release.CatalogID, since: stored.PublishedAt, placed: stored.Components, language: stored.Language, quote: quote}
 	own := append(make([]byte, 0, 1024), '}') // as before a member; the buffer stays on the stack
 	own = store.AppendMember(own, "published_at", store.FormatTimeBare(store.FromMicros(p.since)))
 	dated := len(own)
@@ -69,7 +77,11 @@ func newStoredProduct(v *View, stored *segment.StoredProduct, ordinal uint32, qu
 	own = append(quote.AppendMeta(own), "}}"...)
 	p.insert = len(attributes) + dated - 1
 	p.relations = len(attributes) + priced - 1
-	p.body = attributes + string(own[1:priced]) + rest + "," + stored.Crumbs + string(own[priced:])
+	body := len(attributes) + priced - 1 + len(rest) + len(",") + len(stored.Crumbs) + len(own) - priced
+	texts := attributes + string(own[1:priced]) + rest + "," + stored.Crumbs + string(own[priced:]) + stored.Files + stored.Attributes + stored.Extras
+	p.body, texts = texts[:body], texts[body:]
+	p.fileTexts, texts = texts[:len(stored.Files)], texts[len(stored.Files):]
+	p.attributes, p.extraText = texts[:len(stored.Attributes)], texts[len(stored.Attributes):]
 	return p, nil
 }
 

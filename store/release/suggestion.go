@@ -45,10 +45,12 @@ func (v *View) Suggest(ctx context.Context, text string, first int) (*Suggestion
 	if err != nil {
 		return nil, err
 	}
-	meant := search // with mistyped words replaced
-	if corrected, err := index.NewSearch(result.CorrectedTo); err == nil && !corrected.Empty() {
+	meant, named := search, []nodeMatch{{search.Names, nodeNameWork}}
+	if corrected, err := index.NewSearch(result.CorrectedTo); err == nil && !corrected.Empty() { // mistyped, or only nodes have the words
 		meant = corrected
+		named = append(named, nodeMatch{meant.Names, nodeNameWork})
 	}
+	named = append(named, nodeMatch{meant.SimilarlyNames, 8 * nodeNameWork})
 	products, err := v.bestMatches(ctx, meant, max(first, completionProducts))
 	if err != nil {
 		return nil, err
@@ -56,27 +58,29 @@ func (v *View) Suggest(ctx context.Context, text string, first int) (*Suggestion
 	names := productNames(products)
 	s.Products, s.Completions = products[:min(first, len(products))], index.Completions(text, result.Corrections, names, first)
 	s.CorrectedTo = index.Spelled(result.CorrectedTo, names)
-	s.Nodes, err = v.namedNodes(ctx, meant, first)
+	s.Nodes, err = v.namedNodes(ctx, named, first)
 	return s, err
 }
 
-// namedNodes returns at most n nodes whose names a search finds, or if none has its words, those that have
-// similar ones; the shortest name first.
-func (v *View) namedNodes(ctx context.Context, search index.Search, n int) (nodes []*segment.CatalogNode, err error) {
+// nodeMatch is a way to find nodes by their names, and the work of it for each node, in bytes of an Allowance.
+type nodeMatch struct {
+	finds func(name string) bool
+	work  int
+}
+
+// namedNodes returns at most n nodes that the first of several ways finds that finds any; the shortest name first.
+func (v *View) namedNodes(ctx context.Context, ways []nodeMatch, n int) (nodes []*segment.CatalogNode, err error) {
 	tree, err := v.Tree(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, way := range []struct {
-		finds func(name string) bool
-		work  int
-	}{{search.Names, nodeNameWork}, {search.SimilarlyNames, 8 * nodeNameWork}} {
+	for _, way := range ways {
 		if err := store.Charge(ctx, way.work*len(tree.Nodes)); err != nil {
 			return nil, err
 		}
 		for _, node := range tree.Nodes {
-			if way.finds(node.Name) {
-				nodes = append(nodes, node)
+			if way.finds(v.NodeName(node)) {
+				nodes = append(nodes, v.Localized(node))
 			}
 		}
 		if len(nodes) > 0 {

@@ -68,6 +68,28 @@ func TestSuggestionsOfMistypedWords(t *testing.T) {
 	})
 }
 
+// A word that only a node has is corrected to one of a product, but the node is still found by what was typed.
+func TestSuggestionsOfNodesByWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		in := `"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}`
+		storetest.Import(t, s, storetest.JoinLines(
+			`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"catalog","id":"c","attributes":{"name":"C","hierarchies":["h"],"pricebook_ids":[]}}`,
+			`{"type":"product","id":"bowl","attributes":{"name":"Bowl","sku":"B","status":"live"}}`,
+			`{"type":"node","id":"bakery","attributes":{"name":"Boulevard"},`+in+`}}`,
+			`{"type":"node","id":"bowls","attributes":{"name":"Bowl"},`+in+`,"products":{"data":[{"type":"product","id":"bowl"}]}}}`))
+		storetest.Publish(t, s, "c")
+		for text, want := range map[string]string{"boul": "Boulevard", "bowk": "Bowl"} {
+			found, err := storetest.View(t, s, release.ShopperContext{}).Suggest(t.Context(), text, 5)
+			require.NoError(t, err)
+			require.Equal(t, "bowl", index.Fold(found.CorrectedTo), text)
+			require.Len(t, found.Nodes, 1, text)
+			require.Equal(t, want, found.Nodes[0].Name, text)
+		}
+	})
+}
+
 // TestSuggestionsOfJudgedShops swaps two letters within each long word of the names of the judged shops.
 // Where that is corrected, only by whole words of the shop, there are products and completions.
 func TestSuggestionsOfJudgedShops(t *testing.T) {

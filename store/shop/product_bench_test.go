@@ -32,7 +32,7 @@ func benchShop(b *testing.B, noCache bool) *shop.Store {
 	return openShop(b, shop.Config{NoCache: noCache})
 }
 
-func openShop(b *testing.B, config shop.Config) *shop.Store {
+func openShop(b testing.TB, config shop.Config) *shop.Store {
 	b.Helper()
 	path := os.Getenv("PORTICO_TEST_BENCH_DATABASE")
 	if path == "" {
@@ -50,7 +50,7 @@ func openShop(b *testing.B, config shop.Config) *shop.Store {
 }
 
 // importShop imports a generated shop.
-func importShop(b *testing.B, s *shop.Store) {
+func importShop(b testing.TB, s *shop.Store) {
 	b.Helper()
 	products := 1000
 	if text := os.Getenv("PORTICO_TEST_BENCH_PRODUCTS"); text != "" {
@@ -68,7 +68,7 @@ func importShop(b *testing.B, s *shop.Store) {
 	publishShop(b, s)
 }
 
-func publishShop(b *testing.B, s *shop.Store) {
+func publishShop(b testing.TB, s *shop.Store) {
 	b.Helper()
 	ids, err := s.CatalogIDs(b.Context())
 	require.NoError(b, err)
@@ -275,14 +275,15 @@ func BenchmarkColdPage(b *testing.B) {
 		slice, err := v.Products(b.Context(), release.ProductQuery{NodeID: nodeID, Page: store.Page{First: &first, Offset: &offset}})
 		require.NoError(b, err)
 		var files, components []string
+		var of []*release.Product
 		for _, p := range slice.Items {
 			components = append(components, p.ComponentProductIDs()...)
-			files = append(files, p.MainImageID())
+			files, of = append(files, p.MainImageID()), append(of, p)
 			for _, link := range p.FileLinks() {
-				files = append(files, link.ID)
+				files, of = append(files, link.ID), append(of, p)
 			}
 		}
-		_, err = v.FilesByID(b.Context(), files, slice.Items...)
+		_, err = v.FilesOf(b.Context(), files, of)
 		require.NoError(b, err)
 		_, err = v.ProductsByID(b.Context(), components, slice.Items...)
 		require.NoError(b, err)

@@ -79,6 +79,8 @@ var tables = []table{
 		top("id", textCell), linkTo("hierarchy", "hierarchy", linkCell), linkTo("parent", "node", linkCell), attribute("name", textCell), attribute("slug", textCell), attribute("description", textCell),
 		linkTo("products", "product", linksCell), attribute("curated_products", listCell),
 		at("seo.title", "attributes.seo.title", textCell), at("seo.description", "attributes.seo.description", textCell),
+		at("name:*", "attributes.locales.*.name", textCell), at("description:*", "attributes.locales.*.description", textCell),
+		at("seo.title:*", "attributes.locales.*.seo.title", textCell), at("seo.description:*", "attributes.locales.*.seo.description", textCell),
 	}},
 	{"file", []string{"file_name"}, []column{
 		top("id", textCell), top("file_name", textCell), at("href", "link.href", textCell), top("mime_type", textCell), top("public", booleanCell),

@@ -22,10 +22,10 @@ const (
 
 // Condition says that a field of a product's extensions has a value.
 type Condition struct {
-	Template string
-	Field    string
-	Type     ConditionType
-	Value    string // numbers and booleans as text
+	Template string        `json:"template"`
+	Field    string        `json:"field"`
+	Type     ConditionType `json:"type"`
+	Value    string        `json:"value"` // numbers and booleans as text
 }
 
 // ItemConditions returns the conditions in their order, without the lists around them: all must match in any case.
@@ -46,8 +46,8 @@ func conditionLeaves(raw json.RawMessage, depth int, found []Condition) []Condit
 	}
 	var c struct {
 		Condition
-		And   json.RawMessage
-		Value json.RawMessage
+		And   json.RawMessage `json:"and"`
+		Value json.RawMessage `json:"value"`
 	}
 	if json.Unmarshal(raw, &c) != nil || c.And != nil { // checked when it was written
 		return conditionLeaves(c.And, depth, found)

@@ -34,10 +34,15 @@ func (f Formatter) Money(minor int64) *store.Money { return f.format.Money(minor
 
 // Price returns an amount of minor units as a number and as text.
 func (f Formatter) Price(minor int64, includesTax bool, pricebookID string) (*Price, *DisplayPrice) {
-	price := &Price{Minor: minor, Currency: f.currency, IncludesTax: includesTax, PricebookID: pricebookID}
-	money := f.Money(minor)
+	both := &struct { // one piece of memory
+		Price
+		DisplayPrice
+		money store.Money
+	}{Price{Minor: minor, Currency: f.currency, IncludesTax: includesTax, PricebookID: pricebookID}, DisplayPrice{}, f.format.MoneyValue(minor)}
 	if includesTax {
-		return price, &DisplayPrice{WithTax: money}
+		both.WithTax = &both.money
+	} else {
+		both.WithoutTax = &both.money
 	}
-	return price, &DisplayPrice{WithoutTax: money}
+	return &both.Price, &both.DisplayPrice
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unique"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -52,14 +53,18 @@ func OfferCurrencies(lines string) (codes []string) {
 
 // OfferIn decodes the offer in one currency; an empty offer for any other.
 func OfferIn(lines, currency string) (*catalog.Offer, error) {
-	o := &catalog.Offer{}
+	var memory struct { // one piece for both
+		catalog.Offer
+		base catalog.TieredPrice
+	}
+	o := &memory.Offer
 	for line := range strings.SplitSeq(lines, "\n") {
 		name, rest, _ := strings.Cut(line, " ")
 		if len(name) != 1+len(currency) || name[1:] != currency {
 			continue
 		}
 		pricebook, terms, _ := strings.Cut(rest, " ")
-		o.PricebookID = strings.Clone(pricebook) // outlives lines
+		o.PricebookID = unique.Make(pricebook).Value() // outlives lines, and most products have the same
 		if name[:1] == salesLine {
 			if err := json.Unmarshal([]byte(terms), &o.Sales); err != nil {
 				return nil, err
@@ -72,7 +77,8 @@ func OfferIn(lines, currency string) (*catalog.Offer, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Base = &catalog.TieredPrice{Minor: minor, IncludesTax: tax == "1"}
+		memory.base = catalog.TieredPrice{Minor: minor, IncludesTax: tax == "1"}
+		o.Base = &memory.base
 		if tiers == "" {
 			continue
 		}

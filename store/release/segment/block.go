@@ -3,7 +3,6 @@ package segment
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -75,8 +74,10 @@ func (p *BlockProduct) SetOffers(offers map[string]*catalog.Offer) {
 // Version returns a hash of what the release shows of the product, never 0.
 func (p *BlockProduct) Version() int64 {
 	hash := sha256.New()
+	var length []byte
 	add := func(text []byte) {
-		hash.Write(binary.AppendUvarint(nil, uint64(len(text))))
+		length = binary.AppendUvarint(length[:0], uint64(len(text)))
+		hash.Write(length)
 		hash.Write(text)
 	}
 	add(p.Attributes)
@@ -99,23 +100,22 @@ const (
 	attributesLine = "~"
 )
 
-func (p *BlockProduct) row() string {
-	published := ""
+// appendRow appends what is kept of the product beside its texts, in lines.
+func (p *BlockProduct) appendRow(dst []byte) []byte {
+	dst = append(append(dst, p.ID...), '\n')
 	if p.PublishedAt != 0 {
-		published = publishedLine + strconv.FormatInt(p.PublishedAt, 10) + "\n"
+		dst = append(strconv.AppendInt(append(dst, publishedLine...), p.PublishedAt, 10), '\n')
 	}
-	var components []byte
 	for i, ordinal := range p.Components {
-		components = strconv.AppendUint(append(components, (componentsLine + " ")[min(i, 1)]), uint64(ordinal), 10)
+		dst = strconv.AppendUint(append(dst, (componentsLine + " ")[min(i, 1)]), uint64(ordinal), 10)
 		if i == len(p.Components)-1 {
-			components = append(components, '\n')
+			dst = append(dst, '\n')
 		}
 	}
-	attributes := ""
 	if len(p.Attributes) > 0 {
-		attributes = attributesLine + string(p.Attributes) + "\n"
+		dst = append(append(append(dst, attributesLine...), p.Attributes...), '\n')
 	}
-	return p.ID + "\n" + published + string(components) + attributes + p.Offers
+	return append(dst, p.Offers...)
 }
 
 // Size is the approximate number of bytes of the product before compression.
@@ -129,37 +129,54 @@ func (p *BlockProduct) Size() int {
 	return n
 }
 
+// blockBuffers are the buffers for one block: a product's row, a section, and the section compressed.
+type blockBuffers struct{ row, section, packed []byte }
+
+// packBuffers holds buffers of blocks that were packed. A release has thousands of blocks of about the same size.
+var packBuffers = sync.Pool{New: func() any { return new(blockBuffers) }}
+
+// maxPackBuffer is the largest section whose buffers are used again, in bytes.
+const maxPackBuffer = 256 << 10
+
 // PackBlock returns the stored form of a block.
 func PackBlock(products []*BlockProduct) []byte {
-	size := 0
-	for _, p := range products {
-		size += p.Size() + 64
-	}
-	section, packed, body := make([]byte, 0, size), make([]byte, 0, s2.MaxEncodedLen(size)), make([]byte, 0, size/2)
+	b := packBuffers.Get().(*blockBuffers)
 	var languages []string
+	b.section = b.section[:0]
 	for _, p := range products {
-		section = appendSection(appendSection(AppendText(section, p.row()), p.Crumbs), p.Files)
+		b.row = p.appendRow(b.row[:0])
+		b.section = appendSection(appendSection(appendSection(b.section, b.row), p.Crumbs), p.Files)
 		for language := range p.Documents {
 			if !slices.Contains(languages, language) {
 				languages = append(languages, language)
 			}
 		}
 	}
-	body = appendSection(body, s2.Encode(packed[:cap(packed)], section))
+	body := b.appendPacked(nil)
 	slices.Sort(languages)
 	for _, language := range languages {
-		section = section[:0]
+		b.section = b.section[:0]
 		for _, p := range products {
-			section = appendSection(section, p.Documents[language])
+			b.section = appendSection(b.section, p.Documents[language])
 		}
 		if slices.ContainsFunc(products, func(p *BlockProduct) bool { return p.Extras[language] != nil }) {
 			for _, p := range products {
-				section = appendSection(section, p.Extras[language])
+				b.section = appendSection(b.section, p.Extras[language])
 			}
 		}
-		body = appendSection(AppendText(body, language), s2.Encode(packed[:cap(packed)], section))
+		body = b.appendPacked(AppendText(body, language))
+	}
+	if cap(b.section) <= maxPackBuffer {
+		packBuffers.Put(b)
 	}
 	return body
+}
+
+// appendPacked appends the section, compressed.
+func (b *blockBuffers) appendPacked(body []byte) []byte {
+	b.packed = slices.Grow(b.packed[:0], max(0, s2.MaxEncodedLen(len(b.section))))
+	packed := s2.Encode(b.packed[:cap(b.packed)], b.section)
+	return appendSection(slices.Grow(body, len(packed)+binary.MaxVarintLen64), packed)
 }
 
 // appendSection is AppendText for bytes.
@@ -181,15 +198,21 @@ type StoredProduct struct {
 	Files       string // by AppendText; empty if they are not stored with the product
 }
 
-// StoredProducts are products in the order in which they were requested. All but ID and Language is
-// valid until Release.
+// StoredProducts are products in the order in which they were requested. All but Language is valid until
+// Release.
 type StoredProducts struct {
 	Products []StoredProduct
-	buffers  []*[]byte
+	buffers  []*sectionBuffer
 }
 
-// sectionBuffers holds buffers for decompressed sections.
-var sectionBuffers = sync.Pool{New: func() any { return new([]byte) }}
+// sectionBuffer is a decompressed section.
+type sectionBuffer struct {
+	body  []byte
+	texts []string // parts of body
+}
+
+// sectionBuffers holds buffers for other sections.
+var sectionBuffers = sync.Pool{New: func() any { return new(sectionBuffer) }}
 
 // maxSectionBuffer is the largest buffer that is used again, in bytes.
 const maxSectionBuffer = 256 << 10
@@ -197,7 +220,7 @@ const maxSectionBuffer = 256 << 10
 // Release lets other reads use the memory of the texts.
 func (s *StoredProducts) Release() {
 	for _, buffer := range s.buffers {
-		if cap(*buffer) <= maxSectionBuffer {
+		if cap(buffer.body) <= maxSectionBuffer {
 			sectionBuffers.Put(buffer)
 		}
 	}
@@ -244,7 +267,7 @@ func (r *Reader) readCommon(p *StoredProduct, place uint32, block *productBlock,
 	if !whole {
 		return errDamagedBlock
 	}
-	p.ID, p.Crumbs, p.Files = strings.Clone(id), texts[1], texts[2]
+	p.ID, p.Crumbs, p.Files = id, texts[1], texts[2]
 	if line, found := strings.CutPrefix(offers, publishedLine); found {
 		line, offers, _ = strings.Cut(line, "\n")
 		if p.PublishedAt, err = strconv.ParseInt(line, 10, 64); err != nil {
@@ -278,7 +301,7 @@ func (r *Reader) ProductIDs(ctx context.Context, places []uint32) ([]string, err
 	return ids, r.readBlocks(ctx, places, found, func(n int, block *productBlock, position int) error {
 		var p StoredProduct
 		err := r.readCommon(&p, places[n], block, position)
-		ids[n] = p.ID
+		ids[n] = strings.Clone(p.ID)
 		return err
 	})
 }
@@ -348,26 +371,20 @@ func (r *Reader) readBlocks(ctx context.Context, places []uint32, found *StoredP
 		condition = "IN (" + list + ")"
 	}
 	block := productBlock{to: found}
-	_, err = db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (none struct{}, err error) {
-		var id int64
-		var body sql.RawBytes
-		if err := rows.Scan(&id, &body); err != nil {
-			return none, err
-		}
+	return db.Visit(ctx, r.session(), func(id int64, body []byte) error {
 		if err := block.open(body); err != nil {
-			return none, fmt.Errorf("block %d: %w", id, err)
+			return fmt.Errorf("block %d: %w", id, err)
 		}
 		for _, m := range members {
 			if m.block != id {
 				continue
 			}
 			if err := read(m.n, &block, int(slots[m.n]%BlockProducts)); err != nil {
-				return none, fmt.Errorf("block %d: %w", id, err)
+				return fmt.Errorf("block %d: %w", id, err)
 			}
 		}
-		return none, nil
-	}, `SELECT id, body FROM release_block WHERE id `+condition, args...)
-	return err
+		return nil
+	}, `SELECT id AS key, body FROM release_block WHERE id `+condition, args...)
 }
 
 // commonTexts is the number of texts of each product in the common section.
@@ -464,15 +481,14 @@ var errDamagedBlock = errors.New("the block of products is damaged")
 
 // unpackSection decompresses a section and returns its texts.
 func (s *StoredProducts) unpackSection(section []byte) (texts []string, err error) {
-	buffer := sectionBuffers.Get().(*[]byte)
+	buffer := sectionBuffers.Get().(*sectionBuffer)
 	s.buffers = append(s.buffers, buffer)
-	body, err := s2.Decode((*buffer)[:cap(*buffer)], section)
-	if err != nil {
+	if buffer.body, err = s2.Decode(buffer.body[:cap(buffer.body)], section); err != nil {
 		return nil, err
 	}
-	*buffer = body
-	whole := unsafe.String(unsafe.SliceData(body), len(body)) // not written before Release
-	return splitTexts(whole, make([]string, 0, commonTexts*BlockProducts))
+	whole := unsafe.String(unsafe.SliceData(buffer.body), len(buffer.body)) // not written before Release
+	buffer.texts, err = splitTexts(whole, buffer.texts[:0])
+	return buffer.texts, err
 }
 
 // splitTexts appends the texts that AppendText wrote.
@@ -498,14 +514,11 @@ func cutSection(body []byte) (text, rest []byte, ok bool) {
 }
 
 // ParseFiles returns the files of a StoredProduct. They keep the memory of texts.
-func ParseFiles(texts string) (files []*catalog.File, err error) {
-	list, err := splitTexts(texts, nil)
-	for _, text := range list {
-		f, err := catalog.ReadFile(text)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
+func ParseFiles(texts string) ([]*catalog.File, error) {
+	var buffer [8]string
+	list, err := splitTexts(texts, buffer[:0])
+	if err != nil {
+		return nil, err
 	}
-	return files, err
+	return catalog.ReadFiles(list)
 }

@@ -12,7 +12,7 @@ const (
 	cachedPlace      = 'o' // Place, by product id
 	cachedFile       = 'f' // *catalog.File, by id
 	cachedPrices     = '$' // *Prices by -1, *PriceOrder by epoch; by currency
-	cachedWords      = 'w' // wordChunk by chunk, wordDirectory by -1
+	cachedWords      = 'w' // *wordChunk by chunk, wordDirectory by -1
 	cachedVocabulary = 'y' // *index.Vocabulary, by chunk
 	cachedFacet      = 'v' // *Facet, by attribute
 	cachedTexts      = 'x' // storedTexts: listFiles, listCurrencies

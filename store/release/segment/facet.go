@@ -9,17 +9,23 @@ import (
 	"portico/store/index"
 )
 
-// Facet holds the values of one attribute for all products of a layer.
+// Facet holds the values of one attribute for all products of a layer: of each product its values, and of each
+// value its products. The first is stored, the second computed when it is read. It takes at most four bytes a
+// product and value.
 type Facet struct {
 	first   uint32 // ordinal of the layer
 	values  []string
 	numbers index.AdjacencyList // of the values that each product has
+
+	sets  []index.OrdinalSet  // of the products of frequent values, by value, from ordinal first/64*64 on; nil for other values
+	lists index.AdjacencyList // of the products of other values
+	work  int                 // of counting all values by sets and lists, in steps
 }
 
 func (f *Facet) Size() int {
-	n := 64 + 4*len(f.numbers.Items) + 4*len(f.numbers.Ends)
-	for _, value := range f.values {
-		n += 16 + len(value)
+	n := 128 + 4*(len(f.numbers.Items)+len(f.numbers.Ends)+len(f.lists.Items)+len(f.lists.Ends))
+	for number, value := range f.values {
+		n += 16 + len(value) + f.sets[number].Size()
 	}
 	return n
 }
@@ -27,14 +33,64 @@ func (f *Facet) Size() int {
 // Values returns the number of different values.
 func (f *Facet) Values() int { return len(f.values) }
 
-// Count adds, by value, the number of products of the layer among places.
-func (f *Facet) Count(places index.Ordinals, counts map[string]int) {
-	own := make([]int, len(f.values))
-	for _, place := range places {
-		if place >= f.first {
-			for _, number := range f.numbers.Of(place - f.first) {
-				own[number]++
+// invert computes the products of each value. A set takes less memory than a list if more than one in 32
+// products has the value.
+func (f *Facet) invert() {
+	counts := make([]int, len(f.values))
+	for _, number := range f.numbers.Items {
+		counts[number]++
+	}
+	products := f.numbers.Len()
+	start := f.first / 64 * 64
+	f.sets = make([]index.OrdinalSet, len(f.values))
+	f.lists.Ends = make([]uint32, len(f.values))
+	next := make([]uint32, len(f.values))
+	total := uint32(0)
+	for number, n := range counts {
+		next[number] = total
+		if 32*n > products {
+			f.sets[number] = index.NewOrdinalSet(int(f.first-start) + products)
+			f.work += len(f.sets[number])
+		} else {
+			total += uint32(n)
+			f.work += n
+		}
+		f.lists.Ends[number] = total
+	}
+	f.lists.Items = make([]uint32, total)
+	for i := range uint32(products) {
+		for _, number := range f.numbers.Of(i) {
+			if set := f.sets[number]; set != nil {
+				set.Add(f.first - start + i)
+			} else {
+				f.lists.Items[next[number]] = f.first + i
+				next[number]++
 			}
+		}
+	}
+}
+
+// countedStep is the cost of counting a value of one product by its numbers, in steps of Facet.work.
+const countedStep = 4
+
+// Count adds, by value, the number of products of the layer in a set of so many.
+func (f *Facet) Count(found index.OrdinalSet, n int, counts map[string]int) {
+	own := make([]int, len(f.values))
+	if products := f.numbers.Len(); products > 0 && countedStep*n*(products+len(f.numbers.Items))/products < f.work {
+		found.Each(func(ordinal uint32) {
+			if ordinal >= f.first {
+				for _, number := range f.numbers.Of(ordinal - f.first) {
+					own[number]++
+				}
+			}
+		})
+	} else {
+		for number, set := range f.sets {
+			if set != nil {
+				own[number] = set.LenIn(found[f.first/64:])
+				continue
+			}
+			own[number] = found.LenOf(f.lists.Of(uint32(number)))
 		}
 	}
 	for number, n := range own {
@@ -82,6 +138,7 @@ func (r *Reader) facet(ctx context.Context, attribute string) (*Facet, error) {
 	if len(chunks) < 1+(r.Release.Ordinals-r.Release.FirstOrdinal+ChunkSize-1)/ChunkSize {
 		return nil, r.missing(ctx, "facets")
 	}
+	f.invert()
 	r.Cache.Set(key, f)
 	return f, nil
 }

@@ -19,13 +19,12 @@ const (
 )
 
 // FilesByID returns several files of the release. It leaves out unknown ids. It
-// caches them by the release that holds them. stored are the files by id that
-// were stored with some products (StoredProduct.Files), which are not read again.
-func (r *Reader) FilesByID(ctx context.Context, ids []string, stored map[string]*catalog.File) (map[string]*catalog.File, error) {
+// caches them by the release that holds them.
+func (r *Reader) FilesByID(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	r.Reads.AddNames(fileKind, store.ValidIDs(ids))
 	base := r.base()
 	if base == nil {
-		return r.ownFiles(ctx, ids, stored)
+		return r.ownFiles(ctx, ids)
 	}
 	own, err := r.ownFileIDs(ctx)
 	if err != nil {
@@ -39,17 +38,18 @@ func (r *Reader) FilesByID(ctx context.Context, ids []string, stored map[string]
 			below = append(below, id)
 		}
 	}
-	files, err := base.ownFiles(ctx, below, stored)
+	files, err := base.ownFiles(ctx, below)
 	if err != nil || len(above) == 0 {
 		return files, err
 	}
-	changed, err := r.ownFiles(ctx, above, nil)
+	changed, err := r.ownFiles(ctx, above)
 	maps.Copy(files, changed)
 	return files, err
 }
 
 // FilesOf returns the file of each id; nil if there is none. An empty id is of no file. stored
-// returns the files that were stored with the product that refers to the id at an index, as for FilesByID.
+// returns the files that were stored with the product that refers to the id at an index (StoredProduct.Files), which
+// are not read again.
 func (r *Reader) FilesOf(ctx context.Context, ids []string, stored func(i int) []*catalog.File) ([]*catalog.File, error) {
 	r.Reads.AddNames(fileKind, store.ValidIDs(ids))
 	var changed storedTexts
@@ -75,7 +75,7 @@ func (r *Reader) FilesOf(ctx context.Context, ids []string, stored func(i int) [
 	if len(others) == 0 {
 		return files, nil
 	}
-	read, err := r.FilesByID(ctx, store.Unique(others), nil)
+	read, err := r.FilesByID(ctx, store.Unique(others))
 	for i, id := range ids {
 		if files[i] == nil {
 			files[i] = read[id]
@@ -98,21 +98,9 @@ func (r *Reader) ownFileIDs(ctx context.Context) (storedTexts, error) {
 }
 
 // ownFiles returns several files of the upper layer.
-func (r *Reader) ownFiles(ctx context.Context, ids []string, stored map[string]*catalog.File) (map[string]*catalog.File, error) {
-	found := make(map[string]*catalog.File, len(ids))
-	var others []string
-	for _, id := range ids {
-		if f := stored[id]; f != nil {
-			found[id] = f
-		} else {
-			others = append(others, id)
-		}
-	}
-	if len(others) == 0 {
-		return found, nil
-	}
+func (r *Reader) ownFiles(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedFile}
-	read, err := db.Fetch(r.Cache, key, store.ValidIDs(others), func(ids []string) (map[string]*catalog.File, error) {
+	return db.Fetch(r.Cache, key, store.ValidIDs(ids), func(ids []string) (map[string]*catalog.File, error) {
 		files := make(map[string]*catalog.File, len(ids))
 		list, args := db.InList([]any{r.Release.ID}, ids)
 		read, err := db.Collect(ctx, r.session().Keyed(), func(rows *sql.Rows) (*catalog.File, error) {
@@ -128,13 +116,11 @@ func (r *Reader) ownFiles(ctx context.Context, ids []string, stored map[string]*
 		}
 		return files, err
 	})
-	maps.Copy(found, read)
-	return found, err
 }
 
 // FilesShown is FilesByID for the files that products of the release show.
 func (r *Reader) FilesShown(ctx context.Context, ids []string) (map[string]*catalog.File, error) {
-	files, err := r.FilesByID(ctx, ids, nil)
+	files, err := r.FilesByID(ctx, ids)
 	if err != nil || r.Release.Format < FormatOfPresence {
 		return files, err
 	}

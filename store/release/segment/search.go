@@ -264,13 +264,12 @@ func (s *searcher) read(ctx context.Context, tokens []index.SearchToken) error {
 		}
 		for _, token := range tokens {
 			for _, batch := range layer.batches {
-				var of []wordChunk
+				var of []*wordChunk
 				for first, end := batch.chunks(token); first < end; first++ {
 					of = append(of, chunks[first])
 				}
 				for _, list := range tokenLists(of, token) {
-					s.lists[token] = append(s.lists[token], index.WeightedList{
-						OccurrenceList: index.OccurrenceList{Body: list, Short: s.Release.Format < formatOfWords}, Dead: layer.dead, DeadCount: layer.deadCount})
+					s.lists[token] = append(s.lists[token], index.WeightedList{OccurrenceList: list, Dead: layer.dead, DeadCount: layer.deadCount})
 				}
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -26,20 +28,19 @@ const (
 
 // CatalogNode is a node of a release, or a hierarchy, its root.
 type CatalogNode struct {
+	catalog.NodeText
 	ID          string
 	Kind        NodeKind
-	Name        string
 	Slug        string
-	Description string
-	SEO         catalog.SEOText
 	HierarchyID string   // its own id for a hierarchy
 	ParentID    string   // the node or hierarchy above; empty for a hierarchy
 	Ancestors   []string // ids from the hierarchy down to the parent
 	UpdatedAt   time.Time
 	PublishedAt time.Time // of this version of the node, in this catalog
-	Language    string    // of the texts: the release's base language
+	Language    string    // of NodeText: the release's base language, unless Localized chose another
 
-	Place    int `json:"-"` // in the tree
+	Texts    map[string]catalog.NodeText `json:"-"` // in other languages
+	Place    int                         `json:"-"` // in the tree
 	children []*CatalogNode
 	Curated  []string `json:"-"` // while publishing
 }
@@ -58,7 +59,7 @@ func (n *CatalogNode) HasChildren() bool { return len(n.children) > 0 }
 // SameContent reports whether nodes of two releases with one base language show
 // the same but published_at.
 func (n *CatalogNode) SameContent(other *CatalogNode) bool {
-	return n.ID == other.ID && n.Kind == other.Kind && n.Name == other.Name && n.Slug == other.Slug && n.Description == other.Description && n.SEO == other.SEO &&
+	return n.ID == other.ID && n.Kind == other.Kind && n.NodeText == other.NodeText && maps.Equal(n.Texts, other.Texts) && n.Slug == other.Slug &&
 		n.HierarchyID == other.HierarchyID && n.ParentID == other.ParentID && slices.Equal(n.Ancestors, other.Ancestors) &&
 		n.UpdatedAt.Equal(other.UpdatedAt) && n.HasChildren() == other.HasChildren()
 }
@@ -178,13 +179,17 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 	nodes, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (*CatalogNode, error) {
 		n := &CatalogNode{PublishedAt: r.Release.PublishedAt, Language: r.Release.Locale}
 		var updated, published int64
-		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated, &published, &n.SEO.Title, &n.SEO.Description)
+		var texts string
+		err := rows.Scan(&n.ID, &n.Kind, &n.Name, &n.Slug, &n.Description, &n.HierarchyID, &n.ParentID, &updated, &published, &n.SEO.Title, &n.SEO.Description, &texts)
+		if err == nil && texts != "" {
+			err = json.Unmarshal([]byte(texts), &n.Texts)
+		}
 		if n.UpdatedAt = store.FromMicros(updated); published != 0 {
 			n.PublishedAt = store.FromMicros(published)
 		}
 		return n, err
 	}, `
-		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, updated_at, published_at, seo_title, seo_description
+		SELECT id, kind, name, slug, description, hierarchy_id, parent_id, updated_at, published_at, seo_title, seo_description, texts
 		FROM release_node WHERE release_id = $1 ORDER BY ordinal`, r.Release.ID)
 	if err != nil {
 		return nil, err
@@ -192,6 +197,34 @@ func (r *Reader) ReadTree(ctx context.Context) (*Tree, error) {
 	t := NewTree(nodes)
 	r.Cache.Set(key, t)
 	return t, nil
+}
+
+// Localized returns a node in the best of the reader's languages that it has, else as it is.
+func (r *Reader) Localized(n *CatalogNode) *CatalogNode {
+	text, language := r.textOf(n)
+	if language == n.Language {
+		return n
+	}
+	own := *n
+	own.NodeText, own.Language = text, language
+	return &own
+}
+
+// NodeName returns the name that Localized shows.
+func (r *Reader) NodeName(n *CatalogNode) string {
+	text, _ := r.textOf(n)
+	return text.Name
+}
+
+func (r *Reader) textOf(n *CatalogNode) (text catalog.NodeText, language string) {
+	if n.Texts != nil {
+		for _, language := range r.languages {
+			if text, ok := n.Texts[language]; ok {
+				return text, language
+			}
+		}
+	}
+	return n.NodeText, n.Language
 }
 
 // Breadcrumbs returns the members bread_crumbs and bread_crumb_nodes of a

@@ -94,17 +94,42 @@ func (s wordBatch) chunks(token index.SearchToken) (first, end int) {
 }
 
 // wordChunk is a part of the index.
-type wordChunk []byte
+type wordChunk struct {
+	body  []byte
+	short bool                          // of a release before formatOfWords
+	marks map[int]index.OccurrenceMarks // of its long lists, by the bytes after them
+}
 
-func (c wordChunk) Size() int { return 24 + len(c) }
+func (c *wordChunk) Size() int {
+	n := 48 + len(c.body)
+	for _, marks := range c.marks {
+		n += 32 + marks.Size()
+	}
+	return n
+}
 
-// entries calls found with the entries from a token on, as long as it returns true.
-func (c wordChunk) entries(from string, found func(token, list []byte) bool) bool {
-	for body := []byte(c); len(body) > 0; {
+// newWordChunk finds the marks of a chunk's long lists.
+func newWordChunk(body []byte, format int) *wordChunk {
+	c := &wordChunk{body: body, short: format < formatOfWords}
+	c.entries("", func(_ []byte, list index.OccurrenceList, after int) bool {
+		if len(list.Body) >= index.MarkedBytes {
+			if c.marks == nil {
+				c.marks = map[int]index.OccurrenceMarks{}
+			}
+			c.marks[after] = list.Marks()
+		}
+		return true
+	})
+	return c
+}
+
+// entries calls found with the entries from a token on and the number of bytes after each, as long as it returns true.
+func (c *wordChunk) entries(from string, found func(token []byte, list index.OccurrenceList, after int) bool) bool {
+	for body := c.body; len(body) > 0; {
 		var token, list []byte
 		token, body = cutText(body)
 		list, body = cutText(body)
-		if string(token) >= from && !found(token, list) {
+		if string(token) >= from && !found(token, index.OccurrenceList{Body: list, Short: c.short}, len(body)) {
 			return false
 		}
 	}
@@ -113,10 +138,13 @@ func (c wordChunk) entries(from string, found func(token, list []byte) bool) boo
 
 // tokenLists returns the lists of a token in chunks of a batch, which are in order. The
 // entry of a prefix stands for all tokens that begin with it.
-func tokenLists(chunks []wordChunk, token index.SearchToken) (lists [][]byte) {
+func tokenLists(chunks []*wordChunk, token index.SearchToken) (lists []index.OccurrenceList) {
 	seen := 0
 	for _, chunk := range chunks {
-		if !chunk.entries(token.Text, func(text, list []byte) bool {
+		if !chunk.entries(token.Text, func(text []byte, list index.OccurrenceList, after int) bool {
+			if marks, found := chunk.marks[after]; found {
+				list = list.Marked(marks)
+			}
 			switch {
 			case string(text) == token.Text && !token.Prefix:
 				lists = append(lists, list)
@@ -125,7 +153,7 @@ func tokenLists(chunks []wordChunk, token index.SearchToken) (lists [][]byte) {
 				return false
 			case bytes.HasSuffix(text, []byte(PrefixEnd)):
 				if seen < 2 {
-					lists = [][]byte{list}
+					lists = []index.OccurrenceList{list}
 					return false
 				}
 				return true
@@ -163,12 +191,12 @@ func (r *Reader) wordDirectory(ctx context.Context) (wordDirectory, error) {
 }
 
 // wordChunks reads chunks of the own layer's index.
-func (r *Reader) wordChunks(ctx context.Context, numbers []int) (map[int]wordChunk, error) {
-	found := make(map[int]wordChunk, len(numbers))
+func (r *Reader) wordChunks(ctx context.Context, numbers []int) (map[int]*wordChunk, error) {
+	found := make(map[int]*wordChunk, len(numbers))
 	key := db.CacheKey{Release: r.Release.CacheIdentity(), Kind: cachedWords}
 	var missing []int
 	for _, key.Number = range numbers {
-		if kept, ok := db.Cached[wordChunk](r.Cache, key); ok {
+		if kept, ok := db.Cached[*wordChunk](r.Cache, key); ok {
 			found[key.Number] = kept
 		} else {
 			missing = append(missing, key.Number)
@@ -176,21 +204,21 @@ func (r *Reader) wordChunks(ctx context.Context, numbers []int) (map[int]wordChu
 	}
 	read, err := r.readWordChunks(ctx, missing)
 	for number, body := range read {
-		key.Number, found[number] = number, body
-		r.Cache.Set(key, body)
+		key.Number, found[number] = number, newWordChunk(body, r.Release.Format)
+		r.Cache.Set(key, found[number])
 	}
 	return found, err
 }
 
 // readWordChunks reads chunks of the own layer's index from the database. ErrGone
 // when one is missing.
-func (r *Reader) readWordChunks(ctx context.Context, numbers []int) (map[int]wordChunk, error) {
-	found := make(map[int]wordChunk, len(numbers))
+func (r *Reader) readWordChunks(ctx context.Context, numbers []int) (map[int][]byte, error) {
+	found := make(map[int][]byte, len(numbers))
 	err := store.Chunked(numbers, 1024, func(numbers []int) error {
 		list, args := db.InList([]any{r.Release.ID}, numbers)
-		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (body wordChunk, err error) {
+		_, err := db.Collect(ctx, r.session(), func(rows *sql.Rows) (body []byte, err error) {
 			var number int
-			err = rows.Scan(&number, (*[]byte)(&body))
+			err = rows.Scan(&number, &body)
 			found[number] = body
 			return body, err
 		}, `SELECT chunk, body FROM release_word WHERE release_id = $1 AND chunk IN (`+list+`)`, args...)

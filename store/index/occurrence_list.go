@@ -1,0 +1,179 @@
+package index
+
+import "slices"
+
+// OccurrenceList is an encoded list of occurrences.
+type OccurrenceList struct {
+	Body []byte
+	// Short lists are of releases before format 9 and have no byte after a named occurrence.
+	Short bool
+	// marks are places to begin reading, one after each markedEntries entries; nil for a list without.
+	marks []OccurrenceMark
+	count int // of the entries of a list with marks
+}
+
+// OccurrenceMark is a place in a list: before the entry at an offset comes the one of an ordinal.
+type OccurrenceMark struct{ ordinal, offset uint32 }
+
+// OccurrenceMarks are the marks of a list, and how many entries it has.
+type OccurrenceMarks struct {
+	marks []OccurrenceMark
+	count int
+}
+
+// Size is about the memory in bytes.
+func (m OccurrenceMarks) Size() int { return 32 + 8*len(m.marks) }
+
+const (
+	// MarkedBytes is the length from which a list is worth marks.
+	MarkedBytes = 512
+	// markedEntries is the number of entries from one mark to the next.
+	markedEntries = 64
+)
+
+// Marks reads a list once to find its marks. They take about a tenth of the list's memory.
+func (l OccurrenceList) Marks() (m OccurrenceMarks) {
+	r := l.reader()
+	var entries [markedEntries]occurrenceEntry
+	for {
+		n := r.read(entries[:])
+		if m.count += n; n < len(entries) {
+			return m
+		}
+		m.marks = append(m.marks, OccurrenceMark{r.ordinal, uint32(r.at)})
+	}
+}
+
+// Marked returns the list with its marks, with which it is counted and searched without reading it whole.
+func (l OccurrenceList) Marked(m OccurrenceMarks) OccurrenceList {
+	l.marks, l.count = m.marks, m.count
+	return l
+}
+
+// Count returns the number of entries.
+func (l OccurrenceList) Count() (n int) {
+	if l.marks != nil {
+		return l.count
+	}
+	l.Each(func(uint32, byte) { n++ })
+	return n
+}
+
+// Each calls found with each ordinal and the byte of its occurrence.
+func (l OccurrenceList) Each(found func(ordinal uint32, detail byte)) {
+	r := l.reader()
+	var entries [markedEntries]occurrenceEntry
+	for {
+		n := r.read(entries[:])
+		for _, entry := range entries[:n] {
+			found(entry.ordinal, entry.detail)
+		}
+		if n < len(entries) {
+			return
+		}
+	}
+}
+
+// occurrenceEntry is a decoded entry.
+type occurrenceEntry struct {
+	ordinal uint32
+	detail  byte
+}
+
+// occurrenceReader decodes a list.
+type occurrenceReader struct {
+	body    []byte
+	details int    // bytes after a named occurrence
+	at      int    // in body
+	ordinal uint32 // of the entry before
+}
+
+func (l OccurrenceList) reader() occurrenceReader {
+	r := occurrenceReader{body: l.Body, details: 1}
+	if l.Short {
+		r.details = 0
+	}
+	return r
+}
+
+// read decodes entries, as many as there are places for, or fewer at the end. It has no branch that depends on
+// whether an occurrence is named, which nothing predicts.
+func (r *occurrenceReader) read(into []occurrenceEntry) int {
+	body, at, ordinal, details := r.body, r.at, r.ordinal, r.details
+	n := 0
+	for n < len(into) && at < len(body) {
+		step := uint32(body[at])
+		at++
+		if step >= 0x80 {
+			step &= 0x7f
+			for shift := 7; ; shift += 7 {
+				part := body[at]
+				at++
+				step |= uint32(part&0x7f) << shift
+				if part < 0x80 {
+					break
+				}
+			}
+		}
+		ordinal += step >> 1
+		named := int(step & 1)
+		detail := body[min(at, len(body)-1)] & byte(-(named & details))
+		at += named & details
+		into[n] = occurrenceEntry{ordinal, detail | byte(named)*namedBit}
+		n++
+	}
+	r.at, r.ordinal = at, ordinal
+	return n
+}
+
+// occurrenceCursor looks up ordinals in a list with marks.
+type occurrenceCursor struct {
+	marks   []OccurrenceMark // from that of the entries on
+	reader  occurrenceReader
+	entries [markedEntries]occurrenceEntry
+	left    []occurrenceEntry // of entries
+}
+
+// reset begins with a list.
+func (c *occurrenceCursor) reset(l OccurrenceList) {
+	c.marks, c.reader, c.left = l.marks, l.reader(), nil
+}
+
+// find returns the byte of an ordinal, which is above those that were looked up before.
+func (c *occurrenceCursor) find(ordinal uint32) (detail byte, found bool) {
+	for {
+		if len(c.left) > 0 && c.left[len(c.left)-1].ordinal >= ordinal {
+			for c.left[0].ordinal < ordinal {
+				c.left = c.left[1:]
+			}
+			return c.left[0].detail, c.left[0].ordinal == ordinal
+		}
+		c.skipTo(ordinal)
+		n := c.reader.read(c.entries[:])
+		if c.left = c.entries[:n]; n == 0 {
+			return 0, false
+		}
+	}
+}
+
+// skipTo goes to the last mark before an ordinal, unless the reader is there or beyond.
+func (c *occurrenceCursor) skipTo(ordinal uint32) {
+	if len(c.marks) == 0 || c.marks[0].ordinal >= ordinal {
+		return
+	}
+	end := 1
+	for end < len(c.marks) && c.marks[end].ordinal < ordinal {
+		end *= 2
+	}
+	at, _ := slices.BinarySearchFunc(c.marks[:min(end, len(c.marks))], ordinal, func(m OccurrenceMark, ordinal uint32) int {
+		if m.ordinal < ordinal {
+			return -1
+		}
+		return 1
+	})
+	mark := c.marks[at-1]
+	c.marks = c.marks[at:]
+	if int(mark.offset) > c.reader.at {
+		c.reader.at, c.reader.ordinal = int(mark.offset), mark.ordinal
+	}
+}
