@@ -56,14 +56,14 @@ type Rows struct {
 	header []string
 }
 
-// Column returns the column that holds a member of an import line, or what names the resource in place of its id;
+// Column returns the column that holds the member of an import line at a path, or what names the resource in place of its id;
 // empty if none does.
-func (r *Rows) Column(member []string) string {
+func (r *Rows) Column(path []string) string {
 	t := tableByKind(r.Kind)
 	if t == nil {
 		return ""
 	}
-	name := t.columnOf(member)
+	name := t.columnOf(path)
 	if name == "id" && !slices.Contains(r.header, name) {
 		name = keyColumn[r.Kind]
 	}
@@ -78,7 +78,7 @@ const rowsAtOnce = 1000
 // empty cell clears its member. It returns the errors of in, out and IDs.
 func (r *Reader) Read(ctx context.Context, in io.Reader, out io.Writer) (*Rows, error) {
 	buffered := bufio.NewReaderSize(in, 1<<16)
-	s := &sheetReader{Reader: r, Rows: &Rows{Faults: map[int]store.Errors{}, Continued: map[int]bool{}}, csv: csv.NewReader(buffered), out: bufio.NewWriterSize(out, 1<<16), line: 1, seen: map[string]int{}, schedules: map[string]schedule{}}
+	s := &sheetReader{Reader: r, Rows: &Rows{Faults: map[int]store.Errors{}, Continued: map[int]bool{}}, csv: csv.NewReader(buffered), out: bufio.NewWriterSize(out, 1<<16), line: 1, seen: map[string]int{}, schedules: map[string]saleTimes{}}
 	for mark, _ := buffered.Peek(3); string(mark) == "\ufeff"; mark, _ = buffered.Peek(3) {
 		_, _ = buffered.Discard(len(mark))
 	}
@@ -181,13 +181,13 @@ type sheetReader struct {
 	columns []column       // by field; without a path for those that a row uses otherwise, or skips
 	seen    map[string]int // prices by book, SKU, currency and sale, and the line of each
 
-	declared  bool                // the first line declares the separator
-	oldLines  bool                // lines end with a carriage return alone
-	schedules map[string]schedule // of sales, by price book, SKU and sale
+	declared  bool                 // the first line declares the separator
+	oldLines  bool                 // lines end with a carriage return alone
+	schedules map[string]saleTimes // of sales, by price book, SKU and sale
 }
 
-// schedule is the time of a sale, as the first row of it says.
-type schedule struct {
+// saleTimes are the times of a sale, as the first row of it says.
+type saleTimes struct {
 	line     int
 	from, to string
 }
@@ -490,7 +490,7 @@ func (s *sheetReader) once(r row) bool {
 	}
 	if name := s.field(r, "sale"); name != "" {
 		sale := fmt.Sprintf("%s %q", resource, name)
-		own := schedule{r.line, s.field(r, "valid_from"), s.field(r, "valid_to")}
+		own := saleTimes{r.line, s.field(r, "valid_from"), s.field(r, "valid_to")}
 		if first, seen := s.schedules[sale]; !seen {
 			s.schedules[sale] = own
 		} else if first.from != own.from || first.to != own.to {
