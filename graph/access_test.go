@@ -110,6 +110,12 @@ func rootFields() map[string]string {
 		"Mutation.salesUpsert":        `mutation { salesUpsert(input: {items: [{pricebookId: "standard", sku: "NEW", name: "sale", amounts: [{currency: "USD", amount: "4"}]}]}) { items { uuid outcome } userErrors { message } } }`,
 		"Mutation.filesUpsert":        `mutation { filesUpsert(input: {items: [{fileName: "new.png", href: "https://files.example/new.png"}]}) { items { uuid outcome } userErrors { message } } }`,
 		"Mutation.attributesDeclare":  `mutation { attributesDeclare(input: {items: [{key: "new", label: "New", type: TEXT}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.nodesUpsert":        `mutation { nodesUpsert(input: {items: [{hierarchyId: "attic", name: "New"}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.nodesDelete":        `mutation { nodesUpsert(input: {items: [{id: "gone-nodes", hierarchyId: "attic", name: "Gone"}]}) { userErrors { message } } nodesDelete(input: {ids: ["gone-nodes"]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.pricesDelete":       `mutation { pricesUpsert(input: {items: [{pricebookId: "standard", sku: "GONE", amounts: [{currency: "USD", amount: "5"}]}]}) { userErrors { message } } pricesDelete(input: {items: [{pricebookId: "standard", sku: "GONE"}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.filesDelete":        `mutation { filesUpsert(input: {items: [{id: "gone", fileName: "gone.png", href: "https://files.example/gone.png"}]}) { userErrors { message } } filesDelete(input: {ids: ["gone"]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.synonymsSet":        `mutation { synonymsSet(input: {items: [{terms: ["sofa", "couch"]}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.redirectsSet":       `mutation { redirectsSet(input: {items: [{from: "old-anvil", productId: "anvil"}]}) { items { uuid outcome } userErrors { message } } }`,
 		"Mutation.nodeCurate":         `mutation { nodeCurate(input: {id: "box", productIds: []}) { node { id } userErrors { message } } }`,
 
 		"Mutation.promotionCodesGenerate": `mutation { promotionCodesGenerate(input: {promotionId: "spring", count: 10}) { job { uuid total } guessesPerCode userErrors { message } } }`,

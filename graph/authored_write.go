@@ -70,6 +70,66 @@ func (r mutationResolver) AttributesDeclare(ctx context.Context, input generated
 	return &generated.AttributesDeclarePayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
 }
 
+func (r mutationResolver) PricesDelete(ctx context.Context, input generated.PricesDeleteInput) (*generated.PricesDeletePayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.pricesDelete", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.DeletePrices(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.PricesDeletePayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
+func (r mutationResolver) FilesDelete(ctx context.Context, input generated.FilesDeleteInput) (*generated.FilesDeletePayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.filesDelete", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.DeleteFiles(ctx, auth.PrincipalFrom(ctx).Actor(), localIDs(input.Ids), input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.FilesDeletePayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
+func (r mutationResolver) NodesUpsert(ctx context.Context, input generated.NodesUpsertInput) (*generated.NodesUpsertPayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodesUpsert", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.UpsertNodes(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, opctx.Nulls(ctx), input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.NodesUpsertPayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
+func (r mutationResolver) NodesDelete(ctx context.Context, input generated.NodesDeleteInput) (*generated.NodesDeletePayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodesDelete", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.DeleteNodes(ctx, auth.PrincipalFrom(ctx).Actor(), localIDs(input.Ids), input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.NodesDeletePayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
+func (r mutationResolver) SynonymsSet(ctx context.Context, input generated.SynonymsSetInput) (*generated.SynonymsSetPayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.synonymsSet", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.SetSynonyms(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, opctx.Nulls(ctx), input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.SynonymsSetPayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
+func (r mutationResolver) RedirectsSet(ctx context.Context, input generated.RedirectsSetInput) (*generated.RedirectsSetPayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.redirectsSet", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.SetRedirects(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.RedirectsSetPayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
 // writePayload returns the members of a payload: what was written and warnings, or user errors.
 func writePayload(written *exchange.ItemsWritten, err error) ([]*model.AuthoredWrite, []*model.Warning, []*model.UserError, error) {
 	userErrs, err := userErrors(err)

@@ -614,6 +614,12 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	FilesDeletePayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	FilesUpsertPayload struct {
 		Items      func(childComplexity int) int
 		UserErrors func(childComplexity int) int
@@ -726,6 +732,7 @@ type ComplexityRoot struct {
 		CatalogRuleDelete      func(childComplexity int, input CatalogRuleDeleteInput) int
 		CatalogRuleUpdate      func(childComplexity int, input CatalogRuleUpdateInput) int
 		CatalogUpdate          func(childComplexity int, input CatalogUpdateInput) int
+		FilesDelete            func(childComplexity int, input FilesDeleteInput) int
 		FilesUpsert            func(childComplexity int, input FilesUpsertInput) int
 		GatewayUpdate          func(childComplexity int, input model.GatewayUpdateInput) int
 		HierarchyCreate        func(childComplexity int, input HierarchyCreateInput) int
@@ -740,6 +747,9 @@ type ComplexityRoot struct {
 		NodeProductsDetach     func(childComplexity int, input NodeProductsDetachInput) int
 		NodeProductsSet        func(childComplexity int, input NodeProductsSetInput) int
 		NodeUpdate             func(childComplexity int, input NodeUpdateInput) int
+		NodesDelete            func(childComplexity int, input NodesDeleteInput) int
+		NodesUpsert            func(childComplexity int, input NodesUpsertInput) int
+		PricesDelete           func(childComplexity int, input PricesDeleteInput) int
 		PricesUpsert           func(childComplexity int, input PricesUpsertInput) int
 		ProductsDelete         func(childComplexity int, input ProductsDeleteInput) int
 		ProductsUpsert         func(childComplexity int, input ProductsUpsertInput) int
@@ -751,12 +761,14 @@ type ComplexityRoot struct {
 		PromotionCreate        func(childComplexity int, input model.PromotionCreateInput) int
 		PromotionDelete        func(childComplexity int, input PromotionDeleteInput) int
 		PromotionUpdate        func(childComplexity int, input model.PromotionUpdateInput) int
+		RedirectsSet           func(childComplexity int, input RedirectsSetInput) int
 		SalesUpsert            func(childComplexity int, input SalesUpsertInput) int
 		SettingsUpdate         func(childComplexity int, input model.SettingsUpdateInput) int
 		ShopperTokenCreate     func(childComplexity int, input model.ShopperTokenCreateInput) int
 		StockCreate            func(childComplexity int, input StockCreateInput) int
 		StockDelete            func(childComplexity int, input StockDeleteInput) int
 		StockTransact          func(childComplexity int, input StockTransactInput) int
+		SynonymsSet            func(childComplexity int, input SynonymsSetInput) int
 	}
 
 	NodeCreatePayload struct {
@@ -801,6 +813,18 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	NodesDeletePayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
+	NodesUpsertPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	OptionFilterValues struct {
 		In   func(childComplexity int) int
 		Name func(childComplexity int) int
@@ -841,6 +865,12 @@ type ComplexityRoot struct {
 		MinimumQuantity func(childComplexity int) int
 		Name            func(childComplexity int) int
 		Price           func(childComplexity int) int
+	}
+
+	PricesDeletePayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
 	}
 
 	PricesUpsertPayload struct {
@@ -1278,6 +1308,12 @@ type ComplexityRoot struct {
 		Product func(childComplexity int) int
 	}
 
+	RedirectsSetPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	RelatedProducts struct {
 		Nodes func(childComplexity int) int
 	}
@@ -1443,6 +1479,12 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	SynonymsSetPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	TextFilterValues struct {
 		Eq func(childComplexity int) int
 		In func(childComplexity int) int
@@ -1550,6 +1592,8 @@ type MutationResolver interface {
 	NodeUpdate(ctx context.Context, input NodeUpdateInput) (*NodeUpdatePayload, error)
 	NodeMove(ctx context.Context, input NodeMoveInput) (*NodeMovePayload, error)
 	NodeDelete(ctx context.Context, input NodeDeleteInput) (*NodeDeletePayload, error)
+	NodesUpsert(ctx context.Context, input NodesUpsertInput) (*NodesUpsertPayload, error)
+	NodesDelete(ctx context.Context, input NodesDeleteInput) (*NodesDeletePayload, error)
 	NodeProductsAttach(ctx context.Context, input NodeProductsAttachInput) (*NodeProductsAttachPayload, error)
 	NodeProductsDetach(ctx context.Context, input NodeProductsDetachInput) (*NodeProductsDetachPayload, error)
 	NodeProductsSet(ctx context.Context, input NodeProductsSetInput) (*NodeProductsSetPayload, error)
@@ -1557,9 +1601,13 @@ type MutationResolver interface {
 	ProductsUpsert(ctx context.Context, input ProductsUpsertInput) (*ProductsUpsertPayload, error)
 	ProductsDelete(ctx context.Context, input ProductsDeleteInput) (*ProductsDeletePayload, error)
 	PricesUpsert(ctx context.Context, input PricesUpsertInput) (*PricesUpsertPayload, error)
+	PricesDelete(ctx context.Context, input PricesDeleteInput) (*PricesDeletePayload, error)
 	SalesUpsert(ctx context.Context, input SalesUpsertInput) (*SalesUpsertPayload, error)
 	FilesUpsert(ctx context.Context, input FilesUpsertInput) (*FilesUpsertPayload, error)
+	FilesDelete(ctx context.Context, input FilesDeleteInput) (*FilesDeletePayload, error)
 	AttributesDeclare(ctx context.Context, input AttributesDeclareInput) (*AttributesDeclarePayload, error)
+	SynonymsSet(ctx context.Context, input SynonymsSetInput) (*SynonymsSetPayload, error)
+	RedirectsSet(ctx context.Context, input RedirectsSetInput) (*RedirectsSetPayload, error)
 	CatalogPublish(ctx context.Context, input CatalogPublishInput) (*CatalogPublishPayload, error)
 	CatalogReleaseServe(ctx context.Context, input CatalogReleaseServeInput) (*CatalogReleaseServePayload, error)
 	CatalogReleaseUpdate(ctx context.Context, input CatalogReleaseUpdateInput) (*CatalogReleaseUpdatePayload, error)
@@ -3784,6 +3832,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FileEdge.Node(childComplexity), true
 
+	case "FilesDeletePayload.items":
+		if e.ComplexityRoot.FilesDeletePayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FilesDeletePayload.Items(childComplexity), true
+	case "FilesDeletePayload.userErrors":
+		if e.ComplexityRoot.FilesDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FilesDeletePayload.UserErrors(childComplexity), true
+	case "FilesDeletePayload.warnings":
+		if e.ComplexityRoot.FilesDeletePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FilesDeletePayload.Warnings(childComplexity), true
+
 	case "FilesUpsertPayload.items":
 		if e.ComplexityRoot.FilesUpsertPayload.Items == nil {
 			break
@@ -4294,6 +4361,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CatalogUpdate(childComplexity, args["input"].(CatalogUpdateInput)), true
+	case "Mutation.filesDelete":
+		if e.ComplexityRoot.Mutation.FilesDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_filesDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.FilesDelete(childComplexity, args["input"].(FilesDeleteInput)), true
 	case "Mutation.filesUpsert":
 		if e.ComplexityRoot.Mutation.FilesUpsert == nil {
 			break
@@ -4448,6 +4526,39 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.NodeUpdate(childComplexity, args["input"].(NodeUpdateInput)), true
+	case "Mutation.nodesDelete":
+		if e.ComplexityRoot.Mutation.NodesDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodesDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodesDelete(childComplexity, args["input"].(NodesDeleteInput)), true
+	case "Mutation.nodesUpsert":
+		if e.ComplexityRoot.Mutation.NodesUpsert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_nodesUpsert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NodesUpsert(childComplexity, args["input"].(NodesUpsertInput)), true
+	case "Mutation.pricesDelete":
+		if e.ComplexityRoot.Mutation.PricesDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_pricesDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.PricesDelete(childComplexity, args["input"].(PricesDeleteInput)), true
 	case "Mutation.pricesUpsert":
 		if e.ComplexityRoot.Mutation.PricesUpsert == nil {
 			break
@@ -4569,6 +4680,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.PromotionUpdate(childComplexity, args["input"].(model.PromotionUpdateInput)), true
+	case "Mutation.redirectsSet":
+		if e.ComplexityRoot.Mutation.RedirectsSet == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_redirectsSet_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RedirectsSet(childComplexity, args["input"].(RedirectsSetInput)), true
 	case "Mutation.salesUpsert":
 		if e.ComplexityRoot.Mutation.SalesUpsert == nil {
 			break
@@ -4635,6 +4757,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.StockTransact(childComplexity, args["input"].(StockTransactInput)), true
+	case "Mutation.synonymsSet":
+		if e.ComplexityRoot.Mutation.SynonymsSet == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_synonymsSet_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.SynonymsSet(childComplexity, args["input"].(SynonymsSetInput)), true
 
 	case "NodeCreatePayload.node":
 		if e.ComplexityRoot.NodeCreatePayload.Node == nil {
@@ -4751,6 +4884,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.NodeUpdatePayload.UserErrors(childComplexity), true
+
+	case "NodesDeletePayload.items":
+		if e.ComplexityRoot.NodesDeletePayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodesDeletePayload.Items(childComplexity), true
+	case "NodesDeletePayload.userErrors":
+		if e.ComplexityRoot.NodesDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodesDeletePayload.UserErrors(childComplexity), true
+	case "NodesDeletePayload.warnings":
+		if e.ComplexityRoot.NodesDeletePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodesDeletePayload.Warnings(childComplexity), true
+
+	case "NodesUpsertPayload.items":
+		if e.ComplexityRoot.NodesUpsertPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodesUpsertPayload.Items(childComplexity), true
+	case "NodesUpsertPayload.userErrors":
+		if e.ComplexityRoot.NodesUpsertPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodesUpsertPayload.UserErrors(childComplexity), true
+	case "NodesUpsertPayload.warnings":
+		if e.ComplexityRoot.NodesUpsertPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NodesUpsertPayload.Warnings(childComplexity), true
 
 	case "OptionFilterValues.in":
 		if e.ComplexityRoot.OptionFilterValues.In == nil {
@@ -4884,6 +5055,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PriceTier.Price(childComplexity), true
+
+	case "PricesDeletePayload.items":
+		if e.ComplexityRoot.PricesDeletePayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricesDeletePayload.Items(childComplexity), true
+	case "PricesDeletePayload.userErrors":
+		if e.ComplexityRoot.PricesDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricesDeletePayload.UserErrors(childComplexity), true
+	case "PricesDeletePayload.warnings":
+		if e.ComplexityRoot.PricesDeletePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PricesDeletePayload.Warnings(childComplexity), true
 
 	case "PricesUpsertPayload.items":
 		if e.ComplexityRoot.PricesUpsertPayload.Items == nil {
@@ -7128,6 +7318,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Redirect.Product(childComplexity), true
 
+	case "RedirectsSetPayload.items":
+		if e.ComplexityRoot.RedirectsSetPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RedirectsSetPayload.Items(childComplexity), true
+	case "RedirectsSetPayload.userErrors":
+		if e.ComplexityRoot.RedirectsSetPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RedirectsSetPayload.UserErrors(childComplexity), true
+	case "RedirectsSetPayload.warnings":
+		if e.ComplexityRoot.RedirectsSetPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RedirectsSetPayload.Warnings(childComplexity), true
+
 	case "RelatedProducts.nodes":
 		if e.ComplexityRoot.RelatedProducts.Nodes == nil {
 			break
@@ -7725,6 +7934,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SynonymEdge.Node(childComplexity), true
 
+	case "SynonymsSetPayload.items":
+		if e.ComplexityRoot.SynonymsSetPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SynonymsSetPayload.Items(childComplexity), true
+	case "SynonymsSetPayload.userErrors":
+		if e.ComplexityRoot.SynonymsSetPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SynonymsSetPayload.UserErrors(childComplexity), true
+	case "SynonymsSetPayload.warnings":
+		if e.ComplexityRoot.SynonymsSetPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SynonymsSetPayload.Warnings(childComplexity), true
+
 	case "TextFilterValues.eq":
 		if e.ComplexityRoot.TextFilterValues.Eq == nil {
 			break
@@ -7873,6 +8101,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDateTimeBounds,
 		ec.unmarshalInputFileFilter,
 		ec.unmarshalInputFileItemInput,
+		ec.unmarshalInputFilesDeleteInput,
 		ec.unmarshalInputFilesUpsertInput,
 		ec.unmarshalInputGatewayUpdateInput,
 		ec.unmarshalInputHierarchyCreateInput,
@@ -7888,16 +8117,21 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputNodeCreateInput,
 		ec.unmarshalInputNodeCurateInput,
 		ec.unmarshalInputNodeDeleteInput,
+		ec.unmarshalInputNodeItemInput,
 		ec.unmarshalInputNodeMoveInput,
 		ec.unmarshalInputNodeProductsAttachInput,
 		ec.unmarshalInputNodeProductsDetachInput,
 		ec.unmarshalInputNodeProductsSetInput,
 		ec.unmarshalInputNodeUpdateInput,
+		ec.unmarshalInputNodesDeleteInput,
+		ec.unmarshalInputNodesUpsertInput,
 		ec.unmarshalInputOptionFilter,
 		ec.unmarshalInputPriceAmountInput,
 		ec.unmarshalInputPriceBounds,
 		ec.unmarshalInputPriceItemInput,
+		ec.unmarshalInputPriceKeyInput,
 		ec.unmarshalInputPriceTierInput,
+		ec.unmarshalInputPricesDeleteInput,
 		ec.unmarshalInputPricesUpsertInput,
 		ec.unmarshalInputProductAttributeInput,
 		ec.unmarshalInputProductComponentInput,
@@ -7926,6 +8160,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPromotionFilter,
 		ec.unmarshalInputPromotionOrder,
 		ec.unmarshalInputPromotionUpdateInput,
+		ec.unmarshalInputRedirectItemInput,
+		ec.unmarshalInputRedirectsSetInput,
 		ec.unmarshalInputRelatedProductsInput,
 		ec.unmarshalInputSaleItemInput,
 		ec.unmarshalInputSalesUpsertInput,
@@ -7937,6 +8173,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputStockCreateInput,
 		ec.unmarshalInputStockDeleteInput,
 		ec.unmarshalInputStockTransactInput,
+		ec.unmarshalInputSynonymItemInput,
+		ec.unmarshalInputSynonymsSetInput,
 		ec.unmarshalInputTextFilter,
 	)
 	first := true
@@ -8777,6 +9015,15 @@ type Mutation {
   "Deletes a node that has no nodes below it. Its products stay."
   nodeDelete("The input." input: NodeDeleteInput!): NodeDeletePayload
 
+  """
+  Creates nodes, and changes members of existing ones: up to 1000, all or none. A node may be below another
+  one of the call. ` + "`" + `nodeProductsSet` + "`" + ` sets their products.
+  """
+  nodesUpsert("The input." input: NodesUpsertInput!): NodesUpsertPayload
+
+  "Deletes up to 1000 nodes, all or none, with those below them if they are in the list too. Their products stay."
+  nodesDelete("The input." input: NodesDeleteInput!): NodesDeletePayload
+
   "Attaches products to a node. Products that are attached already keep their position."
   nodeProductsAttach("The input." input: NodeProductsAttachInput!): NodeProductsAttachPayload
 
@@ -8809,6 +9056,9 @@ type Mutation {
   """
   pricesUpsert("The input." input: PricesUpsertInput!): PricesUpsertPayload
 
+  "Deletes up to 1000 prices with their sales, all or none."
+  pricesDelete("The input." input: PricesDeleteInput!): PricesDeletePayload
+
   "Creates, changes and removes sales of SKUs in price books: up to 1000, all or none. Other sales stay."
   salesUpsert("The input." input: SalesUpsertInput!): SalesUpsertPayload
 
@@ -8818,11 +9068,20 @@ type Mutation {
   """
   filesUpsert("The input." input: FilesUpsertInput!): FilesUpsertPayload
 
+  "Deletes up to 1000 files, all or none. Warns of the products that use them."
+  filesDelete("The input." input: FilesDeleteInput!): FilesDeletePayload
+
   """
   Declares attributes of your own, and changes declarations: up to 1000, all or none. ` + "`" + `productsUpsert` + "`" + `
   sets their values.
   """
   attributesDeclare("The input." input: AttributesDeclareInput!): AttributesDeclarePayload
+
+  "Creates, changes and removes synonyms of searches: up to 1000, all or none. Others stay."
+  synonymsSet("The input." input: SynonymsSetInput!): SynonymsSetPayload
+
+  "Creates, changes and removes redirects: up to 1000, all or none. Others stay."
+  redirectsSet("The input." input: RedirectsSetInput!): RedirectsSetPayload
 
   # Releases and jobs
   """
@@ -12029,7 +12288,7 @@ type AuthoredProductEdge {
   node: AuthoredProduct!
 }
 
-"A synonym: a search for one term also finds products that have others. Synonyms are written by import."
+"A synonym: a search for one term also finds products that have others. Synonyms are written by ` + "`" + `synonymsSet` + "`" + ` and by import."
 type Synonym implements Node {
   "Global id."
   id: ID!
@@ -12491,6 +12750,189 @@ type AttributesDeclarePayload {
   "The attributes, in the order of the items; their ` + "`" + `uuid` + "`" + ` is the key. Empty if there are errors."
   items: [AuthoredWrite!]!
   "Likely mistakes in declarations that were written. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Nodes to create or change."
+input NodesUpsertInput {
+  "1 to 1000 nodes, each once."
+  items: [NodeItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"""
+A node, or what changes of it. An absent member keeps its value, null clears it. A new node needs
+` + "`" + `hierarchyId` + "`" + ` and ` + "`" + `name` + "`" + `.
+"""
+input NodeItemInput {
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new, and must not be that of a hierarchy. Default: a new node."
+  id: ID
+  "Its hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
+  hierarchyId: ID
+  "The node above it, of the same hierarchy. Global id or ` + "`" + `uuid` + "`" + `. Null means that it is at the top."
+  parentId: ID
+  "Display name. At most 1024 bytes."
+  name: String
+  "URL slug."
+  slug: String
+  "Display text. At most 65536 bytes."
+  description: String
+  "Texts for search engines."
+  seo: SeoInput
+}
+
+"Result of ` + "`" + `nodesUpsert` + "`" + `."
+type NodesUpsertPayload {
+  "The nodes, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in nodes that were written. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Nodes to delete."
+input NodesDeleteInput {
+  "1 to 1000 nodes, with at most 10000 products together. Global ids or ` + "`" + `uuid` + "`" + `s."
+  ids: [ID!]!
+  "True deletes nothing, and returns what would be deleted."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `nodesDelete` + "`" + `."
+type NodesDeletePayload {
+  "The nodes, in the order of the ids. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was deleted. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Prices to delete."
+input PricesDeleteInput {
+  "1 to 1000 prices."
+  items: [PriceKeyInput!]!
+  "True deletes nothing, and returns what would be deleted."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Which price is meant: by its id, or by its price book and SKU."
+input PriceKeyInput {
+  "Own id of the price."
+  id: ID
+  "The price book's own id."
+  pricebookId: ID
+  "SKU of the product, in the same case."
+  sku: String
+}
+
+"Result of ` + "`" + `pricesDelete` + "`" + `."
+type PricesDeletePayload {
+  "The prices, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was deleted. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Files to delete."
+input FilesDeleteInput {
+  "1 to 1000 files. Global ids or ` + "`" + `uuid` + "`" + `s."
+  ids: [ID!]!
+  "True deletes nothing, and returns what would be deleted."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `filesDelete` + "`" + `."
+type FilesDeletePayload {
+  "The files, in the order of the ids. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Files that products still use. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was deleted. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Synonyms to create, change or remove."
+input SynonymsSetInput {
+  "1 to 1000 synonyms, each once."
+  items: [SynonymItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"A synonym, or what changes of it. An absent member keeps its value, null clears it. A new synonym needs ` + "`" + `terms` + "`" + `."
+input SynonymItemInput {
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new. Default: the synonym of this locale with this ` + "`" + `term` + "`" + `, or without a term with these ` + "`" + `terms` + "`" + `, or a new one."
+  id: ID
+  "Which terms find which. Default of a new one: ONE_WAY with ` + "`" + `term` + "`" + `, else EQUIVALENT."
+  kind: SynonymKind
+  "BCP 47 tag of the texts that it is for. Absent or null means all."
+  locale: String
+  "What shoppers type, with ONE_WAY. At most 100 bytes."
+  term: String
+  "The terms that products have, 1 to 20, or at least 2 with EQUIVALENT. Replaces the list."
+  terms: [String!]
+  "True removes the synonym."
+  remove: Boolean! = false
+}
+
+"Result of ` + "`" + `synonymsSet` + "`" + `."
+type SynonymsSetPayload {
+  "The synonyms, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in synonyms that were written. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Redirects to create, change or remove."
+input RedirectsSetInput {
+  "1 to 1000 redirects, each once."
+  items: [RedirectItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"A redirect, or what changes of it. A new one needs ` + "`" + `from` + "`" + `, and one of ` + "`" + `to` + "`" + `, ` + "`" + `productId` + "`" + ` and ` + "`" + `nodeId` + "`" + `."
+input RedirectItemInput {
+  "Own id, which may be new. Default: the redirect of this path, or a new one."
+  id: ID
+  "The path that leads elsewhere, without slashes around it: ` + "`" + `bikes/old-road-bikes` + "`" + `."
+  from: String
+  "Where it leads: a path, or a URL with ` + "`" + `https://` + "`" + `. Replaces the earlier destination."
+  to: String
+  "The product to which it leads. Global id or ` + "`" + `uuid` + "`" + `. Replaces the earlier destination."
+  productId: ID
+  "The node to which it leads. Global id or ` + "`" + `uuid` + "`" + `. Replaces the earlier destination."
+  nodeId: ID
+  "True removes the redirect."
+  remove: Boolean! = false
+}
+
+"Result of ` + "`" + `redirectsSet` + "`" + `."
+type RedirectsSetPayload {
+  "The redirects, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in redirects that were written, for example an unknown product. At most 20."
   warnings: [Warning!]!
   "What to correct: then nothing was written. Empty on success."
   userErrors: [UserError!]!
@@ -14454,6 +14896,18 @@ func (ec *executionContext) childFields_FileEdge(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type FileEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_FilesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_FilesDeletePayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_FilesDeletePayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_FilesDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FilesDeletePayload", field.Name)
+}
+
 func (ec *executionContext) childFields_FilesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "items":
@@ -14740,6 +15194,30 @@ func (ec *executionContext) childFields_NodeUpdatePayload(ctx context.Context, f
 	return nil, fmt.Errorf("no field named %q was found under type NodeUpdatePayload", field.Name)
 }
 
+func (ec *executionContext) childFields_NodesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_NodesDeletePayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_NodesDeletePayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodesDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodesDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_NodesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_NodesUpsertPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_NodesUpsertPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_NodesUpsertPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NodesUpsertPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_OptionFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -14822,6 +15300,18 @@ func (ec *executionContext) childFields_PriceTier(ctx context.Context, field gra
 		return ec.fieldContext_PriceTier_displayPrice(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PriceTier", field.Name)
+}
+
+func (ec *executionContext) childFields_PricesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_PricesDeletePayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_PricesDeletePayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_PricesDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PricesDeletePayload", field.Name)
 }
 
 func (ec *executionContext) childFields_PricesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -15584,6 +16074,18 @@ func (ec *executionContext) childFields_Redirect(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Redirect", field.Name)
 }
 
+func (ec *executionContext) childFields_RedirectsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_RedirectsSetPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_RedirectsSetPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_RedirectsSetPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RedirectsSetPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_RelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "nodes":
@@ -15902,6 +16404,18 @@ func (ec *executionContext) childFields_SynonymEdge(ctx context.Context, field g
 		return ec.fieldContext_SynonymEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SynonymEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_SynonymsSetPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_SynonymsSetPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_SynonymsSetPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_SynonymsSetPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SynonymsSetPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_TextFilterValues(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16610,6 +17124,20 @@ func (ec *executionContext) field_Mutation_catalogUpdate_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_filesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (FilesDeleteInput, error) {
+			return ec.unmarshalNFilesDeleteInput2porticoᚋgraphᚋgeneratedᚐFilesDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_filesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -16806,6 +17334,48 @@ func (ec *executionContext) field_Mutation_nodeUpdate_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_nodesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodesDeleteInput, error) {
+			return ec.unmarshalNNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐNodesDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_nodesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (NodesUpsertInput, error) {
+			return ec.unmarshalNNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐNodesUpsertInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_pricesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (PricesDeleteInput, error) {
+			return ec.unmarshalNPricesDeleteInput2porticoᚋgraphᚋgeneratedᚐPricesDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_pricesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -16960,6 +17530,20 @@ func (ec *executionContext) field_Mutation_promotionUpdate_args(ctx context.Cont
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_redirectsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (RedirectsSetInput, error) {
+			return ec.unmarshalNRedirectsSetInput2porticoᚋgraphᚋgeneratedᚐRedirectsSetInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_salesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -17036,6 +17620,20 @@ func (ec *executionContext) field_Mutation_stockTransact_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (StockTransactInput, error) {
 			return ec.unmarshalNStockTransactInput2porticoᚋgraphᚋgeneratedᚐStockTransactInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_synonymsSet_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (SynonymsSetInput, error) {
+			return ec.unmarshalNSynonymsSetInput2porticoᚋgraphᚋgeneratedᚐSynonymsSetInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -28031,6 +28629,102 @@ func (ec *executionContext) fieldContext_FileEdge_node(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _FilesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *FilesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FilesDeletePayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FilesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FilesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FilesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *FilesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FilesDeletePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FilesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FilesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _FilesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *FilesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FilesDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FilesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FilesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _FilesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *FilesUpsertPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -30738,6 +31432,94 @@ func (ec *executionContext) fieldContext_Mutation_nodeDelete(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_nodesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodesUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodesUpsert(ctx, fc.Args["input"].(NodesUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodesUpsertPayload) graphql.Marshaler {
+			return ec.marshalONodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesUpsertPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodesUpsertPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_nodesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_nodesDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NodesDelete(ctx, fc.Args["input"].(NodesDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *NodesDeletePayload) graphql.Marshaler {
+			return ec.marshalONodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesDeletePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_nodesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NodesDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_nodesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_nodeProductsAttach(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31046,6 +31828,50 @@ func (ec *executionContext) fieldContext_Mutation_pricesUpsert(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_pricesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_pricesDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().PricesDelete(ctx, fc.Args["input"].(PricesDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PricesDeletePayload) graphql.Marshaler {
+			return ec.marshalOPricesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesDeletePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_pricesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PricesDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_pricesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_salesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31134,6 +31960,50 @@ func (ec *executionContext) fieldContext_Mutation_filesUpsert(ctx context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_filesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_filesDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().FilesDelete(ctx, fc.Args["input"].(FilesDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *FilesDeletePayload) graphql.Marshaler {
+			return ec.marshalOFilesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesDeletePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_filesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FilesDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_filesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_attributesDeclare(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31172,6 +32042,94 @@ func (ec *executionContext) fieldContext_Mutation_attributesDeclare(ctx context.
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_attributesDeclare_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_synonymsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_synonymsSet(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().SynonymsSet(ctx, fc.Args["input"].(SynonymsSetInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *SynonymsSetPayload) graphql.Marshaler {
+			return ec.marshalOSynonymsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐSynonymsSetPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_synonymsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SynonymsSetPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_synonymsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_redirectsSet(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_redirectsSet(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RedirectsSet(ctx, fc.Args["input"].(RedirectsSetInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *RedirectsSetPayload) graphql.Marshaler {
+			return ec.marshalORedirectsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐRedirectsSetPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_redirectsSet(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RedirectsSetPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_redirectsSet_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -32035,6 +32993,198 @@ func (ec *executionContext) fieldContext_NodeUpdatePayload_userErrors(_ context.
 	return fc, nil
 }
 
+func (ec *executionContext) _NodesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *NodesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodesDeletePayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *NodesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodesDeletePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodesDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *NodesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodesUpsertPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *NodesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodesUpsertPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NodesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *NodesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NodesUpsertPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NodesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NodesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _OptionFilterValues_name(ctx context.Context, field graphql.CollectedField, obj *model.OptionFilter) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -32567,6 +33717,102 @@ func (ec *executionContext) fieldContext_PriceTier_displayPrice(_ context.Contex
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_DisplayPrice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PricesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricesDeletePayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PricesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricesDeletePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PricesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *PricesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PricesDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PricesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PricesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -42279,6 +43525,102 @@ func (ec *executionContext) fieldContext_Redirect_node(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _RedirectsSetPayload_items(ctx context.Context, field graphql.CollectedField, obj *RedirectsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RedirectsSetPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RedirectsSetPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RedirectsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RedirectsSetPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *RedirectsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RedirectsSetPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RedirectsSetPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RedirectsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RedirectsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *RedirectsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RedirectsSetPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RedirectsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RedirectsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _RelatedProducts_nodes(ctx context.Context, field graphql.CollectedField, obj *model.RelatedProducts) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -44796,6 +46138,102 @@ func (ec *executionContext) fieldContext_SynonymEdge_node(_ context.Context, fie
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Synonym(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SynonymsSetPayload_items(ctx context.Context, field graphql.CollectedField, obj *SynonymsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SynonymsSetPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SynonymsSetPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SynonymsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SynonymsSetPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *SynonymsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SynonymsSetPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SynonymsSetPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SynonymsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SynonymsSetPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *SynonymsSetPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SynonymsSetPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SynonymsSetPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SynonymsSetPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
 		},
 	}
 	return fc, nil
@@ -47683,6 +49121,54 @@ func (ec *executionContext) unmarshalInputFileItemInput(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputFilesDeleteInput(ctx context.Context, obj any) (FilesDeleteInput, error) {
+	var it FilesDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputFilesUpsertInput(ctx context.Context, obj any) (FilesUpsertInput, error) {
 	var it FilesUpsertInput
 	if obj == nil {
@@ -48402,6 +49888,78 @@ func (ec *executionContext) unmarshalInputNodeDeleteInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj any) (exchange.NodeItemInput, error) {
+	var it exchange.NodeItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "hierarchyId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hierarchyId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HierarchyID = data
+		case "parentId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("parentId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ParentID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputNodeMoveInput(ctx context.Context, obj any) (NodeMoveInput, error) {
 	var it NodeMoveInput
 	if obj == nil {
@@ -48647,6 +50205,102 @@ func (ec *executionContext) unmarshalInputNodeUpdateInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputNodesDeleteInput(ctx context.Context, obj any) (NodesDeleteInput, error) {
+	var it NodesDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodesUpsertInput(ctx context.Context, obj any) (NodesUpsertInput, error) {
+	var it NodesUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐNodeItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputOptionFilter(ctx context.Context, obj any) (model.OptionFilter, error) {
 	var it model.OptionFilter
 	if obj == nil {
@@ -48834,6 +50488,50 @@ func (ec *executionContext) unmarshalInputPriceItemInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPriceKeyInput(ctx context.Context, obj any) (exchange.PriceKeyInput, error) {
+	var it exchange.PriceKeyInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "pricebookId", "sku"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "pricebookId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pricebookId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PricebookID = data
+		case "sku":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sku"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SKU = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputPriceTierInput(ctx context.Context, obj any) (exchange.PriceTierInput, error) {
 	var it exchange.PriceTierInput
 	if obj == nil {
@@ -48866,6 +50564,54 @@ func (ec *executionContext) unmarshalInputPriceTierInput(ctx context.Context, ob
 				return it, err
 			}
 			it.Amount = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPricesDeleteInput(ctx context.Context, obj any) (PricesDeleteInput, error) {
+	var it PricesDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNPriceKeyInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceKeyInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
 		}
 	}
 	return it, nil
@@ -50793,6 +52539,123 @@ func (ec *executionContext) unmarshalInputPromotionUpdateInput(ctx context.Conte
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRedirectItemInput(ctx context.Context, obj any) (exchange.RedirectItemInput, error) {
+	var it exchange.RedirectItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["remove"]; !present {
+		asMap["remove"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "from", "to", "productId", "nodeId", "remove"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "from":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("from"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.From = data
+		case "to":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("to"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.To = data
+		case "productId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductID = data
+		case "nodeId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nodeId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NodeID = data
+		case "remove":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remove"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Remove = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRedirectsSetInput(ctx context.Context, obj any) (RedirectsSetInput, error) {
+	var it RedirectsSetInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNRedirectItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐRedirectItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRelatedProductsInput(ctx context.Context, obj any) (exchange.RelatedProductsInput, error) {
 	var it exchange.RelatedProductsInput
 	if obj == nil {
@@ -51350,6 +53213,123 @@ func (ec *executionContext) unmarshalInputStockTransactInput(ctx context.Context
 				return it, err
 			}
 			it.Changes = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSynonymItemInput(ctx context.Context, obj any) (exchange.SynonymItemInput, error) {
+	var it exchange.SynonymItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["remove"]; !present {
+		asMap["remove"] = false
+	}
+
+	fieldsInOrder := [...]string{"id", "kind", "locale", "term", "terms", "remove"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOSynonymKind2ᚖporticoᚋstoreᚋcatalogᚐSynonymKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "term":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("term"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Term = data
+		case "terms":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("terms"))
+			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Terms = data
+		case "remove":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("remove"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Remove = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSynonymsSetInput(ctx context.Context, obj any) (SynonymsSetInput, error) {
+	var it SynonymsSetInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNSynonymItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐSynonymItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -56383,6 +58363,54 @@ func (ec *executionContext) _FileEdge(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var filesDeletePayloadImplementors = []string{"FilesDeletePayload"}
+
+func (ec *executionContext) _FilesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *FilesDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, filesDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FilesDeletePayload")
+		case "items":
+			out.Values[i] = ec._FilesDeletePayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._FilesDeletePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._FilesDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var filesUpsertPayloadImplementors = []string{"FilesUpsertPayload"}
 
 func (ec *executionContext) _FilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *FilesUpsertPayload) graphql.Marshaler {
@@ -57475,6 +59503,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "nodesUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodesUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "nodesDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_nodesDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "nodeProductsAttach":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeProductsAttach(ctx, field)
@@ -57524,6 +59566,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "pricesDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_pricesDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "salesUpsert":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_salesUpsert(ctx, field)
@@ -57538,9 +59587,30 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "filesDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_filesDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "attributesDeclare":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_attributesDeclare(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "synonymsSet":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_synonymsSet(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "redirectsSet":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_redirectsSet(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -57969,6 +60039,102 @@ func (ec *executionContext) _NodeUpdatePayload(ctx context.Context, sel ast.Sele
 	return out
 }
 
+var nodesDeletePayloadImplementors = []string{"NodesDeletePayload"}
+
+func (ec *executionContext) _NodesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *NodesDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodesDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodesDeletePayload")
+		case "items":
+			out.Values[i] = ec._NodesDeletePayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._NodesDeletePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodesDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nodesUpsertPayloadImplementors = []string{"NodesUpsertPayload"}
+
+func (ec *executionContext) _NodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *NodesUpsertPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nodesUpsertPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NodesUpsertPayload")
+		case "items":
+			out.Values[i] = ec._NodesUpsertPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._NodesUpsertPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._NodesUpsertPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var optionFilterValuesImplementors = []string{"OptionFilterValues"}
 
 func (ec *executionContext) _OptionFilterValues(ctx context.Context, sel ast.SelectionSet, obj *model.OptionFilter) graphql.Marshaler {
@@ -58314,6 +60480,54 @@ func (ec *executionContext) _PriceTier(ctx context.Context, sel ast.SelectionSet
 			}
 		case "displayPrice":
 			out.Values[i] = ec._PriceTier_displayPrice(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var pricesDeletePayloadImplementors = []string{"PricesDeletePayload"}
+
+func (ec *executionContext) _PricesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *PricesDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pricesDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PricesDeletePayload")
+		case "items":
+			out.Values[i] = ec._PricesDeletePayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._PricesDeletePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._PricesDeletePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -63584,6 +65798,54 @@ func (ec *executionContext) _Redirect(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var redirectsSetPayloadImplementors = []string{"RedirectsSetPayload"}
+
+func (ec *executionContext) _RedirectsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *RedirectsSetPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, redirectsSetPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RedirectsSetPayload")
+		case "items":
+			out.Values[i] = ec._RedirectsSetPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._RedirectsSetPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._RedirectsSetPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var relatedProductsImplementors = []string{"RelatedProducts"}
 
 func (ec *executionContext) _RelatedProducts(ctx context.Context, sel ast.SelectionSet, obj *model.RelatedProducts) graphql.Marshaler {
@@ -65062,6 +67324,54 @@ func (ec *executionContext) _SynonymEdge(ctx context.Context, sel ast.SelectionS
 			}
 		case "node":
 			out.Values[i] = ec._SynonymEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var synonymsSetPayloadImplementors = []string{"SynonymsSetPayload"}
+
+func (ec *executionContext) _SynonymsSetPayload(ctx context.Context, sel ast.SelectionSet, obj *SynonymsSetPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, synonymsSetPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SynonymsSetPayload")
+		case "items":
+			out.Values[i] = ec._SynonymsSetPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._SynonymsSetPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._SynonymsSetPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -67438,6 +69748,11 @@ func (ec *executionContext) unmarshalNFileItemInput2ᚖporticoᚋstoreᚋexchang
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNFilesDeleteInput2porticoᚋgraphᚋgeneratedᚐFilesDeleteInput(ctx context.Context, v any) (FilesDeleteInput, error) {
+	res, err := ec.unmarshalInputFilesDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNFilesUpsertInput2porticoᚋgraphᚋgeneratedᚐFilesUpsertInput(ctx context.Context, v any) (FilesUpsertInput, error) {
 	res, err := ec.unmarshalInputFilesUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -67832,6 +70147,25 @@ func (ec *executionContext) unmarshalNNodeDeleteInput2porticoᚋgraphᚋgenerate
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNNodeItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐNodeItemInputᚄ(ctx context.Context, v any) ([]*exchange.NodeItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.NodeItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐNodeItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNNodeItemInput2ᚖporticoᚋstoreᚋexchangeᚐNodeItemInput(ctx context.Context, v any) (*exchange.NodeItemInput, error) {
+	res, err := ec.unmarshalInputNodeItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNNodeMoveInput2porticoᚋgraphᚋgeneratedᚐNodeMoveInput(ctx context.Context, v any) (NodeMoveInput, error) {
 	res, err := ec.unmarshalInputNodeMoveInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -67854,6 +70188,16 @@ func (ec *executionContext) unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgen
 
 func (ec *executionContext) unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx context.Context, v any) (NodeUpdateInput, error) {
 	res, err := ec.unmarshalInputNodeUpdateInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNNodesDeleteInput2porticoᚋgraphᚋgeneratedᚐNodesDeleteInput(ctx context.Context, v any) (NodesDeleteInput, error) {
+	res, err := ec.unmarshalInputNodesDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNNodesUpsertInput2porticoᚋgraphᚋgeneratedᚐNodesUpsertInput(ctx context.Context, v any) (NodesUpsertInput, error) {
+	res, err := ec.unmarshalInputNodesUpsertInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -67954,6 +70298,25 @@ func (ec *executionContext) unmarshalNPriceItemInput2ᚖporticoᚋstoreᚋexchan
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNPriceKeyInput2ᚕᚖporticoᚋstoreᚋexchangeᚐPriceKeyInputᚄ(ctx context.Context, v any) ([]*exchange.PriceKeyInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.PriceKeyInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNPriceKeyInput2ᚖporticoᚋstoreᚋexchangeᚐPriceKeyInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNPriceKeyInput2ᚖporticoᚋstoreᚋexchangeᚐPriceKeyInput(ctx context.Context, v any) (*exchange.PriceKeyInput, error) {
+	res, err := ec.unmarshalInputPriceKeyInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNPriceModifier2porticoᚋstoreᚋreleaseᚐPriceModifier(ctx context.Context, sel ast.SelectionSet, v release.PriceModifier) graphql.Marshaler {
 	return ec._PriceModifier(ctx, sel, &v)
 }
@@ -68027,6 +70390,11 @@ func (ec *executionContext) marshalNPriceTier2ᚕporticoᚋstoreᚋreleaseᚋpri
 func (ec *executionContext) unmarshalNPriceTierInput2ᚖporticoᚋstoreᚋexchangeᚐPriceTierInput(ctx context.Context, v any) (*exchange.PriceTierInput, error) {
 	res, err := ec.unmarshalInputPriceTierInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNPricesDeleteInput2porticoᚋgraphᚋgeneratedᚐPricesDeleteInput(ctx context.Context, v any) (PricesDeleteInput, error) {
+	res, err := ec.unmarshalInputPricesDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNPricesUpsertInput2porticoᚋgraphᚋgeneratedᚐPricesUpsertInput(ctx context.Context, v any) (PricesUpsertInput, error) {
@@ -69009,6 +71377,30 @@ func (ec *executionContext) unmarshalNPromotionUpdateInput2porticoᚋgraphᚋmod
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNRedirectItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐRedirectItemInputᚄ(ctx context.Context, v any) ([]*exchange.RedirectItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.RedirectItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRedirectItemInput2ᚖporticoᚋstoreᚋexchangeᚐRedirectItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNRedirectItemInput2ᚖporticoᚋstoreᚋexchangeᚐRedirectItemInput(ctx context.Context, v any) (*exchange.RedirectItemInput, error) {
+	res, err := ec.unmarshalInputRedirectItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRedirectsSetInput2porticoᚋgraphᚋgeneratedᚐRedirectsSetInput(ctx context.Context, v any) (RedirectsSetInput, error) {
+	res, err := ec.unmarshalInputRedirectsSetInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNRelatedProducts2ᚖporticoᚋgraphᚋmodelᚐRelatedProducts(ctx context.Context, sel ast.SelectionSet, v *model.RelatedProducts) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -69415,6 +71807,25 @@ func (ec *executionContext) marshalNSynonymEdge2ᚕporticoᚋgraphᚋmodelᚐEdg
 	return ret
 }
 
+func (ec *executionContext) unmarshalNSynonymItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐSynonymItemInputᚄ(ctx context.Context, v any) ([]*exchange.SynonymItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.SynonymItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNSynonymItemInput2ᚖporticoᚋstoreᚋexchangeᚐSynonymItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNSynonymItemInput2ᚖporticoᚋstoreᚋexchangeᚐSynonymItemInput(ctx context.Context, v any) (*exchange.SynonymItemInput, error) {
+	res, err := ec.unmarshalInputSynonymItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind(ctx context.Context, v any) (catalog.SynonymKind, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNSynonymKind2porticoᚋstoreᚋcatalogᚐSynonymKind[tmp]
@@ -69442,6 +71853,11 @@ var (
 		catalog.SynonymOneWay:     "ONE_WAY",
 	}
 )
+
+func (ec *executionContext) unmarshalNSynonymsSetInput2porticoᚋgraphᚋgeneratedᚐSynonymsSetInput(ctx context.Context, v any) (SynonymsSetInput, error) {
+	res, err := ec.unmarshalInputSynonymsSetInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
 
 func (ec *executionContext) marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
@@ -70601,6 +73017,13 @@ func (ec *executionContext) unmarshalOFileFilter2ᚖporticoᚋgraphᚋgenerated�
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOFilesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *FilesDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._FilesDeletePayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOFilesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐFilesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *FilesUpsertPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -70970,6 +73393,20 @@ func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgener
 	return ec._NodeUpdatePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalONodesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *NodesDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodesDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalONodesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐNodesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *NodesUpsertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._NodesUpsertPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOOptionFilter2ᚕᚖporticoᚋgraphᚋmodelᚐOptionFilterᚄ(ctx context.Context, v any) ([]*model.OptionFilter, error) {
 	if v == nil {
 		return nil, nil
@@ -71067,6 +73504,13 @@ func (ec *executionContext) unmarshalOPriceTierInput2ᚕᚖporticoᚋstoreᚋexc
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOPricesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *PricesDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PricesDeletePayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOPricesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐPricesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *PricesUpsertPayload) graphql.Marshaler {
@@ -71606,6 +74050,13 @@ func (ec *executionContext) marshalORedirect2ᚖporticoᚋgraphᚋmodelᚐRedire
 	return ec._Redirect(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalORedirectsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐRedirectsSetPayload(ctx context.Context, sel ast.SelectionSet, v *RedirectsSetPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RedirectsSetPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalORelatedProductsInput2ᚕᚖporticoᚋstoreᚋexchangeᚐRelatedProductsInputᚄ(ctx context.Context, v any) ([]*exchange.RelatedProductsInput, error) {
 	if v == nil {
 		return nil, nil
@@ -71882,6 +74333,43 @@ func (ec *executionContext) marshalOSynonymConnection2ᚖporticoᚋgraphᚋmodel
 		return graphql.Null
 	}
 	return ec._SynonymConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOSynonymKind2ᚖporticoᚋstoreᚋcatalogᚐSynonymKind(ctx context.Context, v any) (*catalog.SynonymKind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOSynonymKind2ᚖporticoᚋstoreᚋcatalogᚐSynonymKind[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSynonymKind2ᚖporticoᚋstoreᚋcatalogᚐSynonymKind(ctx context.Context, sel ast.SelectionSet, v *catalog.SynonymKind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOSynonymKind2ᚖporticoᚋstoreᚋcatalogᚐSynonymKind[*v])
+	return res
+}
+
+var (
+	unmarshalOSynonymKind2ᚖporticoᚋstoreᚋcatalogᚐSynonymKind = map[string]catalog.SynonymKind{
+		"EQUIVALENT": catalog.SynonymEquivalent,
+		"ONE_WAY":    catalog.SynonymOneWay,
+	}
+	marshalOSynonymKind2ᚖporticoᚋstoreᚋcatalogᚐSynonymKind = map[catalog.SynonymKind]string{
+		catalog.SynonymEquivalent: "EQUIVALENT",
+		catalog.SynonymOneWay:     "ONE_WAY",
+	}
+)
+
+func (ec *executionContext) marshalOSynonymsSetPayload2ᚖporticoᚋgraphᚋgeneratedᚐSynonymsSetPayload(ctx context.Context, sel ast.SelectionSet, v *SynonymsSetPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SynonymsSetPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOTextFilter2ᚖporticoᚋgraphᚋmodelᚐTextFilter(ctx context.Context, v any) (*model.TextFilter, error) {

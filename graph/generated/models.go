@@ -251,6 +251,26 @@ type FileFilter struct {
 	Ids []string `json:"ids,omitempty"`
 }
 
+// Files to delete.
+type FilesDeleteInput struct {
+	// 1 to 1000 files. Global ids or `uuid`s.
+	Ids []string `json:"ids"`
+	// True deletes nothing, and returns what would be deleted.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `filesDelete`.
+type FilesDeletePayload struct {
+	// The files, in the order of the ids. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Files that products still use. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was deleted. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Files to create or change.
 type FilesUpsertInput struct {
 	// 1 to 1000 files, each once.
@@ -514,6 +534,66 @@ type NodeUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// Nodes to delete.
+type NodesDeleteInput struct {
+	// 1 to 1000 nodes, with at most 10000 products together. Global ids or `uuid`s.
+	Ids []string `json:"ids"`
+	// True deletes nothing, and returns what would be deleted.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `nodesDelete`.
+type NodesDeletePayload struct {
+	// The nodes, in the order of the ids. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was deleted. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Nodes to create or change.
+type NodesUpsertInput struct {
+	// 1 to 1000 nodes, each once.
+	Items []*exchange.NodeItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `nodesUpsert`.
+type NodesUpsertPayload struct {
+	// The nodes, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in nodes that were written. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Prices to delete.
+type PricesDeleteInput struct {
+	// 1 to 1000 prices.
+	Items []*exchange.PriceKeyInput `json:"items"`
+	// True deletes nothing, and returns what would be deleted.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `pricesDelete`.
+type PricesDeletePayload struct {
+	// The prices, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was deleted. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Prices to set.
 type PricesUpsertInput struct {
 	// 1 to 1000 prices, each once.
@@ -728,6 +808,26 @@ type PromotionUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// Redirects to create, change or remove.
+type RedirectsSetInput struct {
+	// 1 to 1000 redirects, each once.
+	Items []*exchange.RedirectItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `redirectsSet`.
+type RedirectsSetPayload struct {
+	// The redirects, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in redirects that were written, for example an unknown product. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // Sales to set.
 type SalesUpsertInput struct {
 	// 1 to 1000 sales. A price may have several.
@@ -817,5 +917,25 @@ type StockTransactPayload struct {
 	// The ledger entries, in the order of the changes.
 	Transactions []*model.StockTransaction `json:"transactions"`
 	// What to correct. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Synonyms to create, change or remove.
+type SynonymsSetInput struct {
+	// 1 to 1000 synonyms, each once.
+	Items []*exchange.SynonymItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `synonymsSet`.
+type SynonymsSetPayload struct {
+	// The synonyms, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in synonyms that were written. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
 	UserErrors []*model.UserError `json:"userErrors"`
 }

@@ -30,6 +30,9 @@ type finding struct {
 func newFinding(e exchange.ImportError, severity string, in input) finding {
 	f := finding{Severity: severity, Type: e.Type, Member: strings.Join(e.Err.Path, "."), Message: e.Err.Detail}
 	f.File, f.Line = position(in, e.Line)
+	if column := in.column(e); column != "" {
+		f.Member = column
+	}
 	if e.Other > 0 {
 		file, line := in.position(e.Other)
 		f.Message += fmt.Sprintf("; see %s:%d", file, line)

@@ -29,6 +29,9 @@ type input interface {
 	// the pass has read that far.
 	position(line int) (file string, fileLine int)
 
+	// column returns the column of a CSV file that an error is about; empty for another file or member.
+	column(e exchange.ImportError) string
+
 	// readSheets converts CSV files. Call it before the first pass.
 	readSheets(ctx context.Context, reader *sheet.Reader) (ignored []string, err error)
 
@@ -280,11 +283,12 @@ func (g *generatedInput) open() (io.ReadCloser, error) {
 	return pass, nil
 }
 
-func (g *generatedInput) size() int64                     { return -1 }
-func (g *generatedInput) position(line int) (string, int) { return "--generate", line }
-func (g *generatedInput) row(int) exchange.SheetRow       { return exchange.SheetRow{} }
-func (g *generatedInput) hasSheets() bool                 { return false }
-func (g *generatedInput) close()                          {}
+func (g *generatedInput) size() int64                        { return -1 }
+func (g *generatedInput) position(line int) (string, int)    { return "--generate", line }
+func (g *generatedInput) row(int) exchange.SheetRow          { return exchange.SheetRow{} }
+func (g *generatedInput) hasSheets() bool                    { return false }
+func (g *generatedInput) column(exchange.ImportError) string { return "" }
+func (g *generatedInput) close()                             {}
 
 func (g *generatedInput) readSheets(context.Context, *sheet.Reader) ([]string, error) {
 	return nil, nil

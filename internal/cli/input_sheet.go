@@ -72,6 +72,14 @@ func (f *fileInput) row(line int) exchange.SheetRow {
 	return exchange.SheetRow{IsRow: true, Continued: file.rows.Continued[line], Faults: file.rows.Faults[line]}
 }
 
+// column returns the column of a CSV file that an error is about; empty for another file or member.
+func (f *fileInput) column(e exchange.ImportError) string {
+	if file, _ := f.find(max(e.Line, 1)); file != nil && file.rows != nil && e.Line > 0 {
+		return file.rows.Column(e.Err.Path)
+	}
+	return ""
+}
+
 // hasSheets reports whether any file is a sheet.
 func (f *fileInput) hasSheets() bool {
 	for _, file := range f.files {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/bojanz/currency"
 	"golang.org/x/text/language"
@@ -116,6 +117,32 @@ func (f *Validator) Text(member, text string, most int) {
 	if !store.IsStorableText(text) {
 		f.Add(member, "must be UTF-8 text without NUL")
 	}
+	if found := misread(text); found != "" {
+		f.Warn(member, "has %q, which another encoding made of a letter; save the file as UTF-8 and correct it, got %q", found, store.Abbreviate(text))
+	}
+}
+
+// misread returns characters of a text that show that UTF-8 was read as another encoding, or the reverse, before;
+// empty if there are none.
+func misread(text string) string {
+	if strings.Contains(text, "\ufffd") {
+		return "\ufffd"
+	}
+	if strings.Contains(text, "â€") {
+		return "â€"
+	}
+	for at := strings.Index(text, "Ã"); at >= 0; {
+		rest := text[at+len("Ã"):]
+		if c, _ := utf8.DecodeRuneInString(rest); c >= 0x80 && c <= 0xbf && c != 0xa0 {
+			return "Ã" + string(c)
+		}
+		next := strings.Index(rest, "Ã")
+		if next < 0 {
+			break
+		}
+		at += len("Ã") + next
+	}
+	return ""
 }
 
 // OneOf requires one of values.

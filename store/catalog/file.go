@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"portico/store"
@@ -50,6 +51,13 @@ func (f *File) Check(fault *authoring.Validator) {
 	fault.Required("file_name", f.FileName, authoring.MaxName)
 	fault.Text("mime_type", f.MimeType, authoring.MaxName)
 	fault.Required("link.href", f.Link.Href, 4096)
+	if href := f.Link.Href; href != "" && !IsURL(href) && !strings.HasPrefix(href, "/") && !strings.HasPrefix(href, "data:") {
+		fault.Warn("link.href", "is no address that browsers can load; begin with https://, got %q", store.Abbreviate(href))
+	}
+	if size := f.Meta.Dimensions; size != nil {
+		fault.Between("meta.dimensions.width", size.Width, 0, store.MaxStock)
+		fault.Between("meta.dimensions.height", size.Height, 0, store.MaxStock)
+	}
 	fault.Time("meta.timestamps.created_at", &f.Meta.Timestamps.CreatedAt)
 }
 

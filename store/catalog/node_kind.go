@@ -98,6 +98,28 @@ func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (delete
 	return deleted, err
 }
 
+// maxDetached is the most products that RemoveNodes detaches, in one transaction.
+const maxDetached = 10_000
+
+// RemoveNodes deletes nodes, not their products, in the transaction of w. It returns UNPROCESSABLE if they have
+// more than 10,000 products together.
+func RemoveNodes(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+	counts, err := db.CollectIn(ctx, w.Session, db.Scalar[int], ids, `SELECT COUNT(*) FROM node_product WHERE node_id IN ($in)`)
+	attached := 0
+	for _, count := range counts {
+		attached += count
+	}
+	if err == nil && attached > maxDetached {
+		err = store.Unprocessablef([]string{"ids"}, "have %d products together, and at most %d can be detached at once; delete fewer nodes, or delete them by an import", attached, maxDetached)
+	}
+	for _, id := range ids {
+		if err == nil {
+			err = removeNode(ctx, w, id)
+		}
+	}
+	return len(ids), err
+}
+
 // removeNode deletes a node, and detaches its products.
 func removeNode(ctx context.Context, w *authoring.Writer, id string) error {
 	detached, err := db.Collect(ctx, w.Session, db.Scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
@@ -236,6 +258,9 @@ var nodeTable = authoring.Table{
 		return []any{n.ID, nil, n.Relationships.Hierarchy.ID(), store.Micros(t.Now), store.Encode(&n)}
 	},
 }
+
+// ExportNodesWithoutProducts exports nodes as they are stored.
+var ExportNodesWithoutProducts = authoring.ExportBodies("node", "id", "sequence", "id")
 
 // exportNodes exports nodes with their products.
 func exportNodes(ctx context.Context, e *authoring.Exporter) error {

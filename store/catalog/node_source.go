@@ -70,7 +70,15 @@ func (n *NodeSource) Check(f *authoring.Validator) {
 		f.Refers("relationships.parent.data.id", "node", &r.Parent.Data.ID)
 	}
 	f.Links("relationships.products", r.Products, "product")
-	attached := store.SetOf(n.productIDs())
+	attached := make(map[string]bool, len(n.productIDs()))
+	if r.Products != nil {
+		for i, product := range r.Products.Data {
+			if attached[product.ID] && product.ID != "" {
+				f.Warn("relationships.products.data."+strconv.Itoa(i)+".id", "is in the list twice: %q", store.Abbreviate(product.ID))
+			}
+			attached[product.ID] = true
+		}
+	}
 	for i, id := range n.Attributes.CuratedProducts {
 		if !attached[id] {
 			f.Warn("attributes.curated_products."+strconv.Itoa(i), "is not among relationships.products, so the node does not show it: %q", store.Abbreviate(id))
@@ -78,8 +86,11 @@ func (n *NodeSource) Check(f *authoring.Validator) {
 	}
 }
 
-// Keys records the products of the node.
+// Keys records the products of the node, and its slug, which no other node of the hierarchy has.
 func (n *NodeSource) Keys(k authoring.KeyRecorder) {
+	if n.Attributes.Slug != "" {
+		k.Define(authoring.KeyNodeSlug, n.Relationships.Hierarchy.ID()+" "+n.Attributes.Slug, "attributes.slug")
+	}
 	if n.Relationships.Products != nil {
 		for i, product := range n.Relationships.Products.Data {
 			k.Use(authoring.KeyProduct, product.ID, "relationships.products.data.*.id", i)
@@ -89,7 +100,9 @@ func (n *NodeSource) Keys(k authoring.KeyRecorder) {
 
 func (a *nodeAttributes) check(f *authoring.Validator) {
 	f.Required("attributes.name", a.Name, authoring.MaxName)
+	warnOfMarkup(f, "attributes.name", a.Name)
 	f.Text("attributes.slug", a.Slug, authoring.MaxName)
+	warnOfSlug(f, "attributes.slug", a.Slug)
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
 	a.SEO.check(f, "attributes.seo")
 	checkLocales(f, "attributes.locales", a.Locales)

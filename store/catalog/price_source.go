@@ -82,6 +82,11 @@ func (p *PriceSource) Check(f *authoring.Validator) {
 		member := "attributes.sales." + name
 		sale.Schedule.check(f, member+".schedule")
 		checkAmounts(f, member+".currencies", sale.Currencies)
+		for code, amount := range sale.Currencies {
+			if price, has := p.Attributes.Currencies[code]; has && amount.Amount > price.Amount && amount.IncludesTax == price.IncludesTax {
+				f.Warn(member+".currencies."+code+".amount", "is above the price without the sale, %d, got %d", price.Amount, amount.Amount)
+			}
+		}
 		p.Attributes.Sales[name] = sale
 	}
 	if p.Relationships.Pricebook == nil || p.Relationships.Pricebook.Data == nil {
@@ -163,6 +168,9 @@ func checkAmounts(f *authoring.Validator, member string, amounts map[string]Amou
 			tier := at + ".tiers." + name
 			f.Between(tier+".minimum_quantity", t.MinimumQuantity, 1, store.MaxStock)
 			f.Between(tier+".amount", int(t.Amount), 0, store.MaxAmount)
+			if t.Amount > price.Amount {
+				f.Warn(tier+".amount", "is above the price of one unit, %d, got %d", price.Amount, t.Amount)
+			}
 			if twin, twice := quantities[t.MinimumQuantity]; twice {
 				f.Add(tier+".minimum_quantity", "must differ from that of the tier %q, %d", twin, t.MinimumQuantity)
 			}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"portico/store"
@@ -116,12 +117,15 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	a := &p.Attributes
 	f.Required("attributes.name", a.Name, authoring.MaxName)
 	f.Required("attributes.sku", a.SKU, authoring.MaxName)
+	warnOfMarkup(f, "attributes.name", a.Name)
+	warnOfKey(f, "attributes.sku", a.SKU)
 	if a.Slug == "" {
 		a.Slug = slugOf(a.Name, a.SKU)
 	}
 	if f.Text("attributes.slug", a.Slug, authoring.MaxName); a.Slug == "" && a.Name+a.SKU != "" {
 		f.Rule("attributes.slug", "is required, since neither name nor sku has a letter or a digit")
 	}
+	warnOfSlug(f, "attributes.slug", a.Slug)
 	if a.Status == "" {
 		f.Rule("attributes.status", "is required")
 	} else {
@@ -130,6 +134,7 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
 	f.Text("attributes.manufacturer_part_num", a.ManufacturerPartNum, authoring.MaxName)
 	f.Text("attributes.upc_ean", a.UPCEAN, authoring.MaxName)
+	warnOfBarcode(f, "attributes.upc_ean", a.UPCEAN)
 	f.OptionalID("attributes.base_product_id", &a.BaseProductID)
 	f.Time("attributes.created_at", &a.CreatedAt) // SetProductTimes sets what is absent
 	f.Time("attributes.updated_at", &a.UpdatedAt)
@@ -158,6 +163,9 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 		}
 	}
 	checkRelated(f, "relationships.related", r.Related)
+	if len(a.Options) > 0 && p.parentID() == "" {
+		f.Warn("attributes.options", "have no effect without a parent; set relationships.parent too")
+	}
 	if p.ID != "" && p.parentID() == p.ID {
 		f.Add("relationships.parent.data.id", "must be another product")
 	}
@@ -194,12 +202,26 @@ func (p *ProductSource) Keys(k authoring.KeyRecorder) {
 			k.Define(authoring.KeyOption, authoring.OptionKey(p.ID, option.ID), "attributes.variations")
 		}
 	}
+	for kind, ids := range r.Related {
+		for i, id := range ids {
+			k.Use(authoring.KeyProduct, id, "relationships.related."+kind+".*", i)
+		}
+	}
 	if a.BaseProduct {
 		k.Use(authoring.KeyChild, p.ID, "attributes.base_product", 0)
+		k.Define(authoring.KeyParent, p.ID, "attributes.base_product")
+		k.Define(authoring.KeyOptionCount, authoring.OptionCountKey(p.ID, len(a.Variations)), "attributes.variations")
 	}
 	if parent := p.parentID(); parent != "" {
 		k.Use(authoring.KeyProduct, parent, "relationships.parent.data.id", 0)
 		k.Define(authoring.KeyChild, parent, "relationships.parent.data.id")
+		if parent != p.ID {
+			k.Use(authoring.KeyParent, parent, "relationships.parent.data.id", 0)
+			k.Use(authoring.KeyOptionCount, authoring.OptionCountKey(parent, len(a.Options)), "attributes.options", 0)
+		}
+		if len(a.Options) > 0 {
+			k.Define(authoring.KeyVariant, authoring.OptionKey(parent, strings.Join(slices.Sorted(slices.Values(a.Options)), " ")), "attributes.options")
+		}
 		for i, option := range a.Options {
 			k.Use(authoring.KeyOption, authoring.OptionKey(parent, option), "attributes.options.*", i)
 		}

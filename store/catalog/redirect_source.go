@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 
+	"portico/store"
 	"portico/store/authoring"
 )
 
@@ -48,21 +49,21 @@ func (r *RedirectSource) Check(f *authoring.Validator) {
 		r.Relationships.Target, target = nil, nil
 	}
 	if (own.To == "") == (target == nil) {
-		f.Add("attributes.to", "or relationships.target is required, and not both")
+		f.Add("attributes.to", "or a target is required, and not both")
 	}
 	if target != nil {
 		f.OneOf("relationships.target.data.type", target.Data.Type, RedirectProduct, RedirectNode)
 		f.ID("relationships.target.data.id", &target.Data.ID)
 	}
 	if own.To == own.From && own.From != "" {
-		f.Add("attributes.to", "must differ from attributes.from")
+		f.Add("attributes.to", "must be another path than the one that it is for, %q", store.Abbreviate(own.From))
 	}
 }
 
 // Keys implements authoring.KeyedSource.
 func (r *RedirectSource) Keys(k authoring.KeyRecorder) {
-	if target := r.Relationships.Target; target != nil && target.Data.Type == RedirectProduct {
-		k.Use(authoring.KeyProduct, target.Data.ID, "relationships.target.data.id", 0)
+	if target := r.Relationships.Target; target != nil {
+		k.Use(authoring.KeyKind(target.Data.Type), target.Data.ID, "relationships.target.data.id", 0)
 	}
 }
 

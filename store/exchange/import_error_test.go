@@ -188,7 +188,7 @@ func errorCases() []errorCase {
 		{"a redirect of a URL", redirect(`"from":"https://a.example/b","to":"c"`, ``), "redirect", "attributes.from", []string{"without scheme"}},
 		{"a redirect without a path", redirect(`"from":"/","to":"c"`, ``), "redirect", "attributes.from", []string{"is required"}},
 		{"a redirect to nothing", redirect(`"from":"a"`, ``), "redirect", "attributes.to", []string{"is required"}},
-		{"a redirect to itself", redirect(`"from":"/a","to":"a/"`, ``), "redirect", "attributes.to", []string{"must differ"}},
+		{"a redirect to itself", redirect(`"from":"/a","to":"a/"`, ``), "redirect", "attributes.to", []string{"must be another path"}},
 		{"a redirect to a file", redirect(`"from":"a"`, `"target":{"data":{"type":"file","id":"photo-1"}}`), "redirect", "relationships.target.data.type", []string{"product, node"}},
 
 		// What is required.

@@ -70,7 +70,11 @@ type itemSet struct {
 	// items it is the path within any item, with keys in the place of positions: translations.fr.name.
 	path func(items []int, member []string) []string
 
-	shared bool // several items may change one resource
+	shared bool             // several items may change one resource
+	remove func(i int) bool // whether an item removes its resource; nil if none does
+
+	// accept changes what is reported of a line; nil for nothing.
+	accept func(d *decodedLine)
 }
 
 // itemWrite is the work of a mutation in a transaction.
@@ -82,13 +86,17 @@ type itemWrite struct {
 	items   map[string][]int // by id
 	stored  map[string][]byte
 	batch   []decodedLine // by resource; line counts them from 1
+	removed []string      // ids
 	faults  store.Errors
 }
 
 // writeItems writes items, all or none, as a merging import writes lines. A dry run writes nothing. Errors
 // for the caller are store.Errors, whose paths begin with items and the number of the item.
 func (s *ExchangeService) writeItems(ctx context.Context, actor store.Actor, set itemSet, dryRun bool) (*ItemsWritten, error) {
-	if err := checkItemCount(set.count); err != nil {
+	if err := checkItemCount("items", set.count); err != nil {
+		return nil, err
+	}
+	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
 		return nil, err
 	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
@@ -104,10 +112,10 @@ func (s *ExchangeService) writeItems(ctx context.Context, actor store.Actor, set
 			return nil, err
 		}
 		result, changed := w.compare()
-		if err := w.warn(ctx, result); err != nil || dryRun || len(changed) == 0 {
+		if err := w.warn(ctx, result); err != nil || dryRun || len(changed)+len(w.removed) == 0 {
 			return result, err
 		}
-		n, err := w.WriteAll(ctx, w.kind, changed)
+		n, err := w.write(ctx, changed)
 		if err != nil {
 			return nil, fmt.Errorf("write items of %s: %w", w.kind.Name, err)
 		}
@@ -116,9 +124,22 @@ func (s *ExchangeService) writeItems(ctx context.Context, actor store.Actor, set
 	})
 }
 
-func checkItemCount(n int) error {
+// write deletes what items remove and writes what changed. It returns the number of resources that did.
+func (w *itemWrite) write(ctx context.Context, changed []authoring.Source) (int, error) {
+	if len(w.removed) == 0 {
+		return w.WriteAll(ctx, w.kind, changed)
+	}
+	deleted, err := w.DeleteAll(ctx, w.kind, w.removed)
+	if err != nil || len(changed) == 0 {
+		return deleted, err
+	}
+	written, err := w.WriteAll(ctx, w.kind, changed)
+	return deleted + written, err
+}
+
+func checkItemCount(member string, n int) error {
 	if n < 1 || n > MaxItems {
-		return store.Unprocessablef([]string{"items"}, "must have between 1 and %d elements, got %d; send several requests", MaxItems, n)
+		return store.Unprocessablef([]string{member}, "must have between 1 and %d elements, got %d; send several requests", MaxItems, n)
 	}
 	return nil
 }
@@ -130,7 +151,7 @@ func (w *itemWrite) read(ctx context.Context) error {
 		return err
 	}
 	if len(faults) > 0 {
-		return itemErrors(faults)
+		return itemErrors("items", faults)
 	}
 	for i, id := range ids {
 		if before := w.items[id]; before == nil {
@@ -141,7 +162,7 @@ func (w *itemWrite) read(ctx context.Context) error {
 		w.items[id] = append(w.items[id], i)
 	}
 	if len(w.faults) > 0 {
-		return itemErrors(w.faults)
+		return itemErrors("items", w.faults)
 	}
 	valid := slices.Sorted(slices.Values(store.ValidIDs(w.ids)))
 	if _, err := db.CollectIn(ctx, w.Session, db.Scalar[string], valid, `SELECT id FROM `+w.table()+` WHERE id IN ($in) ORDER BY id`+w.ForUpdate(w.table())); err != nil {
@@ -159,15 +180,26 @@ func (w *itemWrite) read(ctx context.Context) error {
 		return store.Unprocessablef([]string{"items"}, "change resources of %d bytes, and at most %d can be changed at once; send fewer items", size, maxItemBytes)
 	}
 	for n, id := range w.ids {
+		if i := w.items[id][0]; w.remove != nil && w.remove(i) {
+			if w.stored[id] == nil {
+				w.faults = append(w.faults, &store.Error{Code: store.NotFound, Path: []string{strconv.Itoa(i)}, Detail: "is no " + w.kind.Name + " of the store, so it cannot be removed"})
+			}
+			w.removed = append(w.removed, id)
+			w.batch = append(w.batch, decodedLine{line: n + 1, kind: w.kind.Name, deletes: id})
+			continue
+		}
 		line := w.stored[id]
 		for _, i := range w.items[id] {
 			line = mergedLine(w.decoder, w.Now, line, w.patch(i, id, line).line(w.kind.Name, id), true)
 		}
 		d := w.decoder.decode(line)
 		d.line = n + 1
+		if w.accept != nil {
+			w.accept(&d)
+		}
 		w.batch = append(w.batch, d)
 	}
-	return nil
+	return itemErrors("items", w.faults)
 }
 
 // table is the table of the kind.
@@ -180,7 +212,10 @@ func (w *itemWrite) table() string {
 
 // check returns every error of the merged lines.
 func (w *itemWrite) check(ctx context.Context) error {
-	references, attributes := newReferenceChecker("the items"), newAttributeChecker()
+	references, attributes, redirects := newReferenceChecker("the items"), newAttributeChecker(), redirectChecker{}
+	for _, id := range w.removed {
+		redirects.remove(id)
+	}
 	for _, d := range w.batch {
 		for _, fault := range d.errs {
 			w.fault(ImportError{Line: d.line, Err: fault})
@@ -188,6 +223,7 @@ func (w *itemWrite) check(ctx context.Context) error {
 		if d.source != nil {
 			references.add(d)
 			attributes.add(d)
+			redirects.add(d)
 		}
 	}
 	missing, err := references.missing(ctx, w.Session)
@@ -198,13 +234,32 @@ func (w *itemWrite) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, fault := range slices.Concat(missing, wrong) {
+	loops, err := redirects.loops(ctx, w.Session)
+	if err != nil {
+		return err
+	}
+	for _, fault := range slices.Concat(missing, wrong, loops) {
 		w.fault(fault)
+	}
+	if err := w.checkNumber(ctx); err != nil {
+		return err
 	}
 	if len(w.faults) > 0 {
 		return store.BatchError(w.faults)
 	}
 	return catalog.SetProductTimes(ctx, w.Session, w.Now, sourcesOf(w.batch))
+}
+
+// checkNumber adds an error if the shop would have too many resources of the kind.
+func (w *itemWrite) checkNumber(ctx context.Context) error {
+	if w.kind.Most == 0 {
+		return nil
+	}
+	count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM `+w.table())
+	if count += len(w.ids) - len(w.stored) - len(w.removed); count > w.kind.Most {
+		w.faults = append(w.faults, store.Unprocessablef([]string{"items"}, "would make %d of the type %s, and a shop has at most %d; remove some first", count, w.kind.Name, w.kind.Most))
+	}
+	return err
 }
 
 // inItem returns a path in the first of some items; without items, in any.
@@ -228,11 +283,11 @@ func (w *itemWrite) placed(f ImportError) *store.Error {
 	return placed.At("items")
 }
 
-// itemErrors returns errors whose paths begin with the number of the item.
-func itemErrors(faults store.Errors) error {
+// itemErrors returns errors whose paths begin with the number of an item of a member; nil if there are none.
+func itemErrors(member string, faults store.Errors) error {
 	placed := make(store.Errors, len(faults))
 	for i, fault := range faults {
-		placed[i] = fault.At("items")
+		placed[i] = fault.At(member)
 	}
 	return store.BatchError(placed)
 }
@@ -246,6 +301,10 @@ func (w *itemWrite) compare() (*ItemsWritten, []authoring.Source) {
 		item := &WrittenItem{ID: id, Outcome: ItemCreated}
 		result.Items[n] = item
 		source := w.batch[n].source
+		if source == nil {
+			item.Outcome = ItemDeleted
+			continue
+		}
 		if before := w.stored[id]; before != nil {
 			was, is := store.Encode(w.decoder.decode(before).source), store.Encode(source)
 			if item.Outcome = ItemUnchanged; string(was) == string(is) {

@@ -94,9 +94,14 @@ func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine
 			if _, twice := c.defined[hash]; twice && unique(key.kind) && !d.row.Continued {
 				c.repeated[hash] = struct{}{}
 			}
+			_, before := c.defined[hash]
 			c.defined[hash] = struct{}{}
 			if key.kind == authoring.KeySKU {
-				c.defined[c.hash(foldedSKU, strings.ToLower(key.value))] = struct{}{}
+				folded := c.hash(foldedSKU, strings.ToLower(key.value))
+				if _, twice := c.defined[folded]; twice && !before {
+					c.repeated[folded] = struct{}{} // in another case
+				}
+				c.defined[folded] = struct{}{}
 			}
 			if owned(key.kind) && !unchanged(d.line) {
 				wanted[key.kind] = append(wanted[key.kind], key.value)
@@ -111,7 +116,7 @@ func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine
 
 // unique reports whether two lines must not define the same key.
 func unique(kind authoring.KeyKind) bool {
-	return kind != authoring.KeyChild && kind != authoring.KeyOption && kind != authoring.KeyModifier && kind != "stock_transaction"
+	return kind != authoring.KeyChild && kind != authoring.KeyOption && kind != authoring.KeyParent && kind != authoring.KeyOptionCount && kind != authoring.KeyModifier && kind != "stock_transaction"
 }
 
 // owned reports whether no other product of the store should define the key.
@@ -204,6 +209,8 @@ func (w *keyWarner) warnings(ctx context.Context, d decodedLine) (list []ImportE
 	for _, key := range w.keys.defined {
 		if warning := w.duplicate(d, key); warning != nil {
 			list = append(list, *warning)
+		} else if warning := w.otherCase(d, key); warning != nil {
+			list = append(list, *warning)
 		}
 	}
 	for _, key := range w.keys.used {
@@ -243,7 +250,24 @@ func (w *keyWarner) duplicate(d decodedLine, key recordedMember) *ImportError {
 	case before.id == d.source.Key():
 		return nil
 	}
+	if key.kind == authoring.KeyNodeSlug {
+		return warn(before.line, "is also the slug of the node %q", before.id)
+	}
 	return warn(before.line, "is also the %s of the product %q", key.kind, before.id)
+}
+
+// otherCase warns of a SKU that differs only in case from that of an earlier line.
+func (w *keyWarner) otherCase(d decodedLine, key recordedMember) *ImportError {
+	hash := w.hash(foldedSKU, strings.ToLower(key.value))
+	if _, repeated := w.repeated[hash]; key.kind != authoring.KeySKU || !repeated {
+		return nil
+	}
+	before, seen := w.first[hash]
+	if w.first[hash] = (definedAt{d.line, d.source.Key()}); !seen || before.id == d.source.Key() {
+		return nil
+	}
+	return &ImportError{Line: d.line, Type: d.kind, Other: before.line, Err: store.Invalidf(key.path(),
+		"is the SKU of the product %q in another case; two products must not differ in that alone, got %q", before.id, store.Abbreviate(key.value))}
 }
 
 // unknown describes a key that nobody defines; "" if it follows from another warning.
@@ -260,9 +284,21 @@ func (w *keyWarner) unknown(ctx context.Context, key recordedMember) (string, er
 		return "is the name of no price modifier in the " + w.lines + " or the store: " + strconv.Quote(shown), nil
 	case authoring.KeyChild:
 		return "is true, but no product in the " + w.lines + " or the store has this parent", nil
+	case authoring.KeyParent, authoring.KeyOptionCount:
+		parent, count, _ := strings.Cut(key.value, " ")
+		_, unknown := w.missing[w.hash(authoring.KeyProduct, parent)]
+		_, childless := w.missing[w.hash(authoring.KeyParent, parent)]
+		switch {
+		case unknown || key.kind == authoring.KeyOptionCount && childless:
+			return "", nil
+		case key.kind == authoring.KeyParent:
+			return "refers to " + strconv.Quote(parent) + ", which is no parent: its base_product is not true", nil
+		}
+		return "must have one option of each variation of the parent " + strconv.Quote(parent) + ", got " + count, nil
 	case authoring.KeyOption:
 		parent, option, _ := strings.Cut(key.value, " ")
-		if _, missing := w.missing[w.hash(authoring.KeyProduct, parent)]; missing {
+		_, unknown := w.missing[w.hash(authoring.KeyProduct, parent)]
+		if _, childless := w.missing[w.hash(authoring.KeyParent, parent)]; unknown || childless {
 			return "", nil
 		}
 		return "is not an option of the parent " + strconv.Quote(parent) + ": " + strconv.Quote(option), nil

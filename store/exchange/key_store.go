@@ -22,13 +22,14 @@ type keyQuery struct{ table, sql string }
 var keyQueries = map[authoring.KeyKind]keyQuery{
 	authoring.KeyProduct: {"product", `SELECT id FROM product WHERE id IN ($in)`},
 	authoring.KeyFile:    {"file", `SELECT id FROM file WHERE id IN ($in)`},
+	authoring.KeyNode:    {"node", `SELECT id FROM node WHERE id IN ($in)`},
 	authoring.KeySKU:     {"product", `SELECT sku FROM product WHERE sku IN ($in)`},
 	authoring.KeyChild:   {"product", `SELECT DISTINCT parent_id FROM product WHERE parent_id IN ($in)`},
 }
 
 func newKeyStore(ctx context.Context, in db.Session) (*keyStore, error) {
 	s := &keyStore{empty: map[string]bool{}}
-	for _, table := range []string{"product", "file", "price_modifier"} {
+	for _, table := range []string{"product", "file", "node", "price_modifier"} {
 		_, found, err := db.One(ctx, in, db.Scalar[int], `SELECT 1 FROM `+table+` LIMIT 1`)
 		if err != nil {
 			return nil, err
@@ -43,29 +44,33 @@ func (s *keyStore) find(ctx context.Context, in db.Session, kind authoring.KeyKi
 	switch query := keyQueries[kind]; {
 	case query.sql != "" && !s.empty[query.table]:
 		return db.CollectIn(ctx, in, db.Scalar[string], store.Unique(values), query.sql)
-	case kind == authoring.KeyOption && !s.empty["product"]:
-		return s.options(ctx, in, values)
+	case (kind == authoring.KeyOption || kind == authoring.KeyParent || kind == authoring.KeyOptionCount) && !s.empty["product"]:
+		return s.ofParents(ctx, in, kind, values)
 	case kind == authoring.KeyModifier && !s.empty["price_modifier"]:
 		return s.modifierNames(ctx, in)
 	}
 	return nil, nil
 }
 
-// options returns the options that the parents in the store have.
-func (s *keyStore) options(ctx context.Context, in db.Session, keys []string) (found []string, err error) {
+// ofParents returns the keys of a kind that the parents in the store define, which are before the first space of
+// keys.
+func (s *keyStore) ofParents(ctx context.Context, in db.Session, kind authoring.KeyKind, keys []string) (found []string, err error) {
 	parents := make([]string, len(keys))
 	for i, key := range keys {
 		parents[i], _, _ = strings.Cut(key, " ")
 	}
+	var line keysOfLine
 	bodies, err := db.CollectIn(ctx, in, db.Scalar[[]byte], store.Unique(parents), `SELECT body FROM product WHERE id IN ($in)`)
 	for _, body := range bodies {
 		p := &catalog.ProductSource{}
 		if err := store.Decode(body, p); err != nil {
 			return nil, err
 		}
-		for _, v := range p.Attributes.Variations {
-			for _, option := range v.Options {
-				found = append(found, authoring.OptionKey(p.ID, option.ID))
+		line = keysOfLine{}
+		p.Keys(&line)
+		for _, key := range line.defined {
+			if key.kind == kind {
+				found = append(found, key.value)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"portico/store"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/sheet"
 )
 
 // PriceItemInput is the price of a SKU in a price book, in pricesUpsert. Amounts change the currencies that
@@ -112,43 +113,12 @@ func (n priceName) patch(p *itemPatch) {
 
 // identifyPrices returns the id of each item's price. Of several with one SKU in a price book, it is that
 // with the smallest id.
-func identifyPrices(ctx context.Context, in db.Session, count int, name func(i int) priceName) (ids []string, faults store.Errors, err error) {
-	var skus []string
-	for i := range count {
-		if sku := name(i).sku; store.IsStorableText(sku) {
-			skus = append(skus, sku)
-		}
-	}
-	type found struct{ pricebook, sku string }
-	bodies, err := db.CollectIn(ctx, in, db.Scalar[[]byte], store.Unique(skus), `SELECT body FROM price WHERE sku IN ($in) ORDER BY id`)
-	if err != nil {
-		return nil, nil, err
-	}
-	known := map[found]string{}
-	for _, body := range bodies {
-		p, err := catalog.DecodePrice(body)
-		if err != nil {
-			return nil, nil, err
-		}
-		if at := (found{p.Relationships.Pricebook.ID(), p.Attributes.SKU}); known[at] == "" {
-			known[at] = p.ID
-		}
-	}
-	ids = make([]string, count)
-	for i := range count {
+func identifyPrices(ctx context.Context, in db.Session, count int, name func(i int) priceName) ([]string, store.Errors, error) {
+	ids, _, err := identify(ctx, in, count, func(i int) (*string, sheet.Key) {
 		n := name(i)
-		at := found{n.pricebook, n.sku}
-		switch {
-		case n.id != nil:
-			ids[i] = store.LocalID(*n.id)
-		default:
-			if known[at] == "" {
-				known[at] = store.NewID()
-			}
-			ids[i] = known[at]
-		}
-	}
-	return ids, nil, nil
+		return n.id, sheet.Key{Kind: "product-price", In: n.pricebook, Value: n.sku}
+	})
+	return ids, nil, err
 }
 
 // amounts sets the amounts of currencies, each as a whole, at a path of the line.

@@ -1,17 +1,15 @@
 package exchange
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
 	"strconv"
 
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/exchange/sheet"
 )
 
 // ProductItemInput is a product in productsUpsert: what changes of it. Nil members keep their value,
@@ -138,31 +136,20 @@ func (s *ExchangeService) UpsertProducts(ctx context.Context, actor store.Actor,
 
 // identifyProducts returns the id of each item's product.
 func identifyProducts(ctx context.Context, in db.Session, items []*ProductItemInput) (ids []string, faults store.Errors, err error) {
-	var skus []string
-	for _, item := range items {
-		if item.ID == nil && item.SKU != nil && store.IsStorableText(*item.SKU) {
-			skus = append(skus, *item.SKU)
+	named := func(i int) (*string, sheet.Key) {
+		if items[i].SKU == nil {
+			return items[i].ID, sheet.Key{}
 		}
+		return items[i].ID, sheet.Key{Kind: "product", Value: *items[i].SKU}
 	}
-	rows, err := db.CollectIn(ctx, in, db.ScanPair[string, string], store.Unique(skus), `SELECT sku, id FROM product WHERE sku IN ($in) ORDER BY sku, id`)
-	bySKU := map[string][]string{}
-	for _, row := range rows {
-		bySKU[row.Key] = append(bySKU[row.Key], row.Value)
-	}
-	ids = make([]string, len(items))
+	ids, stored, err := identify(ctx, in, len(items), named)
 	for i, item := range items {
-		switch {
+		switch _, key := named(i); {
 		case item.ID != nil:
-			ids[i] = store.LocalID(*item.ID)
 		case item.SKU == nil:
 			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i)}, "needs an id or a sku, which say the product"))
-		case len(bySKU[*item.SKU]) > 1:
-			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "sku"}, "is the SKU of several products: %s; send the id of the one", authoring.ListSome(bySKU[*item.SKU])))
-		case len(bySKU[*item.SKU]) == 1:
-			ids[i] = bySKU[*item.SKU][0]
-		default:
-			ids[i] = store.NewID()
-			bySKU[*item.SKU] = []string{ids[i]} // a second item with the SKU is about the same product
+		case len(stored[key]) > 1:
+			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "sku"}, "is the SKU of several products: %s; send the id of the one", authoring.ListSome(stored[key])))
 		}
 	}
 	return ids, faults, err
@@ -332,85 +319,4 @@ func keyedPath[T any](member string, rest []string, list []T, key func(T) string
 		return []string{member}
 	}
 	return append([]string{member, positionOf(list, rest[0], key)}, rest[1:]...)
-}
-
-// DeleteProducts deletes products by id, all or none. Their stock and prices, and their places in nodes,
-// stay. Unknown ids are NOT_FOUND. The result warns of what refers to the products.
-func (s *ExchangeService) DeleteProducts(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
-	if n := len(ids); n < 1 || n > MaxItems {
-		return nil, store.Unprocessablef([]string{"ids"}, "must have between 1 and %d elements, got %d; send several requests", MaxItems, n)
-	}
-	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
-		w := &authoring.Writer{Tx: t, DB: s.db}
-		if _, err := w.Sequence(ctx, 1); err != nil {
-			return nil, err
-		}
-		known, err := w.Existing(ctx, "product", store.ValidIDs(ids))
-		if err != nil {
-			return nil, err
-		}
-		result, positions := &ItemsWritten{}, map[string]int{}
-		var faults store.Errors
-		for i, id := range ids {
-			if _, twice := positions[id]; twice {
-				continue
-			}
-			positions[id] = i
-			if !known[id] {
-				faults = append(faults, &store.Error{Code: store.NotFound, Path: []string{"ids", strconv.Itoa(i)}, Detail: "is not the id of a product: " + strconv.Quote(store.Abbreviate(id))})
-			}
-			result.Items = append(result.Items, &WrittenItem{ID: id, Outcome: ItemDeleted})
-		}
-		if len(faults) > 0 {
-			return nil, store.BatchError(faults)
-		}
-		if result.Warnings, err = productUses(ctx, w.Session, positions); err != nil || dryRun {
-			return result, err
-		}
-		n, err := w.DeleteAll(ctx, catalog.ProductKind, store.Unique(ids))
-		if err != nil {
-			return nil, err
-		}
-		w.Revised = n > 0
-		return result, w.Finish(ctx)
-	})
-}
-
-// productUse is a query of the resources of a kind that refer to the products of $in: product and resource.
-type productUse struct{ kind, sql string }
-
-var productUsesSQL = []productUse{
-	{"product", `SELECT parent_id, id FROM product WHERE parent_id <> '' AND parent_id IN ($in) ORDER BY id`},
-	{"product", `SELECT component_id, product_id FROM product_component WHERE component_id IN ($in) ORDER BY product_id`},
-	{"node", `SELECT product_id, node_id FROM node_product WHERE product_id IN ($in) ORDER BY node_id`},
-	{"product-price", `SELECT product.id, price.id FROM product JOIN price ON price.sku = product.sku WHERE product.id IN ($in) ORDER BY price.id`},
-}
-
-// productUses warns of resources that refer to products, by their position in the input. It leaves out
-// those that are deleted with them.
-func productUses(ctx context.Context, in db.Session, positions map[string]int) (warnings store.Errors, err error) {
-	ids := slices.Sorted(maps.Keys(positions))
-	found := map[string]*uses{}
-	for _, use := range productUsesSQL {
-		rows, err := db.CollectIn(ctx, in, db.ScanPair[string, string], ids, use.sql)
-		if err != nil {
-			return nil, err
-		}
-		for _, row := range rows {
-			if _, deleted := positions[row.Value]; deleted && use.kind == "product" {
-				continue
-			}
-			if found[row.Key] == nil {
-				found[row.Key] = &uses{}
-			}
-			found[row.Key].count++
-			text := "the " + use.kind + " " + strconv.Quote(row.Value)
-			found[row.Key].first = cmp.Or(found[row.Key].first, text)
-		}
-	}
-	for id, use := range found {
-		warnings = append(warnings, store.Invalidf([]string{"ids", strconv.Itoa(positions[id])}, "is still used by %s", use.String()))
-	}
-	warnings = warnings.ByIndex()
-	return warnings[:min(len(warnings), MaxWarnings)], nil
 }

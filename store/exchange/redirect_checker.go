@@ -31,6 +31,9 @@ func (c redirectChecker) add(d decodedLine) {
 	}
 }
 
+// remove leaves out a stored redirect, which is deleted first.
+func (c redirectChecker) remove(id string) { c[id] = redirectLine{} }
+
 // loops reports the lines of the file that are to blame.
 func (c redirectChecker) loops(ctx context.Context, in db.Session) (list []ImportError, err error) {
 	if len(c) == 0 {
@@ -55,12 +58,14 @@ func (c redirectChecker) loops(ctx context.Context, in db.Session) (list []Impor
 	}
 	lines := make([]redirectLine, 0, len(c))
 	for _, at := range c {
-		lines = append(lines, at)
+		if at.id != "" {
+			lines = append(lines, at)
+		}
 	}
 	slices.SortFunc(lines, func(a, b redirectLine) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.id, b.id)) })
 	for _, at := range lines {
 		if other, known := byFrom[at.from]; known {
-			fault(at, "from", "is also the path of the redirect %q; delete that in an import before, or change it", other.id)
+			fault(at, "from", "is also the path of the redirect %q; change or delete that first", other.id)
 			continue
 		}
 		byFrom[at.from] = at

@@ -77,10 +77,11 @@ func (r *referenceChecker) missing(ctx context.Context, in db.Session) (list []I
 			}
 		}
 	}
-	if len(list) > 0 || len(r.nodes) == 0 {
+	if len(r.nodes) == 0 {
 		return list, nil
 	}
-	return r.misplacedNodes(ctx, in)
+	misplaced, err := r.misplacedNodes(ctx, in)
+	return append(list, misplaced...), err
 }
 
 func (r *referenceChecker) misplacedNodes(ctx context.Context, in db.Session) (list []ImportError, err error) {

@@ -3,7 +3,6 @@ package exchange
 import (
 	"cmp"
 	"context"
-	"database/sql"
 	"errors"
 	"io"
 	"slices"
@@ -19,77 +18,42 @@ import (
 )
 
 // SheetIDs returns the id of the resource that each key names: the stored one, of several the
-// first, or an id for a new one, which is the SKU, the price book and the SKU, or the promotion and
-// the code, if that can be an id and is free, else a UUID made from them.
+// first, or an id for a new one, which is what names it (the SKU, the price book and the SKU, the promotion
+// and the code, the path of a redirect), if that can be an id and is free, else a UUID made from it.
 func (s *ExchangeService) SheetIDs(ctx context.Context, actor store.Actor, keys []sheet.Key) (map[sheet.Key]string, error) {
 	if err := catalog.StoreProductKeys(ctx, s.db, actor); err != nil {
 		return nil, err
 	}
-	ids := map[sheet.Key]string{}
+	ids := make(map[sheet.Key]string, len(keys))
 	err := s.db.Snapshot(ctx, func(in db.Session) error {
-		for _, kind := range sheetKeys {
-			if err := kind.find(ctx, in, keys, ids); err != nil {
+		stored, err := storedByKey(ctx, in, keys)
+		if err != nil {
+			return err
+		}
+		derived := map[string][]string{} // ids by kind
+		for _, key := range keys {
+			if found := stored[key]; len(found) > 0 {
+				ids[key] = found[0]
+			} else {
+				ids[key] = derivedID(key)
+				derived[key.Kind] = append(derived[key.Kind], ids[key])
+			}
+		}
+		for _, lookup := range keyLookups {
+			taken, err := db.CollectIn(ctx, in, db.Scalar[string], store.Unique(derived[lookup.kind]), `SELECT id FROM `+lookup.table+` WHERE id IN ($in)`)
+			if err != nil {
 				return err
+			}
+			occupied := store.SetOf(taken)
+			for _, key := range keys {
+				if key.Kind == lookup.kind && len(stored[key]) == 0 && occupied[ids[key]] {
+					ids[key] = derivedUUID(key)
+				}
 			}
 		}
 		return nil
 	})
 	return ids, err
-}
-
-// sheetKey finds resources of a kind by their keys.
-type sheetKey struct {
-	kind    string
-	byValue string // selects the value, what it is in, and the id
-	taken   string // selects those of some ids that exist
-}
-
-var sheetKeys = []sheetKey{
-	{"product", `SELECT sku, '', id FROM product WHERE sku IN ($in) ORDER BY id DESC`, `SELECT id FROM product WHERE id IN ($in)`},
-	{"product-price", `SELECT sku, pricebook_id, id FROM price WHERE sku IN ($in) ORDER BY id DESC`, `SELECT id FROM price WHERE id IN ($in)`},
-	{"promotion_code", `SELECT code, promotion_id, id FROM promotion_code WHERE code IN ($in) ORDER BY id DESC`, `SELECT id FROM promotion_code WHERE id IN ($in)`},
-}
-
-type sheetResource struct {
-	key sheet.Key
-	id  string
-}
-
-// find adds the ids of those keys that are of the kind.
-func (k sheetKey) find(ctx context.Context, in db.Session, keys []sheet.Key, ids map[sheet.Key]string) error {
-	var values, derived []string
-	for _, key := range keys {
-		if key.Kind == k.kind {
-			values, derived = append(values, key.Value), append(derived, derivedID(key))
-		}
-	}
-	if len(values) == 0 {
-		return nil
-	}
-	stored, err := db.CollectIn(ctx, in, func(rows *sql.Rows) (found sheetResource, err error) {
-		found.key.Kind = k.kind
-		return found, rows.Scan(&found.key.Value, &found.key.In, &found.id)
-	}, store.Unique(values), k.byValue)
-	if err != nil {
-		return err
-	}
-	for _, found := range stored {
-		ids[found.key] = found.id
-	}
-	taken, err := db.CollectIn(ctx, in, db.Scalar[string], store.Unique(derived), k.taken)
-	if err != nil {
-		return err
-	}
-	occupied := store.SetOf(taken)
-	for _, key := range keys {
-		if key.Kind != k.kind || ids[key] != "" {
-			continue
-		}
-		if ids[key] = derivedID(key); occupied[ids[key]] {
-			ids[key] = derivedUUID(key)
-		}
-	}
-	return nil
 }
 
 // derivedID returns the id of a new resource.

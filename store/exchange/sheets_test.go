@@ -141,14 +141,22 @@ func idsOfNewResources(backend storetest.Backend) func(*testing.T) {
 		storetest.Import(t, s, `{"type":"product","id":"OLD-1","attributes":{"name":"A","sku":"A-1","slug":"a","status":"live"}}
 {"type":"product","id":"b","attributes":{"name":"B","sku":"B-1","slug":"b","status":"live"}}
 `)
+		storetest.Import(t, s, `{"type":"promotion","id":"ten","name":"Ten","description":"","automatic":false,"enabled":true,"start":"2020-01-01","end":"2099-01-01","promotion_type":"fixed_discount","schema":{"currencies":[{"currency":"EUR","amount":100}]}}
+{"type":"promotion_code","id":"c","promotion_id":"ten","code":"SAVE"}
+{"type":"redirect","id":"r","attributes":{"from":"old","to":"new"}}
+{"type":"synonym","id":"s","attributes":{"kind":"equivalent","terms":["sofa","couch"]}}
+`)
 		product := func(sku string) sheet.Key { return sheet.Key{Kind: "product", Value: sku} }
+		code := func(code string) sheet.Key { return sheet.Key{Kind: "promotion_code", In: "ten", Value: code} }
 		price := sheet.Key{Kind: "product-price", In: "list", Value: "B-1"}
-		ids, err := s.SheetIDs(t.Context(), storetest.Actor, []sheet.Key{product("B-1"), product("NEW-1"), product("OLD-1"), product("Größe 5"), price})
+		ids, err := s.SheetIDs(t.Context(), storetest.Actor, []sheet.Key{product("B-1"), product("NEW-1"), product("OLD-1"), product("Größe 5"), price, code("SAVE"), code("MORE"), sheet.RedirectKey("/old"), sheet.SynonymKey("", "", []string{"couch", "sofa"}), sheet.SynonymKey("de", "", []string{"couch", "sofa"})})
 		require.NoError(t, err)
 		require.Equal(t, "b", ids[product("B-1")], "the stored one")
 		require.Equal(t, "NEW-1", ids[product("NEW-1")])
 		require.Len(t, ids[product("OLD-1")], 36, "another product has the SKU as its id")
 		require.Len(t, ids[product("Größe 5")], 36, "no id")
 		require.Equal(t, "list-B-1", ids[price])
+		require.Equal(t, []string{"c", "ten-MORE", "r", "s"}, []string{ids[code("SAVE")], ids[code("MORE")], ids[sheet.RedirectKey("old")], ids[sheet.SynonymKey("", "", []string{"sofa", "couch"})]})
+		require.Len(t, ids[sheet.SynonymKey("de", "", []string{"sofa", "couch"})], 36)
 	}
 }

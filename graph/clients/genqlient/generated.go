@@ -1736,7 +1736,7 @@ func (v *ShopCartQueryNodesStock) GetAvailable() int { return v.Available }
 // ShopCartQueryNodesSynonym includes the requested fields of the GraphQL type Synonym.
 // The GraphQL type's documentation follows.
 //
-// A synonym: a search for one term also finds products that have others. Synonyms are written by import.
+// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsSet` and by import.
 type ShopCartQueryNodesSynonym struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -6055,7 +6055,7 @@ func (v *ShopThingQueryNodeStockProduct) GetName() string { return v.Name }
 // ShopThingQueryNodeSynonym includes the requested fields of the GraphQL type Synonym.
 // The GraphQL type's documentation follows.
 //
-// A synonym: a search for one term also finds products that have others. Synonyms are written by import.
+// A synonym: a search for one term also finds products that have others. Synonyms are written by `synonymsSet` and by import.
 type ShopThingQueryNodeSynonym struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.

@@ -2,6 +2,7 @@ package sheet
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"portico/store"
@@ -16,7 +17,17 @@ type linkValue struct {
 // parse returns the value of a cell that is not empty. problem says what a cell must be, if it is not.
 func (c column) parse(content string) (value any, problem string) {
 	trimmed := strings.TrimSpace(content)
+	if slices.Contains(spreadsheetErrors, trimmed) {
+		return nil, "is an error of the spreadsheet; correct the formula of the cell"
+	}
 	switch c.cell {
+	case wordCell:
+		return trimmed, ""
+	case amountCell:
+		if digits := strings.TrimPrefix(trimmed, "-"); digits == "" || strings.Trim(digits, "0123456789") != "" || !json.Valid([]byte(trimmed)) {
+			return nil, "must be whole minor units, such as 1250 for 12.50"
+		}
+		return json.RawMessage(trimmed), ""
 	case numberCell:
 		if json.Valid([]byte(trimmed)) && strings.Trim(trimmed, "+-0123456789.eE") == "" {
 			return json.RawMessage(trimmed), ""
@@ -51,6 +62,9 @@ func (c column) parse(content string) (value any, problem string) {
 	}
 }
 
+// spreadsheetErrors are what spreadsheets write in the place of a value that a formula failed to find.
+var spreadsheetErrors = []string{"#N/A", "#NAME?", "#REF!", "#VALUE!", "#DIV/0!", "#NUM!", "#NULL!", "#SPILL!", "#CALC!", "#ERROR!", "#NV", "#BEZUG!", "#WERT!"}
+
 // parseList reads texts separated by |, or a JSON array of texts.
 func parseList(content string) (any, string) {
 	if strings.HasPrefix(content, "[") {
@@ -59,6 +73,9 @@ func parseList(content string) (any, string) {
 			return nil, "must be texts separated by |, or a JSON array of texts"
 		}
 		return texts, ""
+	}
+	if strings.ContainsAny(content, ",;") && !strings.Contains(content, "|") {
+		return nil, "must be separated by |, such as new|kitchen; a single text with a comma is written as [\"new, used\"]"
 	}
 	texts := []string{}
 	for part := range strings.SplitSeq(content, "|") {
@@ -77,7 +94,7 @@ func (c column) parseLinks(content string) (any, string) {
 	}
 	ids, problem := parseList(content)
 	if problem != "" {
-		return nil, "must be ids separated by |, or a JSON array of links"
+		return nil, "must be ids separated by |, such as MUG-1|TEA-1, or a JSON array of links"
 	}
 	list := []linkValue{}
 	for _, id := range ids.([]string) {
@@ -120,6 +137,9 @@ func (c column) formatList(values []any) string {
 			return string(store.Encode(values))
 		}
 		texts = append(texts, plain)
+	}
+	if len(texts) == 1 && strings.ContainsAny(texts[0], ",;") {
+		return string(store.Encode(values))
 	}
 	return strings.Join(texts, "|")
 }

@@ -16,11 +16,22 @@ import (
 )
 
 // Key names a resource by what a row has in place of an id: a SKU, with the price book for a
-// price, or a code with its promotion.
+// price, a code with its promotion, the path of a redirect, or the terms of a synonym.
 type Key struct {
-	Kind  string // product, product-price or promotion_code
-	In    string // the price book or the promotion; empty for products
-	Value string // the SKU or the code
+	Kind  string // product, product-price, promotion_code, redirect or synonym
+	In    string // the price book, the promotion or the locale; empty for others
+	Value string
+}
+
+// RedirectKey returns the key of the redirect of a path.
+func RedirectKey(from string) Key { return Key{"redirect", "", strings.Trim(from, "/")} }
+
+// SynonymKey returns the key of the synonym of a term, or of terms that find each other, in any order.
+func SynonymKey(locale, term string, terms []string) Key {
+	if term == "" && len(terms) > 0 {
+		term = "=" + strings.Join(slices.Sorted(slices.Values(terms)), "|")
+	}
+	return Key{"synonym", locale, term}
 }
 
 // Reader turns sheets into import lines. One Reader reads all sheets of an import, since a
@@ -41,6 +52,22 @@ type Rows struct {
 	Faults    map[int]store.Errors // what is wrong with a row; its import line is blank. Paths name columns
 	Continued map[int]bool         // rows that add to the resource of an earlier row
 	Ignored   []string             // columns that a lenient Reader skipped
+
+	header []string
+}
+
+// Column returns the column that holds the member of an import line at a path, or what names the resource in place of its id;
+// empty if none does.
+func (r *Rows) Column(path []string) string {
+	t := tableByKind(r.Kind)
+	if t == nil {
+		return ""
+	}
+	name := t.columnOf(path)
+	if name == "id" && !slices.Contains(r.header, name) {
+		name = keyColumn[r.Kind]
+	}
+	return name
 }
 
 // rowsAtOnce is the number of rows whose ids are looked up together.
@@ -51,15 +78,17 @@ const rowsAtOnce = 1000
 // empty cell clears its member. It returns the errors of in, out and IDs.
 func (r *Reader) Read(ctx context.Context, in io.Reader, out io.Writer) (*Rows, error) {
 	buffered := bufio.NewReaderSize(in, 1<<16)
-	s := &sheetReader{Reader: r, Rows: &Rows{Faults: map[int]store.Errors{}, Continued: map[int]bool{}}, csv: csv.NewReader(buffered), out: bufio.NewWriterSize(out, 1<<16), line: 1, seen: map[string]int{}}
-	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
+	s := &sheetReader{Reader: r, Rows: &Rows{Faults: map[int]store.Errors{}, Continued: map[int]bool{}}, csv: csv.NewReader(buffered), out: bufio.NewWriterSize(out, 1<<16), line: 1, seen: map[string]int{}, schedules: map[string]saleTimes{}}
+	for mark, _ := buffered.Peek(3); string(mark) == "\ufeff"; mark, _ = buffered.Peek(3) {
 		_, _ = buffered.Discard(len(mark))
 	}
 	head, err := buffered.Peek(1 << 16)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	s.csv.Comma, s.csv.FieldsPerRecord, s.csv.ReuseRecord = separator(string(head)), -1, false
+	s.csv.FieldsPerRecord, s.csv.ReuseRecord = -1, false
+	s.csv.Comma, s.declared = separator(string(head))
+	s.oldLines = oldLineEnds(string(head))
 	if r.products == nil {
 		r.products = map[Key]string{}
 	}
@@ -79,26 +108,43 @@ func (s *sheetReader) pad(line int) {
 	}
 }
 
-// separator returns what separates the fields of a header.
-func separator(head string) rune {
+// separator returns what separates the fields of a header, and whether a line before it, such as sep=; declares
+// that, as some spreadsheets do.
+func separator(head string) (most rune, declared bool) {
 	line, _, _ := strings.Cut(head, "\n")
-	most := ','
-	for _, candidate := range ";\t" {
+	if value, found := strings.CutPrefix(strings.TrimRight(line, "\r"), "sep="); found && len(value) == 1 && strings.Contains(",;\t|", value) {
+		return rune(value[0]), true
+	}
+	most = ','
+	for _, candidate := range ";\t|" {
 		if strings.Count(line, string(candidate)) > strings.Count(line, string(most)) {
 			most = candidate
 		}
 	}
-	return most
+	return most, false
 }
 
-// Recognized reports whether the first line of a file is the header of a sheet.
-func Recognized(line string) bool {
-	line, _, _ = strings.Cut(strings.TrimPrefix(line, "\ufeff"), "\n")
-	if strings.ContainsAny(line, "{[") {
+// oldLineEnds reports whether lines end with a carriage return alone.
+func oldLineEnds(head string) bool {
+	line, _, _ := strings.Cut(head, "\n")
+	return strings.Contains(strings.TrimRight(line, "\r"), "\r")
+}
+
+// Recognized reports whether a file begins with the header of a sheet.
+func Recognized(head string) bool {
+	for strings.HasPrefix(head, "\ufeff") {
+		head = strings.TrimPrefix(head, "\ufeff")
+	}
+	comma, declared := separator(head)
+	if declared {
+		_, head, _ = strings.Cut(head, "\n")
+	}
+	line, _, _ := strings.Cut(head, "\n")
+	if line, _, _ = strings.Cut(line, "\r"); strings.ContainsAny(line, "{[") {
 		return false
 	}
 	header := csv.NewReader(strings.NewReader(line))
-	header.Comma = separator(line)
+	header.Comma = comma
 	fields, err := header.Read()
 	return err == nil && findTable(columnNames(fields)) != nil
 }
@@ -132,9 +178,18 @@ type sheetReader struct {
 	out     *bufio.Writer
 	line    int // of out, that is written next
 	table   *table
-	header  []string
 	columns []column       // by field; without a path for those that a row uses otherwise, or skips
 	seen    map[string]int // prices by book, SKU, currency and sale, and the line of each
+
+	declared  bool                 // the first line declares the separator
+	oldLines  bool                 // lines end with a carriage return alone
+	schedules map[string]saleTimes // of sales, by price book, SKU and sale
+}
+
+// saleTimes are the times of a sale, as the first row of it says.
+type saleTimes struct {
+	line     int
+	from, to string
 }
 
 // row is a record of the sheet.
@@ -144,6 +199,15 @@ type row struct {
 }
 
 func (s *sheetReader) run(ctx context.Context) error {
+	if s.oldLines {
+		s.fault(1, "", "The lines end with a carriage return alone; save the file as CSV UTF-8")
+		return nil
+	}
+	if s.declared {
+		if _, err := s.csv.Read(); err != nil {
+			return err
+		}
+	}
 	header, err := s.next()
 	if err != nil || header == nil {
 		return err
@@ -185,7 +249,11 @@ func (s *sheetReader) next() (*row, error) {
 		case !errors.As(err, &wrong):
 			return nil, err
 		}
-		s.fault(wrong.StartLine, "", "is not CSV: %s in column %d", strings.TrimPrefix(wrong.Err.Error(), "csv: "), wrong.Column)
+		if errors.Is(wrong.Err, csv.ErrBareQuote) {
+			s.fault(wrong.StartLine, "", "The row is not CSV: a field has a quote; put the whole field into quotes, and write the quote in it twice: \"19\"\" screen\"")
+		} else {
+			s.fault(wrong.StartLine, "", "The row is not CSV: a quote that begins a field does not end, or text follows it; write a quote in a field twice: \"19\"\" screen\"")
+		}
 	}
 }
 
@@ -199,6 +267,9 @@ func (s *sheetReader) fault(line int, name, format string, values ...any) {
 
 // readHeader finds the table and the column of each field.
 func (s *sheetReader) readHeader(header *row) bool {
+	for len(header.fields) > 1 && strings.TrimSpace(header.fields[len(header.fields)-1]) == "" { // spreadsheets add empty ones
+		header.fields = header.fields[:len(header.fields)-1]
+	}
 	s.header = columnNames(header.fields)
 	s.table = findTable(s.header)
 	if s.table == nil {
@@ -217,8 +288,10 @@ func (s *sheetReader) readHeader(header *row) bool {
 		case known:
 		case s.Lenient:
 			s.Ignored = append(s.Ignored, name)
+		case name == "":
+			s.fault(header.line, "", "The column %d has no name; name it, or delete it", i+1)
 		default:
-			s.fault(header.line, store.Abbreviate(name), "is no column of %s; --lenient skips it. The columns are %s", s.Kind, s.table.names())
+			s.fault(header.line, store.Abbreviate(name), "is no column of %s%s; --lenient skips it. The columns are %s", s.Kind, s.table.similar(name), s.table.names())
 		}
 		s.columns = append(s.columns, c)
 	}
@@ -230,11 +303,11 @@ func (s *sheetReader) fits(r *row) bool {
 	if !slices.ContainsFunc(r.fields, func(field string) bool { return strings.TrimSpace(field) != "" }) {
 		return false
 	}
-	for len(r.fields) > len(s.header) && r.fields[len(r.fields)-1] == "" { // spreadsheets add empty ones
+	for len(r.fields) > len(s.header) && strings.TrimSpace(r.fields[len(r.fields)-1]) == "" {
 		r.fields = r.fields[:len(r.fields)-1]
 	}
 	if len(r.fields) != len(s.header) {
-		s.fault(r.line, "", "The row has %d fields and the header %d; put texts with the separator into quotes", len(r.fields), len(s.header))
+		s.fault(r.line, "", "The row has %d fields and the header %d, separated by %q; put fields that have it into quotes", len(r.fields), len(s.header), s.csv.Comma)
 		return false
 	}
 	for i, field := range r.fields {
@@ -263,6 +336,12 @@ func (s *sheetReader) key(r row) Key {
 		return Key{s.Kind, s.field(r, "pricebook"), s.field(r, "sku")}
 	case "promotion_code":
 		return Key{s.Kind, s.field(r, "promotion_id"), s.field(r, "code")}
+	case "redirect":
+		return RedirectKey(s.field(r, "from"))
+	case "synonym":
+		terms, _ := parseList(s.field(r, "terms"))
+		list, _ := terms.([]string)
+		return SynonymKey(s.field(r, "locale"), s.field(r, "term"), list)
 	default:
 		return Key{}
 	}
@@ -341,6 +420,9 @@ func (s *sheetReader) convert(r row, ids map[Key]string) []byte {
 	return store.Encode(resource)
 }
 
+// keyColumn is the column that names the resource of a row without an id, by type.
+var keyColumn = map[string]string{"product": "sku", "stock": "sku", "product-price": "sku", "promotion_code": "code", "redirect": "from", "synonym": "terms"}
+
 // identify sets the type, the id and what follows from other fields.
 func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]any) {
 	resource["type"] = s.Kind
@@ -355,10 +437,15 @@ func (s *sheetReader) identify(r row, ids map[Key]string, resource map[string]an
 		resource["id"] = id
 	case key.Kind == "":
 		s.fault(r.line, "id", "is required")
-	case s.Kind == "promotion_code":
-		s.fault(r.line, "code", "is required where the row has no id")
 	default:
-		s.fault(r.line, "sku", "is required where the row has no id")
+		s.fault(r.line, keyColumn[s.Kind], "is required where the row has no id")
+	}
+	if s.Kind == "synonym" && s.field(r, "kind") == "" {
+		kind := "equivalent"
+		if s.field(r, "term") != "" {
+			kind = "one_way"
+		}
+		setMember(resource, []string{"attributes", "kind"}, kind)
 	}
 	if s.Kind == "stock" {
 		if s.field(r, "available") == "" {
@@ -400,6 +487,16 @@ func (s *sheetReader) once(r row) bool {
 	if earlier, twice := s.seen[price]; twice {
 		s.fault(r.line, "", "The price of line %d is of the same price book, SKU, currency and sale; remove one of them", earlier)
 		return false
+	}
+	if name := s.field(r, "sale"); name != "" {
+		sale := fmt.Sprintf("%s %q", resource, name)
+		own := saleTimes{r.line, s.field(r, "valid_from"), s.field(r, "valid_to")}
+		if first, seen := s.schedules[sale]; !seen {
+			s.schedules[sale] = own
+		} else if first.from != own.from || first.to != own.to {
+			s.fault(r.line, "sale", "has other times in line %d: from %q to %q; a sale has the same times in all rows of its price", first.line, first.from, first.to)
+			return false
+		}
 	}
 	_, s.Continued[r.line] = s.seen[resource]
 	s.seen[resource], s.seen[price] = r.line, r.line

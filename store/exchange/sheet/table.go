@@ -6,6 +6,8 @@ package sheet
 import (
 	"slices"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // A table is the sheet form of a type of resource.
@@ -28,7 +30,9 @@ type cell int
 
 const (
 	textCell      cell = iota
+	wordCell           // a text without spaces around it
 	numberCell         // JSON's numbers
+	amountCell         // whole minor units
 	booleanCell        // true or false
 	listCell           // texts: separated by |, or a JSON array
 	oneOrMoreCell      // a text, or a list of any other number of texts
@@ -56,19 +60,19 @@ func linkTo(name, kind string, c cell) column {
 var tables = []table{
 	{"product-price", []string{"pricebook", "sku", "currency"}, []column{
 		top("id", textCell), linkTo("pricebook", "pricebook", linkCell), attribute("sku", textCell), {name: "currency"}, {name: "sale"},
-		at("valid_from", "$sale.schedule.valid_from", textCell), at("valid_to", "$sale.schedule.valid_to", textCell),
-		at("amount", "$price.amount", numberCell), at("includes_tax", "$price.includes_tax", booleanCell),
-		at("tier:*:minimum_quantity", "$price.tiers.*.minimum_quantity", numberCell), at("tier:*:amount", "$price.tiers.*.amount", numberCell),
+		at("valid_from", "$sale.schedule.valid_from", wordCell), at("valid_to", "$sale.schedule.valid_to", wordCell),
+		at("amount", "$price.amount", amountCell), at("includes_tax", "$price.includes_tax", booleanCell),
+		at("tier:*:minimum_quantity", "$price.tiers.*.minimum_quantity", numberCell), at("tier:*:amount", "$price.tiers.*.amount", amountCell),
 	}},
 	{"stock", []string{"available"}, []column{
-		top("id", textCell), {name: "sku"}, top("available", numberCell), top("allocated", numberCell), top("total", numberCell), top("created_at", textCell), top("updated_at", textCell),
+		top("id", textCell), {name: "sku"}, top("available", numberCell), top("allocated", numberCell), top("total", numberCell), top("created_at", wordCell), top("updated_at", wordCell),
 	}},
 	{"promotion_code", []string{"promotion_id", "code"}, []column{
-		top("id", textCell), top("promotion_id", textCell), top("code", textCell), top("max_uses", numberCell), top("uses", numberCell), top("used", numberCell),
-		top("consume_unit", textCell), top("user", oneOrMoreCell), top("created_at", textCell),
+		top("id", textCell), top("promotion_id", wordCell), top("code", wordCell), top("max_uses", numberCell), top("uses", numberCell), top("used", numberCell),
+		top("consume_unit", wordCell), top("user", oneOrMoreCell), top("created_at", wordCell),
 	}},
 	{"attribute", []string{"attribute_type"}, []column{
-		top("id", textCell), attribute("label", textCell), at("label:*", "attributes.labels.*", textCell), attribute("attribute_type", textCell), attribute("unit", textCell),
+		top("id", textCell), attribute("label", textCell), at("label:*", "attributes.labels.*", textCell), attribute("attribute_type", wordCell), attribute("unit", textCell),
 		attribute("filterable", booleanCell), attribute("searchable", booleanCell), attribute("sortable", booleanCell),
 	}},
 	{"node", []string{"hierarchy"}, []column{
@@ -80,10 +84,17 @@ var tables = []table{
 	}},
 	{"file", []string{"file_name"}, []column{
 		top("id", textCell), top("file_name", textCell), at("href", "link.href", textCell), top("mime_type", textCell), top("public", booleanCell),
-		at("created_at", "meta.timestamps.created_at", textCell), at("width", "meta.dimensions.width", numberCell), at("height", "meta.dimensions.height", numberCell),
+		at("created_at", "meta.timestamps.created_at", wordCell), at("width", "meta.dimensions.width", numberCell), at("height", "meta.dimensions.height", numberCell),
+	}},
+	{"synonym", []string{"terms"}, []column{
+		top("id", textCell), attribute("kind", wordCell), attribute("locale", wordCell), attribute("term", textCell), attribute("terms", listCell),
+	}},
+	{"redirect", []string{"from"}, []column{
+		top("id", textCell), attribute("from", textCell), attribute("to", textCell),
+		at("target_type", "relationships.target.data.type", wordCell), at("target", "relationships.target.data.id", textCell),
 	}},
 	{"product", []string{"sku"}, []column{
-		top("id", textCell), attribute("sku", textCell), attribute("name", textCell), attribute("slug", textCell), attribute("status", textCell), attribute("description", textCell),
+		top("id", textCell), attribute("sku", textCell), attribute("name", textCell), attribute("slug", textCell), attribute("status", wordCell), attribute("description", textCell),
 		attribute("commodity_type", textCell), attribute("manufacturer_part_num", textCell), attribute("upc_ean", textCell), attribute("external_ref", textCell),
 		attribute("tags", listCell), attribute("product_types", listCell), attribute("base_product", booleanCell), attribute("base_product_id", textCell),
 		linkTo("parent", "product", linkCell), attribute("options", listCell), attribute("price_modifiers", listCell),
@@ -93,12 +104,12 @@ var tables = []table{
 		at("seo.title:*", "attributes.locales.*.seo.title", textCell), at("seo.description:*", "attributes.locales.*.seo.description", textCell),
 		at("attribute:*", "attributes.custom_attributes.*", valueCell), at("related:*", "relationships.related.*", listCell),
 		attribute("variations", objectCell), attribute("components", objectCell), attribute("custom_inputs", objectCell), attribute("extensions", objectCell), attribute("shopper_attributes", objectCell),
-		attribute("created_at", textCell), attribute("updated_at", textCell),
+		attribute("created_at", wordCell), attribute("updated_at", wordCell),
 	}},
 }
 
 // NeededColumns says by which columns a sheet of each type is known.
-const NeededColumns = "products need the column sku, prices pricebook, sku, currency and amount, stock available, codes promotion_id and code, attributes attribute_type, nodes hierarchy, files file_name"
+const NeededColumns = "products need the column sku, prices pricebook, sku, currency and amount, stock available, codes promotion_id and code, attributes attribute_type, nodes hierarchy, files file_name, synonyms terms, redirects from"
 
 // Kinds returns the types of resources that have a sheet.
 func Kinds() (names []string) {
@@ -155,6 +166,57 @@ func replaced(path []string, part string, by ...string) []string {
 		return path
 	}
 	return slices.Concat(path[:i], by, path[i+1:])
+}
+
+// similar is "; did you mean NAME?" with the column whose name is closest to another text, or empty if none is close.
+func (t *table) similar(text string) string {
+	distance := func(c column) int { return levenshtein.ComputeDistance(c.name, text) }
+	closest := slices.MinFunc(t.columns, func(a, b column) int { return distance(a) - distance(b) })
+	if distance(closest) > 1+len(text)/4 {
+		return ""
+	}
+	return "; did you mean " + closest.name + "?"
+}
+
+// columnOf returns the name of the column that holds a member, or a part of it; empty if none does.
+func (t *table) columnOf(path []string) string {
+	if t.kind == "product-price" {
+		if path = rowPath(path); len(path) == 1 && path[0] == "$price" {
+			return "currency"
+		}
+	}
+	for _, c := range t.columns {
+		if key, holds := c.holds(path); holds {
+			return strings.Replace(c.name, "*", key, 1)
+		}
+	}
+	return ""
+}
+
+// rowPath returns the path of a member of a price in the row that holds it.
+func rowPath(path []string) []string {
+	if len(path) > 2 && path[0] == "attributes" && path[1] == "sales" {
+		path = append([]string{"$sale"}, path[3:]...)
+	}
+	if len(path) > 2 && path[1] == "currencies" {
+		return append([]string{"$price"}, path[3:]...)
+	}
+	return path
+}
+
+// holds reports whether the column holds a member, or what it is part of, and the key of a column with keys.
+func (c column) holds(path []string) (key string, ok bool) {
+	for i, name := range c.path {
+		switch {
+		case i == len(path):
+			return key, i > 1 && (key != "" || !slices.Contains(c.path, "*")) // an object of which the column is a part
+		case name == "*":
+			key = path[i]
+		case name != path[i]:
+			return "", false
+		}
+	}
+	return key, len(c.path) > 0
 }
 
 // names lists the columns, for errors.

@@ -1,0 +1,266 @@
+package exchange
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/exchange/sheet"
+)
+
+// deletedSet describes the resources that a mutation deletes.
+type deletedSet struct {
+	kind   authoring.Kind
+	table  string
+	noun   string // such as: the id of a file
+	member string // of the input, which lists them
+	items  []deletedItem
+
+	// check returns what must not be deleted, and warns of what refers to the resources, by their position in the
+	// input. Paths begin with the position.
+	check func(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error)
+}
+
+// deletedItem is a resource to delete.
+type deletedItem struct {
+	id    string
+	at    int    // its position in the input
+	shown string // what the input has, for errors
+}
+
+// deleteItems deletes resources, all or none. Unknown ones are NOT_FOUND. A dry run deletes nothing. find
+// returns what to delete.
+func (s *ExchangeService) deleteItems(ctx context.Context, actor store.Actor, dryRun bool, find func(context.Context, db.Session) (*deletedSet, error)) (*ItemsWritten, error) {
+	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*ItemsWritten, error) {
+		w := &authoring.Writer{Tx: t, DB: s.db}
+		if _, err := w.Sequence(ctx, 1); err != nil {
+			return nil, err
+		}
+		set, err := find(ctx, w.Session)
+		if err != nil {
+			return nil, err
+		}
+		result, positions, err := set.read(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		if result.Warnings, err = set.uses(ctx, w.Session, positions); err != nil || dryRun {
+			return result, err
+		}
+		n, err := w.DeleteAll(ctx, set.kind, slices.Sorted(maps.Keys(positions)))
+		if err != nil {
+			return nil, err
+		}
+		w.Revised = n > 0
+		return result, w.Finish(ctx)
+	})
+}
+
+// read returns the resources, each once, and their positions in the input.
+func (set *deletedSet) read(ctx context.Context, w *authoring.Writer) (*ItemsWritten, map[string]int, error) {
+	ids := make([]string, len(set.items))
+	for i, item := range set.items {
+		ids[i] = item.id
+	}
+	known, err := w.Existing(ctx, set.table, store.Unique(store.ValidIDs(ids)))
+	if err != nil {
+		return nil, nil, err
+	}
+	result, positions := &ItemsWritten{}, map[string]int{}
+	var faults store.Errors
+	for _, item := range set.items {
+		if !known[item.id] {
+			faults = append(faults, &store.Error{Code: store.NotFound, Path: []string{strconv.Itoa(item.at)}, Detail: "is not " + set.noun + ": " + item.shown})
+			continue
+		}
+		if _, twice := positions[item.id]; !twice {
+			positions[item.id] = item.at
+			result.Items = append(result.Items, &WrittenItem{ID: item.id, Outcome: ItemDeleted})
+		}
+	}
+	return result, positions, itemErrors(set.member, faults)
+}
+
+// uses returns warnings of what refers to the resources, or what must not be deleted as an error.
+func (set *deletedSet) uses(ctx context.Context, in db.Session, positions map[string]int) (placed store.Errors, err error) {
+	if set.check == nil {
+		return nil, nil
+	}
+	faults, warnings, err := set.check(ctx, in, positions)
+	if err == nil {
+		err = itemErrors(set.member, faults)
+	}
+	for _, warning := range warnings {
+		placed = append(placed, warning.At(set.member))
+	}
+	placed = placed.ByIndex()
+	return placed[:min(len(placed), MaxWarnings)], err
+}
+
+// deleteByID is deleteItems for resources that the input lists by id.
+func (s *ExchangeService) deleteByID(ctx context.Context, actor store.Actor, set deletedSet, ids []string, dryRun bool) (*ItemsWritten, error) {
+	if err := checkItemCount("ids", len(ids)); err != nil {
+		return nil, err
+	}
+	set.member = "ids"
+	for i, id := range ids {
+		set.items = append(set.items, deletedItem{id, i, strconv.Quote(store.Abbreviate(id))})
+	}
+	return s.deleteItems(ctx, actor, dryRun, func(context.Context, db.Session) (*deletedSet, error) { return &set, nil })
+}
+
+// DeleteProducts deletes products by id, all or none. Their stock and prices, and their places in nodes,
+// stay. Unknown ids are NOT_FOUND. The result warns of what refers to the products.
+func (s *ExchangeService) DeleteProducts(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.ProductKind, table: "product", noun: "the id of a product", check: productUses}, ids, dryRun)
+}
+
+// DeleteFiles deletes files by id, all or none. Unknown ids are NOT_FOUND. The result warns of products that
+// show them, for which it reads all products.
+func (s *ExchangeService) DeleteFiles(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+	found := useCounts{}
+	wanted := store.SetOf(ids)
+	if err := s.db.Snapshot(ctx, func(in db.Session) error { // not in the transaction, which others wait for
+		return eachStored(ctx, in, catalog.ProductKind, nil, func(d decodedLine, _ []byte) {
+			for _, id := range store.Unique(d.source.(*catalog.ProductSource).FileIDs()) {
+				if wanted[id] {
+					found.add(id, "product", d.source.Key())
+				}
+			}
+		})
+	}); err != nil {
+		return nil, err
+	}
+	check := func(_ context.Context, _ db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+		return nil, found.at(positions, "is still used by %s"), nil
+	}
+	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.FileKind, table: "file", noun: "the id of a file", check: check}, ids, dryRun)
+}
+
+// DeleteNodes deletes nodes by id, all or none. Their products stay. Unknown ids are NOT_FOUND, and nodes that
+// have nodes below them which stay are UNPROCESSABLE, as are nodes with more than 10,000
+// products together.
+func (s *ExchangeService) DeleteNodes(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+	kind := catalog.NodeKind
+	kind.Delete = catalog.RemoveNodes
+	return s.deleteByID(ctx, actor, deletedSet{kind: kind, table: "node", noun: "the id of a node", check: nodeUses}, ids, dryRun)
+}
+
+// PriceKeyInput says which price pricesDelete deletes: by its id, or by its price book and SKU.
+type PriceKeyInput struct {
+	ID          *string `json:"id,omitempty"`
+	PricebookID *string `json:"pricebookId,omitempty"`
+	SKU         *string `json:"sku,omitempty"`
+}
+
+// DeletePrices deletes prices, with their sales, all or none. Unknown ones are NOT_FOUND. Of several prices of a
+// SKU in a price book it deletes all.
+func (s *ExchangeService) DeletePrices(ctx context.Context, actor store.Actor, items []*PriceKeyInput, dryRun bool) (*ItemsWritten, error) {
+	if err := checkItemCount("items", len(items)); err != nil {
+		return nil, err
+	}
+	return s.deleteItems(ctx, actor, dryRun, func(ctx context.Context, in db.Session) (*deletedSet, error) {
+		set := &deletedSet{kind: catalog.PriceKind, table: "price", noun: "a price", member: "items"}
+		keys := make([]sheet.Key, len(items))
+		var faults store.Errors
+		for i, item := range items {
+			switch {
+			case item.ID != nil:
+			case item.PricebookID == nil || item.SKU == nil:
+				faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i)}, "needs an id, or a pricebookId and a sku, which say the price"))
+			default:
+				keys[i] = sheet.Key{Kind: "product-price", In: store.LocalID(*item.PricebookID), Value: *item.SKU}
+			}
+		}
+		if len(faults) > 0 {
+			return nil, itemErrors("items", faults)
+		}
+		stored, err := storedByKey(ctx, in, keys)
+		for i, item := range items {
+			if item.ID != nil {
+				set.items = append(set.items, deletedItem{store.LocalID(*item.ID), i, strconv.Quote(store.Abbreviate(*item.ID))})
+				continue
+			}
+			shown := fmt.Sprintf("there is none of the SKU %q in the price book %q", store.Abbreviate(*item.SKU), store.Abbreviate(*item.PricebookID))
+			found := stored[keys[i]]
+			if len(found) == 0 {
+				found = []string{""} // no id
+			}
+			for _, id := range found {
+				set.items = append(set.items, deletedItem{id, i, shown})
+			}
+		}
+		return set, err
+	})
+}
+
+// useCounts counts what refers to each of some resources, by their ids.
+type useCounts map[string]*uses
+
+func (c useCounts) add(id, kind, user string) {
+	if c[id] == nil {
+		c[id] = &uses{}
+	}
+	c[id].count++
+	c[id].first = cmp.Or(c[id].first, "the "+kind+" "+strconv.Quote(user))
+}
+
+// at returns a text for each resource that is used, by its position.
+func (c useCounts) at(positions map[string]int, format string) (list store.Errors) {
+	for id, i := range positions {
+		if use := c[id]; use != nil {
+			list = append(list, store.Unprocessablef([]string{strconv.Itoa(i)}, format, use.String()))
+		}
+	}
+	return list
+}
+
+// productUse is a query of the resources of a kind that refer to the products of $in: product and resource.
+type productUse struct{ kind, sql string }
+
+var productUsesSQL = []productUse{
+	{"product", `SELECT parent_id, id FROM product WHERE parent_id <> '' AND parent_id IN ($in) ORDER BY id`},
+	{"product", `SELECT component_id, product_id FROM product_component WHERE component_id IN ($in) ORDER BY product_id`},
+	{"node", `SELECT product_id, node_id FROM node_product WHERE product_id IN ($in) ORDER BY node_id`},
+	{"product-price", `SELECT product.id, price.id FROM product JOIN price ON price.sku = product.sku WHERE product.id IN ($in) ORDER BY price.id`},
+}
+
+// productUses warns of resources that refer to products. It leaves out those that are deleted with them.
+func productUses(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	ids := slices.Sorted(maps.Keys(positions))
+	found := useCounts{}
+	for _, use := range productUsesSQL {
+		rows, err := db.CollectIn(ctx, in, db.ScanPair[string, string], ids, use.sql)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, row := range rows {
+			if _, deleted := positions[row.Value]; !deleted || use.kind != "product" {
+				found.add(row.Key, use.kind, row.Value)
+			}
+		}
+	}
+	return nil, found.at(positions, "is still used by %s"), nil
+}
+
+// nodeUses returns nodes that have others below them, which are not deleted too.
+func nodeUses(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	places, err := nodePositions(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	found := useCounts{}
+	for _, id := range slices.Sorted(maps.Keys(places)) {
+		if _, deleted := positions[id]; !deleted {
+			found.add(places[id].parent, "node", id)
+		}
+	}
+	return found.at(positions, "cannot be deleted: %s is below it; delete or move that first"), nil, nil
+}

@@ -1,0 +1,175 @@
+package exchange_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/exchange"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+// itemStep is a mutation of a table of steps, which run one after the other on one shop.
+type itemStep struct {
+	name string
+	do   func(s *shop.Store, dryRun bool) (*exchange.ItemsWritten, error)
+	want string // what it did, or the error
+}
+
+// runItemSteps runs each step dry first, which must write nothing and return the same.
+func runItemSteps(t *testing.T, s *shop.Store, steps []itemStep) {
+	for _, step := range steps {
+		before := storetest.Export(t, s)
+		dry, dryErr := step.do(s, true)
+		require.Equal(t, before, storetest.Export(t, s), "%s: a dry run writes nothing", step.name)
+		done, err := step.do(s, false)
+		if err != nil {
+			require.ErrorContains(t, err, step.want, step.name)
+			require.ErrorContains(t, dryErr, step.want, step.name)
+			require.NotEqual(t, store.Internal, store.AsErrors(err)[0].Code, step.name)
+			require.Equal(t, before, storetest.Export(t, s), "%s: all or none", step.name)
+			continue
+		}
+		require.NoError(t, dryErr, step.name)
+		got := strings.Join(described(done), "\n")
+		for _, warning := range done.Warnings {
+			got += "\n" + warning.Error()
+		}
+		require.Equal(t, step.want, got, step.name)
+		require.Len(t, dry.Items, len(done.Items), step.name)
+		for i := range dry.Items {
+			require.Equal(t, done.Items[i].Outcome, dry.Items[i].Outcome, step.name)
+		}
+	}
+}
+
+func TestUpsertNodes(t *testing.T) {
+	t.Parallel()
+	type item = exchange.NodeItemInput
+	upsert := func(nulls store.Nulls, items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.UpsertNodes(t.Context(), storetest.Actor, items, nulls, dry)
+		}
+	}
+	remove := func(ids ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.DeleteNodes(t.Context(), storetest.Actor, ids, dry)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H"}}`, `{"type":"hierarchy","id":"other","attributes":{"name":"O"}}`, product("mug", ``, ``),
+			`{"type":"node","id":"n","attributes":{"name":"N","curated_products":["mug"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"mug"}]}}}`))
+		runItemSteps(t, s, []itemStep{
+			{"new ones, one below the other", upsert(nil, &item{ID: new("below"), HierarchyID: new("h"), ParentID: new("top"), Name: new("Below")}, &item{ID: new("top"), HierarchyID: new("h"), Name: new("Top")}), "below created\ntop created"},
+			{"again", upsert(nil, &item{ID: new("top"), HierarchyID: new("h"), Name: new("Top")}), "top unchanged"},
+			{"texts of one with products", upsert(nil, &item{ID: new("n"), Name: new("Mugs"), Seo: &exchange.SeoInput{Title: new("T")}}), `n updated name:"N"->"Mugs" seo:->{"title":"T"}`},
+			{"its products stay", upsert(store.Nulls{"items.0.seo"}, &item{ID: new("n")}), `n updated seo:{"title":"T"}->`},
+			{"moved", upsert(nil, &item{ID: new("n"), ParentID: new("below")}), `n updated parent_id:->"below"`},
+			{"below itself", upsert(nil, &item{ID: new("top"), ParentID: new("n")}), "items.0.parent_id must not be the node itself or one of its descendants"},
+			{"in another hierarchy than its parent", upsert(nil, &item{ID: new("n"), HierarchyID: new("other")}), `items.0.parent_id must be a node of the same hierarchy, "other"; "below" is in "h"`},
+			{"no hierarchy", upsert(nil, &item{ID: new("x"), Name: new("X")}), "items.0.hierarchy_id is required"},
+			{"an unknown hierarchy", upsert(nil, &item{ID: new("x"), Name: new("X"), HierarchyID: new("none")}), `items.0.hierarchy_id refers to the hierarchy "none"`},
+			{"the id of a hierarchy", upsert(nil, &item{ID: new("h"), HierarchyID: new("h"), Name: new("X")}), `items.0.id is already used by a hierarchy: "h"`},
+			{"deleted below others", remove("top"), `ids.0 cannot be deleted: the node "below" is below it`},
+			{"unknown", remove("top", "none"), `ids.1 is not the id of a node: "none"`},
+			{"at the top again", upsert(store.Nulls{"items.0.parent_id"}, &item{ID: new("n")}), `n updated parent_id:"below"->`},
+			{"deleted with those below", remove("top", "below", "top"), "top deleted\nbelow deleted"},
+		})
+		require.Equal(t, `{"type":"node","id":"n","attributes":{"name":"Mugs","curated_products":["mug"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"mug"}]}}}`, exported(t, s, "node", "n"))
+	})
+}
+
+func TestSetSynonyms(t *testing.T) {
+	t.Parallel()
+	type item = exchange.SynonymItemInput
+	set := func(nulls store.Nulls, items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.SetSynonyms(t.Context(), storetest.Actor, items, nulls, dry)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(`{"type":"synonym","id":"sofa","attributes":{"kind":"equivalent","terms":["sofa","couch"]}}`, `{"type":"synonym","id":"bike","attributes":{"kind":"one_way","locale":"en","term":"bike","terms":["road bike"]}}`))
+		runItemSteps(t, s, []itemStep{
+			{"one with the same terms is that", set(nil, &item{Terms: []string{"couch", "sofa"}}), `sofa updated terms:["sofa","couch"]->["couch","sofa"]`},
+			{"one with the same term", set(nil, &item{Locale: new("en"), Term: new("bike"), Terms: []string{"road bike", "bicycle"}}), `bike updated terms:["road bike"]->["road bike","bicycle"]`},
+			{"new ones", set(nil, &item{ID: new("a"), Term: new("tv"), Terms: []string{"television"}}, &item{ID: new("b"), Locale: new("de"), Terms: []string{"a", "b"}}), "a created\nb created"},
+			{"by id", set(store.Nulls{"items.0.locale"}, &item{ID: new("b"), Terms: []string{"a", "c"}}), `b updated locale:"de"-> terms:["a","b"]->["a","c"]`},
+			{"removed and changed", set(nil, &item{Terms: []string{"a", "c"}, Remove: true}, &item{ID: new("a"), Term: new("telly")}), "b deleted\n" + `a updated term:"tv"->"telly"`},
+			{"twice", set(nil, &item{ID: new("a")}, &item{Term: new("telly")}), `items.1 is about the same resource as an item before it, "a"`},
+			{"removed, but unknown", set(nil, &item{ID: new("a")}, &item{ID: new("none"), Remove: true}), "items.1 is no synonym of the store, so it cannot be removed"},
+			{"neither id nor terms", set(nil, &item{}), "items.0 needs an id, a term or terms"},
+			{"too few terms", set(nil, &item{Terms: []string{"a"}}), "items.0.terms must have 2 to 20 terms, got 1"},
+			{"a term without words", set(nil, &item{Terms: []string{"a", "!"}}), "items.0.terms.1 must have 1 to"},
+			{"a wrong locale", set(nil, &item{Locale: new("?"), Terms: []string{"a", "b"}}), `items.0.locale must be a BCP 47 tag such as en or zh-Hant, got "?"`},
+		})
+		require.Equal(t, `{"type":"synonym","id":"a","attributes":{"kind":"one_way","term":"telly","terms":["television"]}}`, exported(t, s, "synonym", "a"))
+	})
+}
+
+func TestSetRedirects(t *testing.T) {
+	t.Parallel()
+	type item = exchange.RedirectItemInput
+	set := func(items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.SetRedirects(t.Context(), storetest.Actor, items, dry)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("mug", ``, ``), `{"type":"redirect","id":"r","attributes":{"from":"old","to":"new"}}`))
+		runItemSteps(t, s, []itemStep{
+			{"by its path", set(&item{From: new("/old/"), To: new("newer")}), `r updated to:"new"->"newer"`},
+			{"to a product", set(&item{From: new("old"), ProductID: new("mug")}), `r updated to:"newer"-> target:->"mug"`},
+			{"to an unknown node", set(&item{ID: new("r"), NodeID: new("none")}), `r updated target.id:"mug"->"none" target.type:"product"->"node"` + "\n" + `items.0.node_id refers to a node that is neither in the items nor in the store: "none".`},
+			{"to a URL", set(&item{ID: new("r"), To: new("https://other.example/mug")}), `r updated to:->"https://other.example/mug" target:"none"->`},
+			{"new ones", set(&item{ID: new("a"), From: new("a"), To: new("b")}, &item{ID: new("b"), From: new("b"), To: new("c")}), "a created\nb created"},
+			{"a loop", set(&item{ID: new("c"), From: new("c"), To: new("a")}), "items.0.to leads back to itself, over 3 redirects"},
+			{"one breaks the loop", set(&item{ID: new("c"), From: new("c"), To: new("a")}, &item{From: new("b"), Remove: true}), "c created\nb deleted"},
+			{"a path that another has", set(&item{ID: new("d"), From: new("a"), To: new("x")}), `items.0.from is also the path of the redirect "a"; change or delete that first`},
+			{"in the place of the other", set(&item{ID: new("d"), From: new("a"), To: new("x")}, &item{ID: new("a"), Remove: true}), "d created\na deleted"},
+			{"no destination", set(&item{From: new("e")}), "items.0.to or a target is required, and not both"},
+			{"two destinations", set(&item{From: new("e"), To: new("x"), ProductID: new("mug")}), "items.0.to or a target is required, and not both"},
+			{"neither id nor path", set(&item{To: new("x")}), "items.0 needs an id, or from"},
+			{"a URL as the path", set(&item{From: new("https://a.example/b"), To: new("x")}), "items.0.from must be a path without scheme"},
+		})
+		require.Equal(t, `{"type":"redirect","id":"r","attributes":{"from":"old","to":"https://other.example/mug"},"relationships":{}}`, exported(t, s, "redirect", "r"))
+	})
+}
+
+func TestDeleteFilesAndPrices(t *testing.T) {
+	t.Parallel()
+	type key = exchange.PriceKeyInput
+	prices := func(items ...*key) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.DeletePrices(t.Context(), storetest.Actor, items, dry)
+		}
+	}
+	files := func(ids ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.DeleteFiles(t.Context(), storetest.Actor, ids, dry)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		const file = `{"type":"file","id":"%","file_name":"%.jpg","link":{"href":"https://files.example/%.jpg"}}`
+		storetest.Import(t, s, storetest.JoinLines(strings.ReplaceAll(file, "%", "front"), strings.ReplaceAll(file, "%", "back"), strings.ReplaceAll(file, "%", "free"),
+			product("mug", ``, `"main_image":{"data":{"type":"file","id":"front"}},"files":{"data":[{"type":"file","id":"front"},{"type":"file","id":"back"}]}`),
+			product("cup", ``, `"main_image":{"data":{"type":"file","id":"front"}}`),
+			`{"type":"pricebook","id":"book","attributes":{"name":"Book"}}`, priceOf("SKU-MUG", "USD"), priceOf("SKU-CUP", "USD"), strings.Replace(priceOf("SKU-CUP", "EUR"), "p-SKU-CUP", "second", 1)))
+		runItemSteps(t, s, []itemStep{
+			{"files", files("back", "free", "front"), "back deleted\nfree deleted\nfront deleted\n" + `ids.0 is still used by the product "mug".` + "\n" + `ids.2 is still used by the product "cup" and 1 more.`},
+			{"unknown files", files("back"), `ids.0 is not the id of a file: "back"`},
+			{"none", files(), "ids must have between 1 and 1000 elements, got 0"},
+			{"a price by id", prices(&key{ID: new("p-SKU-MUG")}), "p-SKU-MUG deleted"},
+			{"an unknown price", prices(&key{PricebookID: new("book"), SKU: new("SKU-CUP")}, &key{PricebookID: new("book"), SKU: new("sku-cup")}), `items.1 is not a price: there is none of the SKU "sku-cup" in the price book "book"`},
+			{"no price", prices(&key{SKU: new("SKU-CUP")}), "items.0 needs an id, or a pricebookId and a sku"},
+			{"all prices of a SKU", prices(&key{PricebookID: new("book"), SKU: new("SKU-CUP")}), "p-SKU-CUP deleted\nsecond deleted"},
+		})
+		require.NotContains(t, storetest.Export(t, s), `"type":"product-price"`)
+	})
+}

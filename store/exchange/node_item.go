@@ -1,0 +1,87 @@
+package exchange
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"portico/store"
+	"portico/store/authoring"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// NodeItemInput is a node in nodesUpsert: what changes of it. Its products are written by other mutations.
+type NodeItemInput struct {
+	ID          *string   `json:"id,omitempty"`
+	HierarchyID *string   `json:"hierarchyId,omitempty"`
+	ParentID    *string   `json:"parentId,omitempty"`
+	Name        *string   `json:"name,omitempty"`
+	Slug        *string   `json:"slug,omitempty"`
+	Description *string   `json:"description,omitempty"`
+	Seo         *SeoInput `json:"seo,omitempty"`
+}
+
+// UpsertNodes creates nodes and changes members of existing ones, all or none. An item without an id is a new
+// node. An item may be below another one.
+func (s *ExchangeService) UpsertNodes(ctx context.Context, actor store.Actor, items []*NodeItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+	cleared := store.SetOf(nulls)
+	kind := catalog.NodeKind
+	kind.Write, kind.Export = kind.Author, catalog.ExportNodesWithoutProducts
+	return s.writeItems(ctx, actor, itemSet{
+		kind: kind, count: len(items),
+		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
+			return identifyNodes(ctx, in, items)
+		},
+		patch: func(i int, _ string, before []byte) *itemPatch {
+			p := newItemPatch(i, len(items), cleared, before)
+			items[i].patch(p)
+			return p
+		},
+		path: func(places []int, member []string) []string { return inItem(places, nodePath(member)) },
+		accept: func(d *decodedLine) { // of curated products that are not attached, which are not in the line
+			d.warnings = slices.DeleteFunc(d.warnings, func(e *store.Error) bool { return len(e.Path) > 1 && e.Path[1] == "curated_products" })
+		},
+	}, dryRun)
+}
+
+// identifyNodes returns the id of each item's node. A hierarchy must not have it.
+func identifyNodes(ctx context.Context, in db.Session, items []*NodeItemInput) (ids []string, faults store.Errors, err error) {
+	ids = make([]string, len(items))
+	for i, item := range items {
+		if item.ID == nil {
+			ids[i] = store.NewID()
+		} else {
+			ids[i] = store.LocalID(*item.ID)
+		}
+	}
+	taken, err := (&authoring.Writer{Tx: &db.Tx{Session: in}}).Existing(ctx, "hierarchy", store.Unique(store.ValidIDs(ids)))
+	for i, id := range ids {
+		if taken[id] {
+			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "id"}, "is already used by a hierarchy: %q", id))
+		}
+	}
+	return ids, faults, err
+}
+
+func (item *NodeItemInput) patch(p *itemPatch) {
+	putLink(p, "hierarchy_id", "relationships.hierarchy", "hierarchy", item.HierarchyID)
+	putLink(p, "parent_id", "relationships.parent", "node", item.ParentID)
+	put(p, "name", "attributes.name", item.Name)
+	put(p, "slug", "attributes.slug", item.Slug)
+	put(p, "description", "attributes.description", item.Description)
+	item.Seo.patch(p, "seo", "attributes.seo")
+}
+
+// nodePath returns the path of a member of a node in an item.
+func nodePath(member []string) []string {
+	switch {
+	case len(member) < 2:
+		return member
+	case member[0] == "relationships":
+		return []string{member[1] + "_id"}
+	case member[0] == "attributes":
+		return member[1:]
+	}
+	return member
+}

@@ -1,0 +1,86 @@
+package exchange
+
+import (
+	"context"
+	"strconv"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+	"portico/store/exchange/sheet"
+)
+
+// RedirectItemInput is a redirect in redirectsSet: what changes of it. To, ProductID and NodeID replace each
+// other.
+type RedirectItemInput struct {
+	ID        *string `json:"id,omitempty"`
+	From      *string `json:"from,omitempty"`
+	To        *string `json:"to,omitempty"`
+	ProductID *string `json:"productId,omitempty"`
+	NodeID    *string `json:"nodeId,omitempty"`
+	Remove    bool    `json:"remove"`
+}
+
+// SetRedirects creates, changes and removes redirects, all or none. An item without an id is the redirect of
+// its path, or a new one.
+func (s *ExchangeService) SetRedirects(ctx context.Context, actor store.Actor, items []*RedirectItemInput, dryRun bool) (*ItemsWritten, error) {
+	return s.writeItems(ctx, actor, itemSet{
+		kind: catalog.RedirectKind, count: len(items),
+		identify: func(ctx context.Context, in db.Session) (ids []string, faults store.Errors, err error) {
+			for i, item := range items {
+				if item.ID == nil && item.From == nil {
+					faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i)}, "needs an id, or from, which say the redirect"))
+				}
+			}
+			ids, _, err = identify(ctx, in, len(items), func(i int) (*string, sheet.Key) {
+				return items[i].ID, sheet.RedirectKey(deref(items[i].From))
+			})
+			return ids, faults, err
+		},
+		patch: func(i int, _ string, before []byte) *itemPatch {
+			p := newItemPatch(i, len(items), nil, before)
+			items[i].patch(p)
+			return p
+		},
+		path: func(places []int, member []string) []string {
+			item := &RedirectItemInput{}
+			if len(places) > 0 {
+				item = items[places[0]]
+			}
+			return inItem(places, item.path(member))
+		},
+		remove: func(i int) bool { return items[i].Remove },
+	}, dryRun)
+}
+
+func (item *RedirectItemInput) patch(p *itemPatch) {
+	put(p, "from", "attributes.from", item.From)
+	if item.To == nil && item.ProductID == nil && item.NodeID == nil {
+		return
+	}
+	p.set(nil, "attributes", "to")
+	p.set(nil, "relationships", "target")
+	put(p, "to", "attributes.to", item.To)
+	for kind, id := range map[string]*string{catalog.RedirectProduct: item.ProductID, catalog.RedirectNode: item.NodeID} {
+		if id != nil {
+			putLink(p, kind+"_id", "relationships.target", kind, id)
+		}
+	}
+}
+
+// path returns the path of a member of a redirect in the item. Without an item the destination is target.
+func (item *RedirectItemInput) path(member []string) []string {
+	switch {
+	case len(member) < 2:
+		return member
+	case member[0] == "attributes":
+		return member[1:]
+	case item.NodeID != nil:
+		return []string{"node_id"}
+	case item.ProductID != nil:
+		return []string{"product_id"}
+	case len(member) > 3: // target.data.id
+		return []string{"target", member[3]}
+	}
+	return member[1:]
+}
