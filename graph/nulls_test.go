@@ -80,6 +80,7 @@ func nullsOf(t *testing.T, s *graphtest.Service, mutation, key, values, read str
 		}
 		required := strings.Contains(member.Description, "Required")
 		require.NotEqual(t, required, strings.Contains(member.Description, "Optional"), "the description of %s says whether it is required", member.Name)
+		require.Empty(t, made(values).Update.UserErrors, "two members may clear one value")
 		before := state()
 		if member.Type.NamedType == "String" {
 			require.Empty(t, made(member.Name+`: $absent`).Update.UserErrors)
