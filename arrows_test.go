@@ -15,8 +15,8 @@ import (
 // module that its production code may import.
 const arrows = `
 portico: graph graph/audience graph/document graph/executor graph/limits graph/opctx graph/playground graph/transport
-	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/tracing internal/web
-	internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
+	internal/auth internal/cli internal/demo internal/purgehook internal/reqctx internal/responsecache internal/status internal/tracing
+	internal/web internal/web/accesslog internal/web/frontcache internal/web/metrics internal/web/middleware internal/web/server rest store store/seal
 	store/shop
 graph: graph/generated graph/model graph/opctx internal/auth internal/reqctx internal/responsecache store store/cart store/catalog store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/price
@@ -30,7 +30,7 @@ graph/graphiql:
 graph/graphtest: graph graph/generated graph/limits graph/opctx graph/transport internal/auth internal/datagen store
 	store/access store/exchange store/promotion/redeem store/seal store/shop store/storetest
 graph/limits: store
-graph/model: graph/plan store store/access store/cart store/catalog store/exchange store/gateway store/job store/promotion
+graph/model: graph/plan store store/access store/audit store/cart store/catalog store/exchange store/gateway store/job store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/publish store/release store/release/routing
 	store/release/segment store/settings store/stock
 graph/opctx: graph/limits internal/auth internal/httpcache internal/reqctx internal/responsecache store store/release
@@ -42,8 +42,9 @@ graph/transport: graph graph/document graph/executor graph/limits graph/model gr
 graph/executor: graph graph/audience graph/document graph/generated graph/limits graph/model graph/opctx graph/plan
 	internal/auth internal/heapsize internal/reqctx internal/responsecache store store/release
 internal/auth: internal/reqctx internal/web store store/access store/seal store/shop
-internal/cli: internal/auth internal/datagen internal/httpcache internal/web internal/web/accesslog internal/web/middleware
-	internal/web/server store store/access store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
+internal/cli: internal/auth internal/datagen internal/httpcache internal/remote internal/status internal/web internal/web/accesslog
+	internal/web/metrics internal/web/middleware
+	internal/web/server store store/access store/audit store/exchange store/exchange/sheet store/job store/promotion/code store/publish store/release/routing
 	store/release/segment store/seal store/shop
 internal/datagen:
 internal/demo: internal/auth store store/access store/exchange store/release/routing store/shop
@@ -54,9 +55,11 @@ internal/heapsize:
 internal/httpcache: internal/dependency
 internal/purgehook: internal/httpcache store store/purge store/shop
 internal/release:
+internal/remote: store store/gateway store/promotion/rule
 internal/reqctx: store
 internal/responsecache: internal/dependency internal/encoding
 internal/schemadiff:
+internal/status:
 internal/tracing: internal/reqctx store
 internal/web: internal/reqctx
 internal/web/accesslog: internal/reqctx internal/web
@@ -73,12 +76,13 @@ rest: graph graph/generated graph/limits graph/model graph/opctx graph/playgroun
 rest/resttest: internal/web internal/web/middleware rest store/storetest
 store:
 store/access: store store/authoring store/db store/seal
+store/audit: store store/db
 store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
 store/db: store store/seal
 store/exchange: store store/access store/authoring store/catalog store/db store/exchange/sheet store/gateway store/promotion
-	store/promotion/code store/promotion/redeem store/settings store/stock
+	store/promotion/code store/promotion/redeem store/promotion/rule store/settings store/stock
 store/exchange/sheet: store
 store/gateway: store store/authoring store/db store/seal
 store/index: store
@@ -98,8 +102,8 @@ store/release/price: store store/catalog store/db
 store/release/routing: internal/dependency store store/catalog store/db store/release/segment
 store/release/segment: internal/dependency store store/catalog store/db store/index store/release/price
 store/seal:
-store/settings: store store/authoring store/db
-store/shop: store store/access store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
+store/settings: store store/authoring store/db store/promotion/code
+store/shop: store store/access store/audit store/authoring store/cart store/catalog store/db store/exchange store/gateway store/job
 	store/promotion store/promotion/code store/promotion/redeem store/publish store/purge store/release
 	store/release/segment store/seal store/settings store/stock
 store/stock: store store/authoring store/db

@@ -37,6 +37,7 @@ import (
 	"portico/internal/purgehook"
 	"portico/internal/reqctx"
 	"portico/internal/responsecache"
+	"portico/internal/status"
 	"portico/internal/tracing"
 	"portico/internal/web"
 	"portico/internal/web/accesslog"
@@ -61,6 +62,7 @@ type commands struct {
 	Export  cli.Export        `cmd:"" help:"Export all resources to an NDJSON file."`
 	Publish cli.Publish       `cmd:"" help:"Publish catalogs."`
 	Doctor  cli.Doctor        `cmd:"" help:"Check the database, and say what to do."`
+	Audit   cli.Audit         `cmd:"" help:"List what each write did: the audit log."`
 	Release cli.Release       `cmd:"" help:"List releases, serve one, and roll back."`
 	Codes   cli.Codes         `cmd:"" help:"Generate and export promotion codes."`
 	Client  cli.Client        `cmd:"" help:"Manage API clients."`
@@ -72,6 +74,7 @@ type commands struct {
 	Migrate cli.Migrate       `cmd:"" help:"Migrate the database to the schema of this version."`
 	Schema  cli.Schema        `cmd:"" help:"Print the GraphQL schema, or the JSON Schema of import files."`
 	Health  cli.Health        `cmd:"" help:"Check the server on this machine."`
+	Top     cli.Top           `cmd:"" help:"Show what a server does: requests, latencies, caches, pools, jobs and releases."`
 	cli.Builtin
 }
 
@@ -419,16 +422,16 @@ func (a *app) streamConfig() transport.StreamConfig {
 	return config
 }
 
-// adminHandler returns the handler of the admin listener: metrics, health and profiles.
+// adminHandler returns the handler of the admin listener: metrics, status, health and profiles.
 func (a *app) adminHandler() http.Handler {
 	mux, api := http.NewServeMux(), rest.New(nil, a.log)
 	middleware.HandlePages(mux, map[string]http.Handler{
-		metrics.Path: a.metrics.Handler(), web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.ReadOnly),
+		metrics.Path: a.metrics.Handler(), status.Path: status.Page(a.metrics.Gather, time.Now), web.HealthPath: middleware.Health(), web.ReadyPath: middleware.Ready(a.store.Ping, a.store.ReadOnly),
 	}, api.WriteError)
 	middleware.HandleProfiles(mux)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		api.WriteError(w, r, &store.Error{Code: store.NotFound,
-			Detail: "Unknown path. The admin listener serves " + metrics.Path + ", " + web.HealthPath + ", " + web.ReadyPath +
+			Detail: "Unknown path. The admin listener serves " + metrics.Path + ", " + status.Path + ", " + web.HealthPath + ", " + web.ReadyPath +
 				" and /debug/pprof/."})
 	})
 	return web.Chain(mux, middleware.NoSniff, server.RejectOverLimit(api.WriteError), middleware.NormalizePath(api.WriteError))

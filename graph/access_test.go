@@ -80,6 +80,8 @@ func rootFields() map[string]string {
 		"Query.sitemap":                 `{ sitemap { nodes { path kind updatedAt } } }`,
 		"Query.authoredProduct":         `{ authoredProduct(id: "drill-draft") { name status } }`,
 		"Query.authoredProducts":        `{ authoredProducts(status: DRAFT) { totalCount nodes { sku } } }`,
+		"Query.auditEvents":             `{ auditEvents(first: 2) { totalCount nodes { uuid createdAt actor kind action resourceCount memberCount } } }`,
+		"Query.changes":                 `{ changes(first: 2) { nodes { uuid } latestCursor pageInfo { hasNextPage } } }`,
 		"Query.catalogPendingChanges":   `{ catalogPendingChanges(catalogId: "main") { complete totalCount nodes { kind uuid } } }`,
 		"Query.authoredNodes":           `{ authoredNodes(hierarchyId: "attic") { totalCount } }`,
 		"Query.synonym":                 `{ synonym(id: "organ") { kind term terms locale } }`,

@@ -35,6 +35,8 @@ var filterSamples = map[string]string{
 	"PromotionFilter.enabled": `true`, "PromotionFilter.automatic": `false`, "PromotionFilter.search": `"off"`, "PromotionFilter.bounds": `{id: {gt: "a"}}`,
 	"PromotionCodeFilter.code":       `{in: ["TEN-OFF", "ten-off"]}`,
 	"PromotionCodeFilter.startsWith": `"t"`, "PromotionCodeFilter.state": `[AVAILABLE]`, "PromotionCodeFilter.createdAt": `{ge: "2020-01-01"}`,
+	"AuditEventFilter.actor": `"test"`, "AuditEventFilter.kind": `PRODUCT`, "AuditEventFilter.resourceId": `"anvil"`, "AuditEventFilter.action": `CREATED`,
+	"AuditEventFilter.since": `"2020-01-01T00:00:00.000Z"`, "AuditEventFilter.until": `"2120-01-01T00:00:00.000Z"`,
 	"FileFilter.ids": `["photo-1", "photo-2"]`,
 	"ListBounds.id":  `{gt: "0"}`, "ListBounds.createdAt": `{gt: "2020-01-01"}`, "ListBounds.updatedAt": `{gt: "2020-01-01"}`,
 }

@@ -156,6 +156,9 @@ func (a *API) methods(methods map[string]route) http.Handler {
 		if err == nil && found.method == http.MethodPost {
 			err = rejectResourceNames(found, r)
 		}
+		if err == nil && found.method != http.MethodGet {
+			r = r.WithContext(store.WithOperation(r.Context(), coordinates[found.method]))
+		}
 		if err == nil {
 			err = a.serve(w, withOperation(r, found.operation), found)
 		}

@@ -12,7 +12,8 @@ type Retention struct {
 	FinishedJobs    time.Duration
 	RevokedClients  time.Duration // since their revocation
 	IdempotencyKeys time.Duration // since their first use
-	Releases        int           // newest releases of a catalog to keep, besides those served within the last hour
+	AuditEvents     time.Duration
+	Releases        int // newest releases of a catalog to keep, besides those served within the last hour
 }
 
 // The minima: tokens of a revoked client and retries of a write arrive within them.
@@ -26,7 +27,7 @@ func DefaultRetention() Retention {
 	const day = 24 * time.Hour
 	return Retention{
 		StockLedger: 3650 * day, CodeUsages: 3650 * day, FinishedJobs: 30 * day, RevokedClients: 90 * day,
-		IdempotencyKeys: day, Releases: 3,
+		IdempotencyKeys: day, AuditEvents: 90 * day, Releases: 3,
 	}
 }
 

@@ -7,6 +7,8 @@ type Settings struct {
 	Locale     string // BCP 47; language of texts without one
 
 	LowStockThreshold int // available units up to which AvailabilityOf is low, 0 to MaxLowStockThreshold
+
+	CodesIgnoreCase bool // promotion codes match without regard to case
 }
 
 // MaxLowStockThreshold is the largest Settings.LowStockThreshold.

@@ -99,6 +99,38 @@ type ComplexityRoot struct {
 		Warnings   func(childComplexity int) int
 	}
 
+	AuditEvent struct {
+		Action        func(childComplexity int) int
+		ActorName     func(childComplexity int) int
+		At            func(childComplexity int) int
+		Count         func(childComplexity int) int
+		ID            func(childComplexity int) int
+		Kind          func(childComplexity int) int
+		MemberCount   func(childComplexity int) int
+		MemberRows    func(childComplexity int) int
+		OperationName func(childComplexity int) int
+		Resource      func(childComplexity int) int
+		Resources     func(childComplexity int) int
+	}
+
+	AuditEventConnection struct {
+		Edges      func(childComplexity int) int
+		Nodes      func(childComplexity int) int
+		PageInfo   func(childComplexity int) int
+		TotalCount func(childComplexity int) int
+	}
+
+	AuditEventEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	AuditMember struct {
+		After  func(childComplexity int) int
+		Before func(childComplexity int) int
+		Member func(childComplexity int) int
+	}
+
 	AuthoredHierarchy struct {
 		Description func(childComplexity int) int
 		GlobalID    func(childComplexity int) int
@@ -495,6 +527,12 @@ type ComplexityRoot struct {
 	CatalogUpdatePayload struct {
 		Catalog    func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	ChangeFeed struct {
+		LatestCursor func(childComplexity int) int
+		Nodes        func(childComplexity int) int
+		PageInfo     func(childComplexity int) int
 	}
 
 	ChosenOption struct {
@@ -1176,6 +1214,7 @@ type ComplexityRoot struct {
 
 	Query struct {
 		Attributes            func(childComplexity int) int
+		AuditEvents           func(childComplexity int, filter *model.AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) int
 		AuthoredHierarchies   func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		AuthoredHierarchy     func(childComplexity int, id string) int
 		AuthoredNode          func(childComplexity int, id string) int
@@ -1194,6 +1233,7 @@ type ComplexityRoot struct {
 		CatalogRule           func(childComplexity int, id string) int
 		CatalogRules          func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
 		Catalogs              func(childComplexity int, first *int, after *string, last *int, before *string, offset *int) int
+		Changes               func(childComplexity int, first int, after *string) int
 		Channels              func(childComplexity int) int
 		Currencies            func(childComplexity int) int
 		Currency              func(childComplexity int, code string) int
@@ -1262,6 +1302,7 @@ type ComplexityRoot struct {
 	}
 
 	Settings struct {
+		CodesIgnoreCase   func(childComplexity int) int
 		Currency          func(childComplexity int) int
 		Locale            func(childComplexity int) int
 		LowStockThreshold func(childComplexity int) int
@@ -1618,6 +1659,8 @@ type QueryResolver interface {
 	PromotionCodes(ctx context.Context, promotionID string, filter *model.PromotionCodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*code.PromotionCode], error)
 	PromotionCodeCheck(ctx context.Context, code string, user *string, units int, cartValue *rule.AmountInput, lines []*cart.LineInput) (*redeem.CodeCheck, error)
 	PromotionCodeUsages(ctx context.Context, promotionID *string, code *string, reference *string, filter *model.ListBounds, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.PromotionCodeUsage], error)
+	AuditEvents(ctx context.Context, filter *model.AuditEventFilter, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*model.AuditEvent], error)
+	Changes(ctx context.Context, first int, after *string) (*model.ChangeFeed, error)
 	Catalog(ctx context.Context, id string) (*catalog.Catalog, error)
 	Catalogs(ctx context.Context, first *int, after *string, last *int, before *string, offset *int) (*model.Connection[*catalog.Catalog], error)
 	CatalogRule(ctx context.Context, id string) (*model.CatalogRule, error)
@@ -1769,6 +1812,130 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AttributesDeclarePayload.Warnings(childComplexity), true
+
+	case "AuditEvent.action":
+		if e.ComplexityRoot.AuditEvent.Action == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.Action(childComplexity), true
+	case "AuditEvent.actor":
+		if e.ComplexityRoot.AuditEvent.ActorName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.ActorName(childComplexity), true
+	case "AuditEvent.createdAt":
+		if e.ComplexityRoot.AuditEvent.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.At(childComplexity), true
+	case "AuditEvent.resourceCount":
+		if e.ComplexityRoot.AuditEvent.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.Count(childComplexity), true
+	case "AuditEvent.uuid":
+		if e.ComplexityRoot.AuditEvent.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.ID(childComplexity), true
+	case "AuditEvent.kind":
+		if e.ComplexityRoot.AuditEvent.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.Kind(childComplexity), true
+	case "AuditEvent.memberCount":
+		if e.ComplexityRoot.AuditEvent.MemberCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.MemberCount(childComplexity), true
+	case "AuditEvent.members":
+		if e.ComplexityRoot.AuditEvent.MemberRows == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.MemberRows(childComplexity), true
+	case "AuditEvent.operation":
+		if e.ComplexityRoot.AuditEvent.OperationName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.OperationName(childComplexity), true
+	case "AuditEvent.resourceUuid":
+		if e.ComplexityRoot.AuditEvent.Resource == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.Resource(childComplexity), true
+	case "AuditEvent.resourceUuids":
+		if e.ComplexityRoot.AuditEvent.Resources == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEvent.Resources(childComplexity), true
+
+	case "AuditEventConnection.edges":
+		if e.ComplexityRoot.AuditEventConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEventConnection.Edges(childComplexity), true
+	case "AuditEventConnection.nodes":
+		if e.ComplexityRoot.AuditEventConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEventConnection.Nodes(childComplexity), true
+	case "AuditEventConnection.pageInfo":
+		if e.ComplexityRoot.AuditEventConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEventConnection.PageInfo(childComplexity), true
+	case "AuditEventConnection.totalCount":
+		if e.ComplexityRoot.AuditEventConnection.TotalCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEventConnection.TotalCount(childComplexity), true
+
+	case "AuditEventEdge.cursor":
+		if e.ComplexityRoot.AuditEventEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEventEdge.Cursor(childComplexity), true
+	case "AuditEventEdge.node":
+		if e.ComplexityRoot.AuditEventEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEventEdge.Node(childComplexity), true
+
+	case "AuditMember.after":
+		if e.ComplexityRoot.AuditMember.After == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditMember.After(childComplexity), true
+	case "AuditMember.before":
+		if e.ComplexityRoot.AuditMember.Before == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditMember.Before(childComplexity), true
+	case "AuditMember.member":
+		if e.ComplexityRoot.AuditMember.Member == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditMember.Member(childComplexity), true
 
 	case "AuthoredHierarchy.description":
 		if e.ComplexityRoot.AuthoredHierarchy.Description == nil {
@@ -3293,6 +3460,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CatalogUpdatePayload.UserErrors(childComplexity), true
+
+	case "ChangeFeed.latestCursor":
+		if e.ComplexityRoot.ChangeFeed.LatestCursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChangeFeed.LatestCursor(childComplexity), true
+	case "ChangeFeed.nodes":
+		if e.ComplexityRoot.ChangeFeed.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChangeFeed.Nodes(childComplexity), true
+	case "ChangeFeed.pageInfo":
+		if e.ComplexityRoot.ChangeFeed.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ChangeFeed.PageInfo(childComplexity), true
 
 	case "ChosenOption.uuid":
 		if e.ComplexityRoot.ChosenOption.ID == nil {
@@ -6340,6 +6526,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Attributes(childComplexity), true
+	case "Query.auditEvents":
+		if e.ComplexityRoot.Query.AuditEvents == nil {
+			break
+		}
+
+		args, err := ec.field_Query_auditEvents_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuditEvents(childComplexity, args["filter"].(*model.AuditEventFilter), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
 	case "Query.authoredHierarchies":
 		if e.ComplexityRoot.Query.AuthoredHierarchies == nil {
 			break
@@ -6538,6 +6735,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Catalogs(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["offset"].(*int)), true
+	case "Query.changes":
+		if e.ComplexityRoot.Query.Changes == nil {
+			break
+		}
+
+		args, err := ec.field_Query_changes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Changes(childComplexity, args["first"].(int), args["after"].(*string)), true
 	case "Query.channels":
 		if e.ComplexityRoot.Query.Channels == nil {
 			break
@@ -6990,6 +7198,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Seo.Title(childComplexity), true
 
+	case "Settings.codesIgnoreCase":
+		if e.ComplexityRoot.Settings.CodesIgnoreCase == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Settings.CodesIgnoreCase(childComplexity), true
 	case "Settings.currency":
 		if e.ComplexityRoot.Settings.Currency == nil {
 			break
@@ -7637,6 +7851,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAttributeItemInput,
 		ec.unmarshalInputAttributeLabelInput,
 		ec.unmarshalInputAttributesDeclareInput,
+		ec.unmarshalInputAuditEventFilter,
 		ec.unmarshalInputAuthoredProductOrder,
 		ec.unmarshalInputBundleChoiceInput,
 		ec.unmarshalInputBundleOptionInput,
@@ -8248,6 +8463,39 @@ type Query {
     "Rows to skip, 0 to 10000."
     offset: Int
   ): PromotionCodeUsageConnection
+
+  # The audit log
+  """
+  The audit log: what each write did, by whom and through what, newest first. Events are kept for 90 days, or
+  as ` + "`" + `--keep-audit` + "`" + ` says. Example: ` + "`" + `auditEvents(filter: {kind: PRODUCT}) { nodes { createdAt actor action resourceUuid } }` + "`" + `.
+  """
+  auditEvents(
+    "Which events. Null lists all."
+    filter: AuditEventFilter
+    "Page size from the start, 1 to 100."
+    first: Int
+    "Cursor: return rows after it."
+    after: String
+    "Page size from the end, 1 to 100."
+    last: Int
+    "Cursor: return rows before it."
+    before: String
+    "Rows to skip, 0 to 10000."
+    offset: Int
+  ): AuditEventConnection
+
+  """
+  The audit log as a feed, oldest first, in the order of the commits: a reader that always sends its last
+  ` + "`" + `endCursor` + "`" + ` gets each event once and misses none. CURSOR_EXPIRED if events after the cursor are no longer kept.
+  Null only with an error.
+  Example: ` + "`" + `changes(first: 100) { nodes { kind action resourceUuid resourceUuids } pageInfo { endCursor hasNextPage } }` + "`" + `.
+  """
+  changes(
+    "Page size, 1 to 100."
+    first: Int! = 100
+    "Cursor: return events after it. Null begins with the oldest event that is kept."
+    after: String
+  ): ChangeFeed
 
   # Catalogs, as authored
   "A catalog, published or not. Null if there is none."
@@ -12653,6 +12901,167 @@ type CatalogMemberChange {
   after: String
 }
 
+# The audit log
+
+"Which events of the audit log to list. Members are combined with AND."
+input AuditEventFilter {
+  "Only writes of this actor, as ` + "`" + `AuditEvent.actor` + "`" + ` has it."
+  actor: String
+  "Only resources of this kind."
+  kind: AuditKind
+  "Only this resource: its global id or ` + "`" + `uuid` + "`" + `. It does not find events of several resources."
+  resourceId: ID
+  "Only this action."
+  action: AuditAction
+  "Only events of this time or later."
+  since: DateTime
+  "Only events before this time."
+  until: DateTime
+}
+
+"""
+What a write did with a resource, or with several of a kind. An import records at most 1000 resources one by one.
+The others of a larger import have one event for up to 500 of a kind, without members.
+"""
+type AuditEvent {
+  "The event's own id. Ids sort in the order of the commits."
+  uuid: ID!
+  "Time of the write."
+  createdAt: DateTime!
+  "Who wrote: ` + "`" + `client:<id>` + "`" + `, ` + "`" + `command:<name>` + "`" + ` or ` + "`" + `system:<name>` + "`" + `."
+  actor: String!
+  "Through what: a mutation, ` + "`" + `Mutation.promotionCreate` + "`" + `, a REST operation, ` + "`" + `POST /v2/promotions` + "`" + `, or a job. Null for a command."
+  operation: String
+  "Kind of the resource."
+  kind: AuditKind!
+  "Own id of the resource, or a gateway's slug. Null for several resources."
+  resourceUuid: ID
+  "Own ids of several resources. Empty for one, and for entries of ledgers."
+  resourceUuids: [ID!]!
+  "What the write did."
+  action: AuditAction!
+  "How many resources it wrote. More than 1 for ` + "`" + `resourceUuids` + "`" + `, codes, and entries of ledgers."
+  resourceCount: Int!
+  "Members before and after, the first 100. Secrets are masked. Empty for several resources."
+  members: [AuditMember!]!
+  "How many members differ."
+  memberCount: Int!
+}
+
+"A member before and after. A list is one member."
+type AuditMember {
+  "Path in the import line, for example ` + "`" + `attributes.name` + "`" + `. ` + "`" + `relationships.products` + "`" + ` of a node has the ids that were removed and added."
+  member: String!
+  "JSON text, for example ` + "`" + `\"Mug\"` + "`" + `, cut after 1000 characters. Null if absent."
+  before: String
+  "JSON text, cut after 1000 characters. Null if absent."
+  after: String
+}
+
+"Events of the audit log, newest first."
+type AuditEventConnection {
+  "Rows, each with its cursor."
+  edges: [AuditEventEdge!]!
+  "Rows without cursors."
+  nodes: [AuditEvent!]!
+  "Position of this page in the list."
+  pageInfo: PageInfo!
+  "Rows in the whole list, after filters."
+  totalCount: Int!
+}
+
+"A row of the list, with its cursor."
+type AuditEventEdge {
+  "Cursor of this row, for ` + "`" + `after` + "`" + ` and ` + "`" + `before` + "`" + `."
+  cursor: String!
+  "The event."
+  node: AuditEvent!
+}
+
+"Events of the audit log, oldest first."
+type ChangeFeed {
+  "The events, in the order of their commits."
+  nodes: [AuditEvent!]!
+  "Position of this page. Send ` + "`" + `endCursor` + "`" + ` as ` + "`" + `after` + "`" + ` of the next request. On an empty page it is null: send the same ` + "`" + `after` + "`" + ` again later."
+  pageInfo: PageInfo!
+  "Cursor of the newest event. Take it before you read everything, then read the changes after it."
+  latestCursor: String!
+}
+
+"Kind of a resource in the audit log."
+enum AuditKind {
+  "A declared attribute."
+  ATTRIBUTE
+  "A catalog, and its publications."
+  CATALOG
+  "A catalog rule."
+  CATALOG_RULE
+  "An API client. Its secret is masked."
+  API_CLIENT
+  "Redemptions of an import. Those of shoppers are in ` + "`" + `promotionCodeUsages` + "`" + `."
+  PROMOTION_CODE_USAGE
+  "A file."
+  FILE
+  "A payment gateway. Its password is masked."
+  GATEWAY
+  "A hierarchy."
+  HIERARCHY
+  "A background job."
+  JOB
+  "A node."
+  NODE
+  "The prices of a SKU in a price book."
+  PRICE
+  "A price book."
+  PRICEBOOK
+  "A price modifier."
+  PRICE_MODIFIER
+  "A product."
+  PRODUCT
+  "A promotion."
+  PROMOTION
+  "Codes of a promotion, whose own id is ` + "`" + `resourceUuid` + "`" + `. The codes are not shown."
+  PROMOTION_CODE
+  "A redirect."
+  REDIRECT
+  "The label, the note and the retention of a release."
+  RELEASE
+  "The key that encrypts secrets."
+  SEALING_KEY
+  "The store's settings."
+  SETTINGS
+  "A key that signs tokens."
+  SIGNING_KEY
+  "A stock record: its creation and deletion, and balances of an import. Transactions are in ` + "`" + `stockTransactions` + "`" + `."
+  STOCK
+  "Ledger entries of an import."
+  STOCK_TRANSACTION
+  "Synonyms."
+  SYNONYM
+}
+
+"What a write did."
+enum AuditAction {
+  "It did not exist before."
+  CREATED
+  "Members of it changed."
+  UPDATED
+  "It no longer exists."
+  DELETED
+  "Several resources were created or updated by an import."
+  IMPORTED
+  "The catalog serves a later release. Its member ` + "`" + `release` + "`" + ` has the numbers."
+  PUBLISHED
+  "A release was made that the catalog does not serve."
+  PREVIEWED
+  "The catalog serves an earlier release, and imports do not publish it."
+  ROLLED_BACK
+  "Imports may publish the catalog again, which serves the same release."
+  UNHELD
+  "The job was canceled."
+  CANCELED
+}
+
 "What to change on a release."
 input CatalogReleaseUpdateInput {
   "The release's global id or number (` + "`" + `uuid` + "`" + `)."
@@ -12813,6 +13222,11 @@ type Settings {
   locale: String!
   "Available units up to which ` + "`" + `Product.availability` + "`" + ` is LOW, 0 to 1000000. 5 if not set."
   lowStockThreshold: Int!
+  """
+  Whether promotion codes match without regard to case: ` + "`" + `save-10` + "`" + ` is then ` + "`" + `SAVE-10` + "`" + `, which answers show as it was created.
+  True in a new shop. False in one that is older than the setting, until it is switched on.
+  """
+  codesIgnoreCase: Boolean!
 }
 
 "Changes of the settings. A member left out keeps its value. Null clears an optional member, and is UNPROCESSABLE for a required one."
@@ -12825,6 +13239,11 @@ input SettingsUpdateInput {
   locale: String
   "Available units up to which stock is low, 0 to 1000000. Required."
   lowStockThreshold: Int
+  """
+  Whether promotion codes match without regard to case. Required. Switching it on is UNPROCESSABLE while two codes
+  that can be in use differ in case alone, and names both. It reads every code, about a second for 100,000.
+  """
+  codesIgnoreCase: Boolean
   "Idempotency key."
   idempotencyKey: String
 }
@@ -12979,6 +13398,70 @@ func (ec *executionContext) childFields_AttributesDeclarePayload(ctx context.Con
 		return ec.fieldContext_AttributesDeclarePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AttributesDeclarePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_AuditEvent_uuid(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AuditEvent_createdAt(ctx, field)
+	case "actor":
+		return ec.fieldContext_AuditEvent_actor(ctx, field)
+	case "operation":
+		return ec.fieldContext_AuditEvent_operation(ctx, field)
+	case "kind":
+		return ec.fieldContext_AuditEvent_kind(ctx, field)
+	case "resourceUuid":
+		return ec.fieldContext_AuditEvent_resourceUuid(ctx, field)
+	case "resourceUuids":
+		return ec.fieldContext_AuditEvent_resourceUuids(ctx, field)
+	case "action":
+		return ec.fieldContext_AuditEvent_action(ctx, field)
+	case "resourceCount":
+		return ec.fieldContext_AuditEvent_resourceCount(ctx, field)
+	case "members":
+		return ec.fieldContext_AuditEvent_members(ctx, field)
+	case "memberCount":
+		return ec.fieldContext_AuditEvent_memberCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEvent", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditEventConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuditEventConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_AuditEventConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuditEventConnection_pageInfo(ctx, field)
+	case "totalCount":
+		return ec.fieldContext_AuditEventConnection_totalCount(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEventConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditEventEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuditEventEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuditEventEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEventEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditMember(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "member":
+		return ec.fieldContext_AuditMember_member(ctx, field)
+	case "before":
+		return ec.fieldContext_AuditMember_before(ctx, field)
+	case "after":
+		return ec.fieldContext_AuditMember_after(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditMember", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredHierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -13795,6 +14278,18 @@ func (ec *executionContext) childFields_CatalogUpdatePayload(ctx context.Context
 		return ec.fieldContext_CatalogUpdatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CatalogUpdatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_ChangeFeed(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_ChangeFeed_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ChangeFeed_pageInfo(ctx, field)
+	case "latestCursor":
+		return ec.fieldContext_ChangeFeed_latestCursor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ChangeFeed", field.Name)
 }
 
 func (ec *executionContext) childFields_ChosenOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -15149,6 +15644,8 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 		return ec.fieldContext_Settings_locale(ctx, field)
 	case "lowStockThreshold":
 		return ec.fieldContext_Settings_lowStockThreshold(ctx, field)
+	case "codesIgnoreCase":
+		return ec.fieldContext_Settings_codesIgnoreCase(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Settings", field.Name)
 }
@@ -16917,6 +17414,60 @@ func (ec *executionContext) field_Query___type_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_auditEvents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.AuditEventFilter, error) {
+			return ec.unmarshalOAuditEventFilter2ᚖporticoᚋgraphᚋmodelᚐAuditEventFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "offset",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["offset"] = arg5
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_authoredHierarchies_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -17494,6 +18045,28 @@ func (ec *executionContext) field_Query_catalogs_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["offset"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_changes_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
 	return args, nil
 }
 
@@ -18920,6 +19493,511 @@ func (ec *executionContext) fieldContext_AttributesDeclarePayload_userErrors(_ c
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _AuditEvent_uuid(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_actor(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_actor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ActorName(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_actor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_operation(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_operation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OperationName(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_operation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_kind(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.AuditKind) graphql.Marshaler {
+			return ec.marshalNAuditKind2porticoᚋstoreᚐAuditKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type AuditKind does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_resourceUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_resourceUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Resource(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_resourceUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_resourceUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_resourceUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Resources(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_resourceUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_action(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_action(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Action, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v store.AuditAction) graphql.Marshaler {
+			return ec.marshalNAuditAction2porticoᚋstoreᚐAuditAction(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_action(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type AuditAction does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_resourceCount(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_resourceCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_resourceCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEvent_members(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_members(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MemberRows(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*store.AuditMember) graphql.Marshaler {
+			return ec.marshalNAuditMember2ᚕᚖporticoᚋstoreᚐAuditMemberᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_members(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuditEvent",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuditMember(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuditEvent_memberCount(ctx context.Context, field graphql.CollectedField, obj *model.AuditEvent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEvent_memberCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MemberCount, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEvent_memberCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEvent", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEventConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuditEvent]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEventConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []model.Edge[*model.AuditEvent]) graphql.Marshaler {
+			return ec.marshalNAuditEventEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEventConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuditEventConnection",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuditEventEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuditEventConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuditEvent]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEventConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuditEvent) graphql.Marshaler {
+			return ec.marshalNAuditEvent2ᚕᚖporticoᚋgraphᚋmodelᚐAuditEventᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEventConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuditEventConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuditEvent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuditEventConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuditEvent]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEventConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEventConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuditEventConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuditEventConnection_totalCount(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuditEvent]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEventConnection_totalCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalCount(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEventConnection_totalCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEventConnection", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEventEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuditEvent]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEventEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEventEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEventEdge", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuditEventEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AuditEvent]) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEventEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AuditEvent) graphql.Marshaler {
+			return ec.marshalNAuditEvent2ᚖporticoᚋgraphᚋmodelᚐAuditEvent(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEventEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuditEventEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuditEvent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuditMember_member(ctx context.Context, field graphql.CollectedField, obj *store.AuditMember) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditMember_member(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Member, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuditMember_member(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditMember", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuditMember_before(ctx context.Context, field graphql.CollectedField, obj *store.AuditMember) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditMember_before(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Before, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuditMember_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditMember", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuditMember_after(ctx context.Context, field graphql.CollectedField, obj *store.AuditMember) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditMember_after(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.After, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuditMember_after(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditMember", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredHierarchy_id(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
@@ -25538,6 +26616,93 @@ func (ec *executionContext) fieldContext_CatalogUpdatePayload_userErrors(_ conte
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ChangeFeed_nodes(ctx context.Context, field graphql.CollectedField, obj *model.ChangeFeed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChangeFeed_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuditEvent) graphql.Marshaler {
+			return ec.marshalNAuditEvent2ᚕᚖporticoᚋgraphᚋmodelᚐAuditEventᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChangeFeed_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeFeed",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuditEvent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ChangeFeed_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.ChangeFeed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChangeFeed_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v model.PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChangeFeed_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ChangeFeed",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ChangeFeed_latestCursor(ctx context.Context, field graphql.CollectedField, obj *model.ChangeFeed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ChangeFeed_latestCursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LatestCursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ChangeFeed_latestCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ChangeFeed", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ChosenOption_uuid(ctx context.Context, field graphql.CollectedField, obj *release.BundleOption) (ret graphql.Marshaler) {
@@ -39843,6 +41008,94 @@ func (ec *executionContext) fieldContext_Query_promotionCodeUsages(ctx context.C
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_auditEvents(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_auditEvents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().AuditEvents(ctx, fc.Args["filter"].(*model.AuditEventFilter), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["offset"].(*int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Connection[*model.AuditEvent]) graphql.Marshaler {
+			return ec.marshalOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_auditEvents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuditEventConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_auditEvents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_changes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_changes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Changes(ctx, fc.Args["first"].(int), fc.Args["after"].(*string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ChangeFeed) graphql.Marshaler {
+			return ec.marshalOChangeFeed2ᚖporticoᚋgraphᚋmodelᚐChangeFeed(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_changes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ChangeFeed(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_changes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_catalog(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -41469,6 +42722,29 @@ func (ec *executionContext) _Settings_lowStockThreshold(ctx context.Context, fie
 }
 func (ec *executionContext) fieldContext_Settings_lowStockThreshold(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Settings_codesIgnoreCase(ctx context.Context, field graphql.CollectedField, obj *store.Settings) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Settings_codesIgnoreCase(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CodesIgnoreCase, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Settings_codesIgnoreCase(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _SettingsUpdatePayload_settings(ctx context.Context, field graphql.CollectedField, obj *SettingsUpdatePayload) (ret graphql.Marshaler) {
@@ -45226,6 +46502,71 @@ func (ec *executionContext) unmarshalInputAttributesDeclareInput(ctx context.Con
 				return it, err
 			}
 			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputAuditEventFilter(ctx context.Context, obj any) (model.AuditEventFilter, error) {
+	var it model.AuditEventFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"actor", "kind", "resourceId", "action", "since", "until"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "actor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("actor"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Actor = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOAuditKind2ᚖporticoᚋstoreᚐAuditKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "resourceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("resourceId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ResourceID = data
+		case "action":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("action"))
+			data, err := ec.unmarshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Action = data
+		case "since":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("since"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Since = data
+		case "until":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("until"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Until = data
 		}
 	}
 	return it, nil
@@ -49668,7 +51009,7 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "lowStockThreshold", "idempotencyKey"}
+	fieldsInOrder := [...]string{"pageLength", "currency", "locale", "lowStockThreshold", "codesIgnoreCase", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -49703,6 +51044,13 @@ func (ec *executionContext) unmarshalInputSettingsUpdateInput(ctx context.Contex
 				return it, err
 			}
 			it.LowStockThreshold = data
+		case "codesIgnoreCase":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("codesIgnoreCase"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CodesIgnoreCase = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -50313,6 +51661,271 @@ func (ec *executionContext) _AttributesDeclarePayload(ctx context.Context, sel a
 		case "userErrors":
 			out.Values[i] = ec._AttributesDeclarePayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var auditEventImplementors = []string{"AuditEvent"}
+
+func (ec *executionContext) _AuditEvent(ctx context.Context, sel ast.SelectionSet, obj *model.AuditEvent) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditEvent")
+		case "uuid":
+			out.Values[i] = ec._AuditEvent_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._AuditEvent_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "actor":
+			out.Values[i] = ec._AuditEvent_actor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "operation":
+			out.Values[i] = ec._AuditEvent_operation(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._AuditEvent_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "resourceUuid":
+			out.Values[i] = ec._AuditEvent_resourceUuid(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "resourceUuids":
+			out.Values[i] = ec._AuditEvent_resourceUuids(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "action":
+			out.Values[i] = ec._AuditEvent_action(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "resourceCount":
+			out.Values[i] = ec._AuditEvent_resourceCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "members":
+			out.Values[i] = ec._AuditEvent_members(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "memberCount":
+			out.Values[i] = ec._AuditEvent_memberCount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var auditEventConnectionImplementors = []string{"AuditEventConnection"}
+
+func (ec *executionContext) _AuditEventConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AuditEvent]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditEventConnection")
+		case "edges":
+			out.Values[i] = ec._AuditEventConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "nodes":
+			out.Values[i] = ec._AuditEventConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AuditEventConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "totalCount":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuditEventConnection_totalCount(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var auditEventEdgeImplementors = []string{"AuditEventEdge"}
+
+func (ec *executionContext) _AuditEventEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AuditEvent]) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, auditEventEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditEventEdge")
+		case "cursor":
+			out.Values[i] = ec._AuditEventEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AuditEventEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var auditMemberImplementors = []string{"AuditMember"}
+
+func (ec *executionContext) _AuditMember(ctx context.Context, sel ast.SelectionSet, obj *store.AuditMember) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, auditMemberImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuditMember")
+		case "member":
+			out.Values[i] = ec._AuditMember_member(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "before":
+			out.Values[i] = ec._AuditMember_before(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "after":
+			out.Values[i] = ec._AuditMember_after(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -54014,6 +55627,54 @@ func (ec *executionContext) _CatalogUpdatePayload(ctx context.Context, sel ast.S
 			}
 		case "userErrors":
 			out.Values[i] = ec._CatalogUpdatePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var changeFeedImplementors = []string{"ChangeFeed"}
+
+func (ec *executionContext) _ChangeFeed(ctx context.Context, sel ast.SelectionSet, obj *model.ChangeFeed) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, changeFeedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangeFeed")
+		case "nodes":
+			out.Values[i] = ec._ChangeFeed_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._ChangeFeed_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "latestCursor":
+			out.Values[i] = ec._ChangeFeed_latestCursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -61268,6 +62929,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "auditEvents":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_auditEvents(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "changes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_changes(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "catalog":
 			field := field
 
@@ -62105,6 +63810,11 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "lowStockThreshold":
 			out.Values[i] = ec._Settings_lowStockThreshold(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "codesIgnoreCase":
+			out.Values[i] = ec._Settings_codesIgnoreCase(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -64142,6 +65852,192 @@ var (
 func (ec *executionContext) unmarshalNAttributesDeclareInput2porticoᚋgraphᚋgeneratedᚐAttributesDeclareInput(ctx context.Context, v any) (AttributesDeclareInput, error) {
 	res, err := ec.unmarshalInputAttributesDeclareInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAuditAction2porticoᚋstoreᚐAuditAction(ctx context.Context, v any) (store.AuditAction, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAuditAction2porticoᚋstoreᚐAuditAction[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAuditAction2porticoᚋstoreᚐAuditAction(ctx context.Context, sel ast.SelectionSet, v store.AuditAction) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAuditAction2porticoᚋstoreᚐAuditAction[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAuditAction2porticoᚋstoreᚐAuditAction = map[string]store.AuditAction{
+		"CREATED":     store.AuditCreated,
+		"UPDATED":     store.AuditUpdated,
+		"DELETED":     store.AuditDeleted,
+		"IMPORTED":    store.AuditImported,
+		"PUBLISHED":   store.AuditPublished,
+		"PREVIEWED":   store.AuditPreviewed,
+		"ROLLED_BACK": store.AuditRolledBack,
+		"UNHELD":      store.AuditUnheld,
+		"CANCELED":    store.AuditCanceled,
+	}
+	marshalNAuditAction2porticoᚋstoreᚐAuditAction = map[store.AuditAction]string{
+		store.AuditCreated:    "CREATED",
+		store.AuditUpdated:    "UPDATED",
+		store.AuditDeleted:    "DELETED",
+		store.AuditImported:   "IMPORTED",
+		store.AuditPublished:  "PUBLISHED",
+		store.AuditPreviewed:  "PREVIEWED",
+		store.AuditRolledBack: "ROLLED_BACK",
+		store.AuditUnheld:     "UNHELD",
+		store.AuditCanceled:   "CANCELED",
+	}
+)
+
+func (ec *executionContext) marshalNAuditEvent2ᚕᚖporticoᚋgraphᚋmodelᚐAuditEventᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuditEvent) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuditEvent2ᚖporticoᚋgraphᚋmodelᚐAuditEvent(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuditEvent2ᚖporticoᚋgraphᚋmodelᚐAuditEvent(ctx context.Context, sel ast.SelectionSet, v *model.AuditEvent) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuditEvent(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAuditEventEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuditEvent]) graphql.Marshaler {
+	return ec._AuditEventEdge(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuditEventEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []model.Edge[*model.AuditEvent]) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuditEventEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNAuditKind2porticoᚋstoreᚐAuditKind(ctx context.Context, v any) (store.AuditKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAuditKind2porticoᚋstoreᚐAuditKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAuditKind2porticoᚋstoreᚐAuditKind(ctx context.Context, sel ast.SelectionSet, v store.AuditKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAuditKind2porticoᚋstoreᚐAuditKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAuditKind2porticoᚋstoreᚐAuditKind = map[string]store.AuditKind{
+		"ATTRIBUTE":            store.AuditAttribute,
+		"CATALOG":              store.AuditCatalog,
+		"CATALOG_RULE":         store.AuditCatalogRule,
+		"API_CLIENT":           store.AuditClient,
+		"PROMOTION_CODE_USAGE": store.AuditCodeUsage,
+		"FILE":                 store.AuditFile,
+		"GATEWAY":              store.AuditGateway,
+		"HIERARCHY":            store.AuditHierarchy,
+		"JOB":                  store.AuditJob,
+		"NODE":                 store.AuditNode,
+		"PRICE":                store.AuditPrice,
+		"PRICEBOOK":            store.AuditPricebook,
+		"PRICE_MODIFIER":       store.AuditPriceModifier,
+		"PRODUCT":              store.AuditProduct,
+		"PROMOTION":            store.AuditPromotion,
+		"PROMOTION_CODE":       store.AuditPromotionCode,
+		"REDIRECT":             store.AuditRedirect,
+		"RELEASE":              store.AuditRelease,
+		"SEALING_KEY":          store.AuditSealingKey,
+		"SETTINGS":             store.AuditSettings,
+		"SIGNING_KEY":          store.AuditSigningKey,
+		"STOCK":                store.AuditStock,
+		"STOCK_TRANSACTION":    store.AuditStockTransaction,
+		"SYNONYM":              store.AuditSynonym,
+	}
+	marshalNAuditKind2porticoᚋstoreᚐAuditKind = map[store.AuditKind]string{
+		store.AuditAttribute:        "ATTRIBUTE",
+		store.AuditCatalog:          "CATALOG",
+		store.AuditCatalogRule:      "CATALOG_RULE",
+		store.AuditClient:           "API_CLIENT",
+		store.AuditCodeUsage:        "PROMOTION_CODE_USAGE",
+		store.AuditFile:             "FILE",
+		store.AuditGateway:          "GATEWAY",
+		store.AuditHierarchy:        "HIERARCHY",
+		store.AuditJob:              "JOB",
+		store.AuditNode:             "NODE",
+		store.AuditPrice:            "PRICE",
+		store.AuditPricebook:        "PRICEBOOK",
+		store.AuditPriceModifier:    "PRICE_MODIFIER",
+		store.AuditProduct:          "PRODUCT",
+		store.AuditPromotion:        "PROMOTION",
+		store.AuditPromotionCode:    "PROMOTION_CODE",
+		store.AuditRedirect:         "REDIRECT",
+		store.AuditRelease:          "RELEASE",
+		store.AuditSealingKey:       "SEALING_KEY",
+		store.AuditSettings:         "SETTINGS",
+		store.AuditSigningKey:       "SIGNING_KEY",
+		store.AuditStock:            "STOCK",
+		store.AuditStockTransaction: "STOCK_TRANSACTION",
+		store.AuditSynonym:          "SYNONYM",
+	}
+)
+
+func (ec *executionContext) marshalNAuditMember2ᚕᚖporticoᚋstoreᚐAuditMemberᚄ(ctx context.Context, sel ast.SelectionSet, v []*store.AuditMember) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuditMember2ᚖporticoᚋstoreᚐAuditMember(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuditMember2ᚖporticoᚋstoreᚐAuditMember(ctx context.Context, sel ast.SelectionSet, v *store.AuditMember) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuditMember(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredHierarchy) graphql.Marshaler {
@@ -67964,6 +69860,139 @@ func (ec *executionContext) marshalOAttributesDeclarePayload2ᚖporticoᚋgraph�
 	return ec._AttributesDeclarePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction(ctx context.Context, v any) (*store.AuditAction, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction(ctx context.Context, sel ast.SelectionSet, v *store.AuditAction) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction[*v])
+	return res
+}
+
+var (
+	unmarshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction = map[string]store.AuditAction{
+		"CREATED":     store.AuditCreated,
+		"UPDATED":     store.AuditUpdated,
+		"DELETED":     store.AuditDeleted,
+		"IMPORTED":    store.AuditImported,
+		"PUBLISHED":   store.AuditPublished,
+		"PREVIEWED":   store.AuditPreviewed,
+		"ROLLED_BACK": store.AuditRolledBack,
+		"UNHELD":      store.AuditUnheld,
+		"CANCELED":    store.AuditCanceled,
+	}
+	marshalOAuditAction2ᚖporticoᚋstoreᚐAuditAction = map[store.AuditAction]string{
+		store.AuditCreated:    "CREATED",
+		store.AuditUpdated:    "UPDATED",
+		store.AuditDeleted:    "DELETED",
+		store.AuditImported:   "IMPORTED",
+		store.AuditPublished:  "PUBLISHED",
+		store.AuditPreviewed:  "PREVIEWED",
+		store.AuditRolledBack: "ROLLED_BACK",
+		store.AuditUnheld:     "UNHELD",
+		store.AuditCanceled:   "CANCELED",
+	}
+)
+
+func (ec *executionContext) marshalOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AuditEvent]) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AuditEventConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAuditEventFilter2ᚖporticoᚋgraphᚋmodelᚐAuditEventFilter(ctx context.Context, v any) (*model.AuditEventFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAuditEventFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAuditKind2ᚖporticoᚋstoreᚐAuditKind(ctx context.Context, v any) (*store.AuditKind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAuditKind2ᚖporticoᚋstoreᚐAuditKind[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAuditKind2ᚖporticoᚋstoreᚐAuditKind(ctx context.Context, sel ast.SelectionSet, v *store.AuditKind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAuditKind2ᚖporticoᚋstoreᚐAuditKind[*v])
+	return res
+}
+
+var (
+	unmarshalOAuditKind2ᚖporticoᚋstoreᚐAuditKind = map[string]store.AuditKind{
+		"ATTRIBUTE":            store.AuditAttribute,
+		"CATALOG":              store.AuditCatalog,
+		"CATALOG_RULE":         store.AuditCatalogRule,
+		"API_CLIENT":           store.AuditClient,
+		"PROMOTION_CODE_USAGE": store.AuditCodeUsage,
+		"FILE":                 store.AuditFile,
+		"GATEWAY":              store.AuditGateway,
+		"HIERARCHY":            store.AuditHierarchy,
+		"JOB":                  store.AuditJob,
+		"NODE":                 store.AuditNode,
+		"PRICE":                store.AuditPrice,
+		"PRICEBOOK":            store.AuditPricebook,
+		"PRICE_MODIFIER":       store.AuditPriceModifier,
+		"PRODUCT":              store.AuditProduct,
+		"PROMOTION":            store.AuditPromotion,
+		"PROMOTION_CODE":       store.AuditPromotionCode,
+		"REDIRECT":             store.AuditRedirect,
+		"RELEASE":              store.AuditRelease,
+		"SEALING_KEY":          store.AuditSealingKey,
+		"SETTINGS":             store.AuditSettings,
+		"SIGNING_KEY":          store.AuditSigningKey,
+		"STOCK":                store.AuditStock,
+		"STOCK_TRANSACTION":    store.AuditStockTransaction,
+		"SYNONYM":              store.AuditSynonym,
+	}
+	marshalOAuditKind2ᚖporticoᚋstoreᚐAuditKind = map[store.AuditKind]string{
+		store.AuditAttribute:        "ATTRIBUTE",
+		store.AuditCatalog:          "CATALOG",
+		store.AuditCatalogRule:      "CATALOG_RULE",
+		store.AuditClient:           "API_CLIENT",
+		store.AuditCodeUsage:        "PROMOTION_CODE_USAGE",
+		store.AuditFile:             "FILE",
+		store.AuditGateway:          "GATEWAY",
+		store.AuditHierarchy:        "HIERARCHY",
+		store.AuditJob:              "JOB",
+		store.AuditNode:             "NODE",
+		store.AuditPrice:            "PRICE",
+		store.AuditPricebook:        "PRICEBOOK",
+		store.AuditPriceModifier:    "PRICE_MODIFIER",
+		store.AuditProduct:          "PRODUCT",
+		store.AuditPromotion:        "PROMOTION",
+		store.AuditPromotionCode:    "PROMOTION_CODE",
+		store.AuditRedirect:         "REDIRECT",
+		store.AuditRelease:          "RELEASE",
+		store.AuditSealingKey:       "SEALING_KEY",
+		store.AuditSettings:         "SETTINGS",
+		store.AuditSigningKey:       "SIGNING_KEY",
+		store.AuditStock:            "STOCK",
+		store.AuditStockTransaction: "STOCK_TRANSACTION",
+		store.AuditSynonym:          "SYNONYM",
+	}
+)
+
 func (ec *executionContext) marshalOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredHierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -68439,6 +70468,13 @@ func (ec *executionContext) marshalOCatalogUpdatePayload2ᚖporticoᚋgraphᚋge
 		return graphql.Null
 	}
 	return ec._CatalogUpdatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOChangeFeed2ᚖporticoᚋgraphᚋmodelᚐChangeFeed(ctx context.Context, sel ast.SelectionSet, v *model.ChangeFeed) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ChangeFeed(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, sel ast.SelectionSet, v *model.Product) graphql.Marshaler {

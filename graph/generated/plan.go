@@ -168,6 +168,174 @@ func (x *planRun) fieldAttributeFilterValues(ctx context.Context, f *plan.Field,
 	return x.String("AttributeFilterValues")
 }
 
+var planAuditEvent = &plan.Object{
+	Name:      "AuditEvent",
+	Satisfies: []string{"AuditEvent"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":          {Number: 1, NonNull: true},
+		"createdAt":     {Number: 2, NonNull: true},
+		"actor":         {Number: 3, NonNull: true},
+		"operation":     {Number: 4},
+		"kind":          {Number: 5, NonNull: true},
+		"resourceUuid":  {Number: 6},
+		"resourceUuids": {Number: 7, NonNull: true},
+		"action":        {Number: 8, NonNull: true},
+		"resourceCount": {Number: 9, NonNull: true},
+		"members":       {Number: 10, NonNull: true},
+		"memberCount":   {Number: 11, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuditEvent(ctx context.Context, fields *plan.Fields, obj *model.AuditEvent) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuditEvent(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuditEvent(ctx context.Context, f *plan.Field, obj *model.AuditEvent) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // createdAt
+		return x.writeNDateTime2timeᚐTime(ctx, f, obj.At)
+	case 3: // actor
+		return x.writeNString2string(ctx, f, obj.ActorName())
+	case 4: // operation
+		return x.writeOString2ᚖstring(ctx, f, obj.OperationName())
+	case 5: // kind
+		return x.writeNAuditKind2porticoᚋstoreᚐAuditKind(ctx, f, obj.Kind)
+	case 6: // resourceUuid
+		return x.writeOID2ᚖstring(ctx, f, obj.Resource())
+	case 7: // resourceUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.Resources())
+	case 8: // action
+		return x.writeNAuditAction2porticoᚋstoreᚐAuditAction(ctx, f, obj.Action)
+	case 9: // resourceCount
+		return x.writeNInt2int(ctx, f, obj.Count)
+	case 10: // members
+		return x.writeNAuditMember2ᚕᚖporticoᚋstoreᚐAuditMemberᚄ(ctx, f, obj.MemberRows())
+	case 11: // memberCount
+		return x.writeNInt2int(ctx, f, obj.MemberCount)
+	}
+	return x.String("AuditEvent")
+}
+
+var planAuditEventConnection = &plan.Object{
+	Name:      "AuditEventConnection",
+	Satisfies: []string{"AuditEventConnection"},
+	Fields: map[string]*plan.FieldInfo{
+		"edges":      {Number: 1, NonNull: true},
+		"nodes":      {Number: 2, NonNull: true},
+		"pageInfo":   {Number: 3, NonNull: true},
+		"totalCount": {Number: 4, NonNull: true, Resolver: true},
+	},
+}
+
+func (x *planRun) writeAuditEventConnection(ctx context.Context, fields *plan.Fields, obj *model.Connection[*model.AuditEvent]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuditEventConnection(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuditEventConnection(ctx context.Context, f *plan.Field, obj *model.Connection[*model.AuditEvent]) bool {
+	switch f.Number {
+	case 1: // edges
+		return x.writeNAuditEventEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx, f, obj.Edges())
+	case 2: // nodes
+		return x.writeNAuditEvent2ᚕᚖporticoᚋgraphᚋmodelᚐAuditEventᚄ(ctx, f, obj.Nodes)
+	case 3: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 4: // totalCount
+		v, err := plan.Call(ctx, func() (int, error) { return obj.TotalCount(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNInt2int(ctx, f, v)
+	}
+	return x.String("AuditEventConnection")
+}
+
+var planAuditEventEdge = &plan.Object{
+	Name:      "AuditEventEdge",
+	Satisfies: []string{"AuditEventEdge"},
+	Fields: map[string]*plan.FieldInfo{
+		"cursor": {Number: 1, NonNull: true},
+		"node":   {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuditEventEdge(ctx context.Context, fields *plan.Fields, obj *model.Edge[*model.AuditEvent]) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuditEventEdge(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuditEventEdge(ctx context.Context, f *plan.Field, obj *model.Edge[*model.AuditEvent]) bool {
+	switch f.Number {
+	case 1: // cursor
+		return x.writeNString2string(ctx, f, obj.Cursor())
+	case 2: // node
+		return x.writeNAuditEvent2ᚖporticoᚋgraphᚋmodelᚐAuditEvent(ctx, f, obj.Node)
+	}
+	return x.String("AuditEventEdge")
+}
+
+var planAuditMember = &plan.Object{
+	Name:      "AuditMember",
+	Satisfies: []string{"AuditMember"},
+	Fields: map[string]*plan.FieldInfo{
+		"member": {Number: 1, NonNull: true},
+		"before": {Number: 2},
+		"after":  {Number: 3},
+	},
+}
+
+func (x *planRun) writeAuditMember(ctx context.Context, fields *plan.Fields, obj *store.AuditMember) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuditMember(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuditMember(ctx context.Context, f *plan.Field, obj *store.AuditMember) bool {
+	switch f.Number {
+	case 1: // member
+		return x.writeNString2string(ctx, f, obj.Member)
+	case 2: // before
+		return x.writeOString2ᚖstring(ctx, f, obj.Before)
+	case 3: // after
+		return x.writeOString2ᚖstring(ctx, f, obj.After)
+	}
+	return x.String("AuditMember")
+}
+
 var planAuthoredHierarchy = &plan.Object{
 	Name:      "AuthoredHierarchy",
 	Satisfies: []string{"AuthoredHierarchy", "Node"},
@@ -2025,6 +2193,41 @@ func (x *planRun) fieldCatalogRuleSchedule(ctx context.Context, f *plan.Field, o
 		return x.writeODateTime2timeᚐTime(ctx, f, obj.To)
 	}
 	return x.String("CatalogRuleSchedule")
+}
+
+var planChangeFeed = &plan.Object{
+	Name:      "ChangeFeed",
+	Satisfies: []string{"ChangeFeed"},
+	Fields: map[string]*plan.FieldInfo{
+		"nodes":        {Number: 1, NonNull: true},
+		"pageInfo":     {Number: 2, NonNull: true},
+		"latestCursor": {Number: 3, NonNull: true},
+	},
+}
+
+func (x *planRun) writeChangeFeed(ctx context.Context, fields *plan.Fields, obj *model.ChangeFeed) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldChangeFeed(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldChangeFeed(ctx context.Context, f *plan.Field, obj *model.ChangeFeed) bool {
+	switch f.Number {
+	case 1: // nodes
+		return x.writeNAuditEvent2ᚕᚖporticoᚋgraphᚋmodelᚐAuditEventᚄ(ctx, f, obj.Nodes)
+	case 2: // pageInfo
+		return x.writeNPageInfo2porticoᚋgraphᚋmodelᚐPageInfo(ctx, f, obj.PageInfo)
+	case 3: // latestCursor
+		return x.writeNString2string(ctx, f, obj.LatestCursor)
+	}
+	return x.String("ChangeFeed")
 }
 
 var planChosenOption = &plan.Object{
@@ -4622,32 +4825,34 @@ var planQuery = &plan.Object{
 		"promotionCodes":        {Number: 29, Resolver: true},
 		"promotionCodeCheck":    {Number: 30, Resolver: true},
 		"promotionCodeUsages":   {Number: 31, Resolver: true},
-		"catalog":               {Number: 32, Resolver: true},
-		"catalogs":              {Number: 33, Resolver: true},
-		"catalogRule":           {Number: 34, Resolver: true},
-		"catalogRules":          {Number: 35, Resolver: true},
-		"authoredHierarchy":     {Number: 36, Resolver: true},
-		"authoredHierarchies":   {Number: 37, Resolver: true},
-		"authoredNode":          {Number: 38, Resolver: true},
-		"authoredNodes":         {Number: 39, Resolver: true},
-		"authoredProduct":       {Number: 40, Resolver: true},
-		"synonym":               {Number: 41, Resolver: true},
-		"synonyms":              {Number: 42, Resolver: true},
-		"authoredProducts":      {Number: 43, Resolver: true},
-		"catalogPendingChanges": {Number: 44, Resolver: true},
-		"catalogReleases":       {Number: 45, Resolver: true},
-		"catalogRelease":        {Number: 46, Resolver: true},
-		"catalogReleaseDiff":    {Number: 47, Resolver: true},
-		"scheduledPublications": {Number: 48, Resolver: true},
-		"job":                   {Number: 49, Resolver: true},
-		"jobs":                  {Number: 50, Resolver: true},
-		"settings":              {Number: 51, Resolver: true},
-		"gateway":               {Number: 52, Resolver: true},
-		"gateways":              {Number: 53, Resolver: true},
-		"node":                  {Number: 54, Resolver: true},
-		"nodes":                 {Number: 55, Resolver: true},
-		"__type":                {Number: 56, Introspection: true},
-		"__schema":              {Number: 57, Introspection: true},
+		"auditEvents":           {Number: 32, Resolver: true},
+		"changes":               {Number: 33, Resolver: true},
+		"catalog":               {Number: 34, Resolver: true},
+		"catalogs":              {Number: 35, Resolver: true},
+		"catalogRule":           {Number: 36, Resolver: true},
+		"catalogRules":          {Number: 37, Resolver: true},
+		"authoredHierarchy":     {Number: 38, Resolver: true},
+		"authoredHierarchies":   {Number: 39, Resolver: true},
+		"authoredNode":          {Number: 40, Resolver: true},
+		"authoredNodes":         {Number: 41, Resolver: true},
+		"authoredProduct":       {Number: 42, Resolver: true},
+		"synonym":               {Number: 43, Resolver: true},
+		"synonyms":              {Number: 44, Resolver: true},
+		"authoredProducts":      {Number: 45, Resolver: true},
+		"catalogPendingChanges": {Number: 46, Resolver: true},
+		"catalogReleases":       {Number: 47, Resolver: true},
+		"catalogRelease":        {Number: 48, Resolver: true},
+		"catalogReleaseDiff":    {Number: 49, Resolver: true},
+		"scheduledPublications": {Number: 50, Resolver: true},
+		"job":                   {Number: 51, Resolver: true},
+		"jobs":                  {Number: 52, Resolver: true},
+		"settings":              {Number: 53, Resolver: true},
+		"gateway":               {Number: 54, Resolver: true},
+		"gateways":              {Number: 55, Resolver: true},
+		"node":                  {Number: 56, Resolver: true},
+		"nodes":                 {Number: 57, Resolver: true},
+		"__type":                {Number: 58, Introspection: true},
+		"__schema":              {Number: 59, Introspection: true},
 	},
 }
 
@@ -4992,7 +5197,31 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOPromotionCodeUsageConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 32: // catalog
+	case 32: // auditEvents
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_auditEvents_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.Connection[*model.AuditEvent], error) {
+			return x.resolvers.Query().AuditEvents(ctx, arguments["filter"].(*model.AuditEventFilter), arguments["first"].(*int), arguments["after"].(*string), arguments["last"].(*int), arguments["before"].(*string), arguments["offset"].(*int))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
+	case 33: // changes
+		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_changes_args)
+		if !ok {
+			return false
+		}
+		v, err := plan.Call(ctx, func() (*model.ChangeFeed, error) {
+			return x.resolvers.Query().Changes(ctx, arguments["first"].(int), arguments["after"].(*string))
+		})
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOChangeFeed2ᚖporticoᚋgraphᚋmodelᚐChangeFeed(ctx, f, v)
+	case 34: // catalog
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalog_args)
 		if !ok {
 			return false
@@ -5002,7 +5231,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalog2ᚖporticoᚋstoreᚋcatalogᚐCatalog(ctx, f, v)
-	case 33: // catalogs
+	case 35: // catalogs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogs_args)
 		if !ok {
 			return false
@@ -5014,7 +5243,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 34: // catalogRule
+	case 36: // catalogRule
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRule_args)
 		if !ok {
 			return false
@@ -5026,7 +5255,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRule2ᚖporticoᚋgraphᚋmodelᚐCatalogRule(ctx, f, v)
-	case 35: // catalogRules
+	case 37: // catalogRules
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRules_args)
 		if !ok {
 			return false
@@ -5038,7 +5267,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRuleConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 36: // authoredHierarchy
+	case 38: // authoredHierarchy
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchy_args)
 		if !ok {
 			return false
@@ -5050,7 +5279,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx, f, v)
-	case 37: // authoredHierarchies
+	case 39: // authoredHierarchies
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredHierarchies_args)
 		if !ok {
 			return false
@@ -5062,7 +5291,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredHierarchyConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 38: // authoredNode
+	case 40: // authoredNode
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNode_args)
 		if !ok {
 			return false
@@ -5074,7 +5303,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNode2ᚖporticoᚋgraphᚋmodelᚐAuthoredNode(ctx, f, v)
-	case 39: // authoredNodes
+	case 41: // authoredNodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredNodes_args)
 		if !ok {
 			return false
@@ -5086,7 +5315,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredNodeConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 40: // authoredProduct
+	case 42: // authoredProduct
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProduct_args)
 		if !ok {
 			return false
@@ -5098,7 +5327,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, v)
-	case 41: // synonym
+	case 43: // synonym
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonym_args)
 		if !ok {
 			return false
@@ -5108,7 +5337,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonym2ᚖporticoᚋstoreᚋcatalogᚐSynonym(ctx, f, v)
-	case 42: // synonyms
+	case 44: // synonyms
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_synonyms_args)
 		if !ok {
 			return false
@@ -5120,7 +5349,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSynonymConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 43: // authoredProducts
+	case 45: // authoredProducts
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_authoredProducts_args)
 		if !ok {
 			return false
@@ -5132,7 +5361,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOAuthoredProductConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx, f, v)
-	case 44: // catalogPendingChanges
+	case 46: // catalogPendingChanges
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogPendingChanges_args)
 		if !ok {
 			return false
@@ -5144,7 +5373,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogPendingChangeConnection2ᚖporticoᚋgraphᚋmodelᚐCatalogPendingChangeConnection(ctx, f, v)
-	case 45: // catalogReleases
+	case 47: // catalogReleases
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleases_args)
 		if !ok {
 			return false
@@ -5156,7 +5385,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚕᚖporticoᚋgraphᚋmodelᚐCatalogReleaseᚄ(ctx, f, v)
-	case 46: // catalogRelease
+	case 48: // catalogRelease
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogRelease_args)
 		if !ok {
 			return false
@@ -5168,7 +5397,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogRelease2ᚖporticoᚋgraphᚋmodelᚐCatalogRelease(ctx, f, v)
-	case 47: // catalogReleaseDiff
+	case 49: // catalogReleaseDiff
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_catalogReleaseDiff_args)
 		if !ok {
 			return false
@@ -5180,13 +5409,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOCatalogDiff2ᚖporticoᚋstoreᚋpublishᚐDifferenceSummary(ctx, f, v)
-	case 48: // scheduledPublications
+	case 50: // scheduledPublications
 		v, err := plan.Call(ctx, func() ([]*model.Job, error) { return x.resolvers.Query().ScheduledPublications(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 49: // job
+	case 51: // job
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_job_args)
 		if !ok {
 			return false
@@ -5196,7 +5425,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚖporticoᚋgraphᚋmodelᚐJob(ctx, f, v)
-	case 50: // jobs
+	case 52: // jobs
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_jobs_args)
 		if !ok {
 			return false
@@ -5206,13 +5435,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOJob2ᚕᚖporticoᚋgraphᚋmodelᚐJobᚄ(ctx, f, v)
-	case 51: // settings
+	case 53: // settings
 		v, err := plan.Call(ctx, func() (*store.Settings, error) { return x.resolvers.Query().Settings(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOSettings2ᚖporticoᚋstoreᚐSettings(ctx, f, v)
-	case 52: // gateway
+	case 54: // gateway
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_gateway_args)
 		if !ok {
 			return false
@@ -5224,13 +5453,13 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚖporticoᚋgraphᚋmodelᚐGateway(ctx, f, v)
-	case 53: // gateways
+	case 55: // gateways
 		v, err := plan.Call(ctx, func() ([]*model.Gateway, error) { return x.resolvers.Query().Gateways(ctx) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeOGateway2ᚕᚖporticoᚋgraphᚋmodelᚐGatewayᚄ(ctx, f, v)
-	case 54: // node
+	case 56: // node
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_node_args)
 		if !ok {
 			return false
@@ -5240,7 +5469,7 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2porticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 55: // nodes
+	case 57: // nodes
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_Query_nodes_args)
 		if !ok {
 			return false
@@ -5250,9 +5479,9 @@ func (x *planRun) fieldQuery(ctx context.Context, f *plan.Field) bool {
 			return x.Fail(ctx, err)
 		}
 		return x.writeONode2ᚕporticoᚋgraphᚋmodelᚐNode(ctx, f, v)
-	case 56: // __type
+	case 58: // __type
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___type)
-	case 57: // __schema
+	case 59: // __schema
 		return x.Introspection(ctx, f, newExecutionContext(graphql.GetOperationContext(ctx), x.schema, nil)._Query___schema)
 	}
 	return x.String("Query")
@@ -5405,6 +5634,7 @@ var planSettings = &plan.Object{
 		"currency":          {Number: 4, NonNull: true},
 		"locale":            {Number: 5, NonNull: true},
 		"lowStockThreshold": {Number: 6, NonNull: true},
+		"codesIgnoreCase":   {Number: 7, NonNull: true},
 	},
 }
 
@@ -5435,6 +5665,8 @@ func (x *planRun) fieldSettings(ctx context.Context, f *plan.Field, obj *store.S
 		return x.writeNString2string(ctx, f, obj.Locale)
 	case 6: // lowStockThreshold
 		return x.writeNInt2int(ctx, f, obj.LowStockThreshold)
+	case 7: // codesIgnoreCase
+		return x.writeNBoolean2bool(ctx, f, obj.CodesIgnoreCase)
 	}
 	return x.String("Settings")
 }
@@ -6255,6 +6487,71 @@ func (x *planRun) writeNAttributeFilterValues2ᚖporticoᚋgraphᚋmodelᚐAttri
 
 func (x *planRun) writeNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType(ctx context.Context, f *plan.Field, v catalog.AttributeType) bool {
 	return x.String(marshalNAttributeType2porticoᚋstoreᚋcatalogᚐAttributeType[v])
+}
+
+func (x *planRun) writeNAuditAction2porticoᚋstoreᚐAuditAction(ctx context.Context, f *plan.Field, v store.AuditAction) bool {
+	return x.String(marshalNAuditAction2porticoᚋstoreᚐAuditAction[v])
+}
+
+func (x *planRun) writeNAuditEvent2ᚕᚖporticoᚋgraphᚋmodelᚐAuditEventᚄ(ctx context.Context, f *plan.Field, v []*model.AuditEvent) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuditEvent2ᚖporticoᚋgraphᚋmodelᚐAuditEvent(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuditEvent2ᚖporticoᚋgraphᚋmodelᚐAuditEvent(ctx context.Context, f *plan.Field, v *model.AuditEvent) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuditEvent(ctx, f.Of(planAuditEvent), v)
+}
+
+func (x *planRun) writeNAuditEventEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuditEvent]) bool {
+	return x.writeAuditEventEdge(ctx, f.Of(planAuditEventEdge), &v)
+}
+
+func (x *planRun) writeNAuditEventEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, f *plan.Field, v []model.Edge[*model.AuditEvent]) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuditEventEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuditKind2porticoᚋstoreᚐAuditKind(ctx context.Context, f *plan.Field, v store.AuditKind) bool {
+	return x.String(marshalNAuditKind2porticoᚋstoreᚐAuditKind[v])
+}
+
+func (x *planRun) writeNAuditMember2ᚕᚖporticoᚋstoreᚐAuditMemberᚄ(ctx context.Context, f *plan.Field, v []*store.AuditMember) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuditMember2ᚖporticoᚋstoreᚐAuditMember(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuditMember2ᚖporticoᚋstoreᚐAuditMember(ctx context.Context, f *plan.Field, v *store.AuditMember) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuditMember(ctx, f.Of(planAuditMember), v)
 }
 
 func (x *planRun) writeNAuthoredHierarchy2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchyᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredHierarchy) bool {
@@ -7754,6 +8051,13 @@ func (x *planRun) writeOAttributeFilterValues2ᚕᚖporticoᚋgraphᚋmodelᚐAt
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeOAuditEventConnection2ᚖporticoᚋgraphᚋmodelᚐConnection(ctx context.Context, f *plan.Field, v *model.Connection[*model.AuditEvent]) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeAuditEventConnection(ctx, f.Of(planAuditEventConnection), v)
+}
+
 func (x *planRun) writeOAuthoredHierarchy2ᚖporticoᚋstoreᚋcatalogᚐAuthoredHierarchy(ctx context.Context, f *plan.Field, v *catalog.AuthoredHierarchy) bool {
 	if v == nil {
 		return false
@@ -7929,6 +8233,13 @@ func (x *planRun) writeOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋrouting�
 		return false
 	}
 	return x.String(marshalOCatalogTieBreak2ᚖporticoᚋstoreᚋreleaseᚋroutingᚐTieBreak[*v])
+}
+
+func (x *planRun) writeOChangeFeed2ᚖporticoᚋgraphᚋmodelᚐChangeFeed(ctx context.Context, f *plan.Field, v *model.ChangeFeed) bool {
+	if v == nil {
+		return false
+	}
+	return x.writeChangeFeed(ctx, f.Of(planChangeFeed), v)
 }
 
 func (x *planRun) writeOConfiguredProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx context.Context, f *plan.Field, v *model.Product) bool {

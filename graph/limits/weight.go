@@ -58,6 +58,8 @@ var fieldWeights = map[string]float64{
 	"Query.authoredProduct":       16,
 	"Query.authoredProducts":      24,
 	"Query.catalogPendingChanges": 48,
+	"Query.auditEvents":           24, // and what its events hold, which is charged when they are read
+	"Query.changes":               48,
 	"Query.job":                   12,
 	"Query.jobs":                  16,
 	"Query.catalog":               12,
@@ -83,6 +85,7 @@ var fieldWeights = map[string]float64{
 	"AuthoredNodeConnection.totalCount":         12,
 	"AuthoredProductConnection.totalCount":      12,
 	"CatalogPendingChangeConnection.totalCount": 12,
+	"AuditEventConnection.totalCount":           12,
 	"FileConnection.totalCount":                 12,
 	"Product.breadcrumbs":                       8,
 	"Product.nodes":                             4, "Product.parent": 2, "Product.children": 2, "Product.componentProducts": 2,
@@ -113,6 +116,8 @@ var meteredLists = []string{"CatalogNode.children", "Hierarchy.children", "Hiera
 var rowWeights = map[string]float64{
 	"Query.nodes":            8,
 	"Query.authoredProducts": 8, // its stored line
+	"Query.auditEvents":      8,
+	"Query.changes":          8,
 }
 
 // memberWeights has the weights of arguments and input members, besides their values.

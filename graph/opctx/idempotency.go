@@ -112,6 +112,9 @@ func BeginWrite(ctx context.Context, coordinate string, key *string, input any) 
 // consistency token to the response.
 func WithKey(ctx context.Context, coordinate string, key *string, input any) context.Context {
 	from := &Idempotency{}
+	if store.OperationOf(ctx) == "" { // REST names its own
+		ctx = store.WithOperation(ctx, coordinate)
+	}
 	if op := From(ctx); op != nil && op.Idempotency != nil {
 		from = op.Idempotency
 		ctx = store.WithWriteCallback(ctx, from.addToken)

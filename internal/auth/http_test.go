@@ -140,7 +140,7 @@ func TestTokenScopes(t *testing.T) {
 	f.client, f.secret = f.newClient(t, []string{"catalog:read", "catalog:write", "inventory:read", "checkout:write"})
 	const (
 		all      = "catalog:read catalog:write inventory:read checkout:write"
-		unknown  = `scope must be one or more of catalog:read, catalog:write, inventory:read, inventory:write, promotions:read, promotions:write, checkout:write, gateways:read, gateways:write, settings:read, settings:write, tokens:write, separated by spaces; got `
+		unknown  = `scope must be one or more of catalog:read, catalog:write, inventory:read, inventory:write, promotions:read, promotions:write, checkout:write, gateways:read, gateways:write, settings:read, settings:write, tokens:write, audit:read, separated by spaces; got `
 		notHeld  = `scope must name at least one scope that this grant allows the client: catalog:read, catalog:write, inventory:read, checkout:write; got `
 		implicit = `scope must name at least one scope that this grant allows the client: catalog:read, inventory:read; got `
 	)

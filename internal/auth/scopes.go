@@ -50,6 +50,9 @@ var scopeTable = map[string]string{
 	"Query.scheduledPublications": "catalog:write",
 	"Query.job":                   "catalog:write",
 	"Query.jobs":                  "catalog:write",
+	// The audit log shows what every scope allows to write.
+	"Query.auditEvents": "audit:read",
+	"Query.changes":     "audit:read",
 	// A job is seen and canceled with the scope of what it does.
 	"job catalog_publish":          "catalog:write",
 	"job catalog_publish_dry_run":  "catalog:write",

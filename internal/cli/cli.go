@@ -14,6 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"portico/store"
 	"portico/store/access"
 	"portico/store/promotion/code"
 )
@@ -66,7 +67,9 @@ func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 		kong.Name("portico"),
 		kong.Description(description),
 		kong.DefaultEnvars("PORTICO"),
-		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "scopeList": strings.Join(access.Scopes(), ", "), "codePattern": code.DefaultCodePattern},
+		kong.Vars{"scopes": strings.Join(access.Scopes(), ","), "scopeList": strings.Join(access.Scopes(), ", "), "codePattern": code.DefaultCodePattern,
+			"auditKinds": joined(store.AuditKinds(), ","), "auditKindList": joined(store.AuditKinds(), ", "),
+			"auditActions": joined(store.AuditActions(), ","), "auditActionList": joined(store.AuditActions(), ", ")},
 		kong.Writers(streams.Out, streams.Err),
 		kong.ExplicitGroups(flagGroups),
 		kong.PostBuild(hideGroups),
@@ -75,6 +78,15 @@ func Parser(grammar any, streams Streams) (*kong.Kong, error) {
 		kong.ValueFormatter(flagHelp),
 		kong.Exit(func(code int) { panic(exit(code)) }), // ends Parse after --help and --version
 	)
+}
+
+// joined joins names.
+func joined[T ~string](names []T, separator string) string {
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = string(name)
+	}
+	return strings.Join(texts, separator)
 }
 
 // exit carries an exit code out of Parse.

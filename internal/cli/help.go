@@ -20,6 +20,7 @@ const (
 
 // flagGroups are the headings above flags.
 var flagGroups = []kong.Group{
+	{Key: "from", Title: "From another server:"},
 	{Key: "auth", Title: "Authentication:"},
 	{Key: "graphql", Title: "GraphQL:"},
 	{Key: "cdn", Title: "HTTP caches and CDNs:"},

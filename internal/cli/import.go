@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/internal/remote"
 	"portico/store"
 	"portico/store/exchange"
 	"portico/store/exchange/sheet"
@@ -33,7 +34,8 @@ type Import struct {
 	Settings  bool     `help:"Overwrite existing settings."`
 	Generate  uint32   `placeholder:"N" default:"0" help:"Instead of reading files, generate a sample shop with N products."`
 	Seed      uint64   `placeholder:"N" default:"1" help:"Seed for --generate. The same seed generates the same shop."`
-	LineBytes int      `hidden:"" placeholder:"BYTES" default:"67108864" help:"Maximum length of a line. 0 means the default."`
+	FromFlags
+	LineBytes int `hidden:"" placeholder:"BYTES" default:"67108864" help:"Maximum length of a line. 0 means the default."`
 	Output
 	StoreFlags
 }
@@ -49,7 +51,10 @@ func (*Import) Help() string {
 		"Existing stock records and settings stay, because the service itself changes them, unless --stock or --settings is set. " +
 		"Shoppers see the old releases until the new ones are published. A catalog that was rolled back stays at its release, unless --publish is set.\n\n" +
 		"A row of a CSV file changes only the members that the file has columns for, as with --merge. " +
-		"The format of NDJSON files: portico schema --import. " +
+		"The format of NDJSON files: portico schema --import.\n\n" +
+		"With --from, the command reads the shop of another server into a folder first, then imports it, and removes the folder. " +
+		"If it was interrupted, run it again: it continues. At the end it lists what the server does not tell, with --json in not_told: " +
+		"[{\"what\": \"promotion codes …\", \"count\": 3}]. " +
 		jsonHelp(importResult{Resources: map[string]int{"product": 25}, Changed: 25, Deleted: map[string]int{"node": 1}, Warnings: 1, Kept: map[string]int{"stock": 3}, Skipped: map[string]int{}, Ignored: map[string]int{},
 			Published: publications{{"catalog-coffee", 1, 24, statePublished}}}) + "\n\nWith --json and --dry-run, before and after are null where a member is absent:\n\n    " + jsonExample(importPlan{Created: map[string]int{"file": 1}, Updated: map[string]int{"product": 1}, Unchanged: map[string]int{"product": 24}, Deleted: map[string]int{}, Kept: map[string]int{}, Skipped: map[string]int{},
 		Changes: []plannedChange{{"shop.ndjson", 3, "product", "prod-latte", false, false, []store.MemberChange{{Member: "attributes.name", Before: json.RawMessage(`"Latte"`), After: json.RawMessage(`"Caffè Latte"`)}}}}})
@@ -58,8 +63,10 @@ func (*Import) Help() string {
 // Validate checks the input.
 func (c *Import) Validate() error {
 	switch {
-	case len(c.Files) == 0 && c.Generate == 0:
-		return usagef("name a file to import, - for standard input, or use --generate")
+	case len(c.Files) == 0 && c.Generate == 0 && c.From == "":
+		return usagef("name a file to import, - for standard input, or use --from or --generate")
+	case c.From != "" && len(c.Files)+int(c.Generate) > 0:
+		return usagef("--from excludes files and --generate. Use one of them")
 	case c.LineBytes < 0:
 		return usagef("--line-bytes must be 1 or more, or 0 for the default")
 	case c.Publish && c.NoPublish:
@@ -80,6 +87,9 @@ func (c *Import) Validate() error {
 			return usagef("--skip must be one of %s, got %q", strings.Join(exchange.KindNames(), ", "), name)
 		}
 	}
+	if err := c.FromFlags.check(); err != nil {
+		return err
+	}
 	if i := slices.Index(c.Files, "-"); i >= 0 && slices.Contains(c.Files[i+1:], "-") {
 		return usagef("- can be used once only, since standard input can be read once")
 	}
@@ -96,11 +106,17 @@ type importResult struct {
 	Skipped   map[string]int `json:"skipped"` // lines of --skip, by type
 	Ignored   map[string]int `json:"ignored"` // with --lenient, by type, or by type and member
 	Published publications   `json:"published"`
+	NotTold   []remote.Gap   `json:"not_told,omitempty"` // with --from: what the server does not tell
 }
 
 // Run imports, then publishes.
 func (c *Import) Run(ctx context.Context, streams Streams) error {
-	in, err := c.input(ctx, streams.In)
+	if c.From != "" {
+		if err := c.checkDatabase(ctx, streams); err != nil {
+			return err
+		}
+	}
+	in, err := c.input(ctx, streams)
 	if err != nil {
 		return err
 	}
@@ -126,7 +142,7 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 	})
 	bar.end()
 	if invalid := new(exchange.ImportErrors); errors.As(err, &invalid) {
-		return printImportErrors(streams.Err, invalid, in, c.Report)
+		return explainFetched(in, printImportErrors(streams.Err, invalid, in, c.Report))
 	}
 	if err != nil {
 		return fmt.Errorf("import: %w", err)
@@ -146,7 +162,24 @@ func (c *Import) Run(ctx context.Context, streams Streams) error {
 			return err
 		}
 	}
+	result.NotTold = printGaps(c.Output, streams, in)
+	if err := removeFetched(in); err != nil {
+		return err
+	}
 	return c.printJSON(streams, result)
+}
+
+// checkDatabase opens the database once, before a fetch that may take hours.
+func (c *Import) checkDatabase(ctx context.Context, streams Streams) error {
+	open := c.Open
+	if c.DryRun {
+		open = c.OpenExisting
+	}
+	s, err := open(ctx, c.Log(streams))
+	if err != nil {
+		return err
+	}
+	return s.Close()
 }
 
 func (c *Import) options(in input, bar *progressBar, w *findingWriter) exchange.ImportOptions {
@@ -169,11 +202,14 @@ func (c *Import) readSheets(ctx context.Context, streams Streams, s *shop.Store,
 	return err
 }
 
-func (c *Import) input(ctx context.Context, stdin io.Reader) (input, error) {
+func (c *Import) input(ctx context.Context, streams Streams) (input, error) {
+	if c.From != "" {
+		return c.fetch(ctx, streams)
+	}
 	if c.Generate > 0 {
 		return &generatedInput{products: int(c.Generate), seed: c.Seed}, nil
 	}
-	return newFileInput(ctx, c.Files, stdin)
+	return newFileInput(ctx, c.Files, streams.In)
 }
 
 // printImportErrors prints each error as FILE:LINE: MESSAGE, and returns their

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"portico/internal/remote"
 	"portico/store"
 	"portico/store/exchange"
 )
@@ -22,6 +23,7 @@ type importPlan struct {
 	Skipped   map[string]int  `json:"skipped"`
 	Warnings  int             `json:"warnings"`
 	Changes   []plannedChange `json:"changes"` // the first maxShownChanges
+	NotTold   []remote.Gap    `json:"not_told,omitempty"`
 }
 
 // plannedChange is a resource that would be created, updated or deleted.
@@ -60,7 +62,7 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 	})
 	bar.end()
 	if invalid := new(exchange.ImportErrors); errors.As(err, &invalid) {
-		return printImportErrors(streams.Err, invalid, in, c.Report)
+		return explainFetched(in, printImportErrors(streams.Err, invalid, in, c.Report))
 	}
 	if err != nil {
 		return fmt.Errorf("check: %w", err)
@@ -72,6 +74,7 @@ func (c *Import) plan(ctx context.Context, streams Streams, in input) error {
 	if !c.JSON {
 		result.print(streams.Out, c.Report)
 	}
+	result.NotTold = printGaps(c.Output, streams, in)
 	return c.printJSON(streams, result)
 }
 

@@ -45,7 +45,7 @@ type Serve struct {
 	StockCacheBytes  uint64        `group:"cache" hidden:"" placeholder:"BYTES" default:"100663296" help:"Memory for the stock of all products, about 90 bytes each. Stock that does not fit is read from the database. 0 disables the cache."`
 	WarmTime         time.Duration `group:"cache" hidden:"" placeholder:"DURATION" default:"2s" help:"How long a publication waits at most while the server rebuilds cached responses that it changes, those requested most first. 0 rebuilds none ahead."`
 
-	AdminAddr         string        `group:"observability" placeholder:"HOST:PORT" help:"Address for /metrics, /healthz, /readyz and /debug/pprof/, without authentication, for example 127.0.0.1:9090. Without it, there are no metrics."`
+	AdminAddr         string        `group:"observability" placeholder:"HOST:PORT" help:"Address for /metrics, /status, /healthz, /readyz and /debug/pprof/, without authentication, for example 127.0.0.1:9090. Without it, there are no metrics."`
 	Slow              time.Duration `group:"observability" placeholder:"DURATION" default:"1s" help:"Log requests that take at least this long, with their SQL statements. 0 logs none."`
 	MetricsOperations int           `group:"observability" hidden:"" placeholder:"N" default:"100" help:"Number of GraphQL operation names in metrics, besides trusted documents. Further names are counted together."`
 

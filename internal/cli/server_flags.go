@@ -14,6 +14,7 @@ type RetentionFlags struct {
 	KeepJobs     uint16 `group:"retention" placeholder:"DAYS" default:"30" help:"Days to keep finished jobs. 0 means forever."`
 	KeepClients  uint16 `group:"retention" placeholder:"DAYS" default:"90" help:"Days to keep revoked API clients in the list, at least 7. 0 means forever."`
 	KeepKeys     uint16 `group:"retention" placeholder:"HOURS" default:"24" help:"Hours to keep idempotency keys. Must be the same on all servers. 0 means forever."`
+	KeepAudit    uint16 `group:"retention" placeholder:"DAYS" default:"90" help:"Days to keep events of the audit log, which are the feed of changes too. 0 means forever."`
 	KeepReleases uint16 `group:"retention" placeholder:"N" default:"3" help:"Number of releases of a catalog to keep for roll-backs, besides those served within the last hour. 0 means all."`
 }
 
@@ -23,7 +24,7 @@ func (f *RetentionFlags) Retention() store.Retention {
 	return store.Retention{
 		StockLedger: time.Duration(f.KeepLedger) * day, CodeUsages: time.Duration(f.KeepUsages) * day,
 		FinishedJobs: time.Duration(f.KeepJobs) * day, RevokedClients: time.Duration(f.KeepClients) * day,
-		IdempotencyKeys: time.Duration(f.KeepKeys) * time.Hour, Releases: int(f.KeepReleases),
+		IdempotencyKeys: time.Duration(f.KeepKeys) * time.Hour, AuditEvents: time.Duration(f.KeepAudit) * day, Releases: int(f.KeepReleases),
 	}
 }
 

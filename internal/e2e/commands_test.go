@@ -40,6 +40,14 @@ func TestExitCodes(t *testing.T) {
 		{"import", 2, "name a file to import"},
 		{"import - -", 2, "- can be used once only"},
 		{"import x --generate 5", 2, "--generate and files exclude each other"},
+		{"import x --from https://shop.example", 2, "--from excludes files and --generate"},
+		{"import --from shop.example", 2, "--from must be a URL without user, query and fragment, such as https://shop.example"},
+		{"import --from https://shop.example", 2, "--from needs --from-client-id"},
+		{"import --from https://shop.example --from-client-id x --rate 0", 2, "--rate must be more than 0"},
+		{"import --from https://shop.example --from-client-id x --from-language 1", 2, "--from-language must be a BCP 47 tag"},
+		{"import --from https://shop.example --from-client-id x --from-client-secret-file missing", 1, "missing does not exist. Correct the path"},
+		{"import --dry-run --database-url file:missing.db --from https://shop.example --from-client-id x", 1, "the database file missing.db does not exist"},
+		{"import x --from-folder y", 2, "--from-language and --from-folder need --from"},
 		{"import --generate -1", 2, "--generate"},
 		{"import x --database-url portico.db", 2, "--database-url must start with file: or postgres://"},
 		{"import x --synchronous sometimes", 2, "--synchronous must be one of"},
@@ -64,6 +72,9 @@ func TestExitCodes(t *testing.T) {
 		{"keys list --database-url file:" + missing, 1, "does not exist"},
 		{"doctor --database-url file:" + missing, 1, "does not exist"},
 		{"release list --database-url file:" + missing, 1, "does not exist"},
+		{"top --admin 127.0.0.1:1", 1, "no response from 127.0.0.1:1: dial tcp 127.0.0.1:1: connect: connection refused. Give the --admin-addr of a running server"},
+		{"top --interval 1ms", 2, "--interval must be between 100ms and 1h, got 1ms"},
+		{"top --admin http://x", 2, "--admin must be an address such as 127.0.0.1:9090"},
 		{"serve --trusted-proxy proxy.example", 2, "--trusted-proxy must be a network such as 10.0.0.0/8"},
 		{"serve --code-rate-client -1", 2, "--code-rate-client"},
 		{"serve --jobs-client=-1", 2, "--jobs-client, --codes-client and --codes-waiting must be 1 or more, or 0 for the default"},
@@ -93,7 +104,7 @@ func TestExitCodes(t *testing.T) {
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			args := strings.Fields(test.line)
-			if len(args) > 0 && args[0] != "version" && args[0] != "schema" && !strings.Contains(test.line, "--database-url") && test.code == 1 {
+			if len(args) > 0 && args[0] != "version" && args[0] != "schema" && args[0] != "top" && !strings.Contains(test.line, "--database-url") && test.code == 1 {
 				args = append(args, flags...)
 			}
 			code, stdout, stderr := portico(t, args...)

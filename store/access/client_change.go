@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
 )
 
@@ -63,7 +64,7 @@ func (s *AccessService) RevokeClient(ctx context.Context, actor store.Actor, id 
 func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id string, write func(ctx context.Context, t *db.Tx, id string) (int64, error)) (client *Client, err error) {
 	canonical, _ := store.CanonicalID(id)
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
-		n, err := write(ctx, t, canonical)
+		n, err := s.recorded(ctx, t, canonical, func() (int64, error) { return write(ctx, t, canonical) })
 		if err != nil {
 			return err
 		}
@@ -83,6 +84,16 @@ func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id 
 		return nil, err
 	}
 	return client, nil
+}
+
+// recorded runs a write of a client, and records it in the audit log.
+func (s *AccessService) recorded(ctx context.Context, t *db.Tx, id string, write func() (int64, error)) (int64, error) {
+	w := &authoring.Writer{Tx: t, DB: s.db}
+	n, err := w.Recorded(ctx, ClientKind, []string{id}, func() (int, error) {
+		n, err := write()
+		return int(n), err
+	})
+	return int64(n), err
 }
 
 // ClientRevoked reports whether this server knows that a client was revoked; false for an

@@ -16,7 +16,7 @@ import (
 var ClientKind = authoring.Kind{
 	Name: "api_client", Create: func() authoring.Source { return &clientSource{} },
 	Write: writeClients, Export: exportClients,
-	Private: true,
+	Private: true, Secrets: []string{"secret_hash"},
 }
 
 // clientSource is an API client in an import file, with the hash of its secret.

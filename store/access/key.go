@@ -89,6 +89,7 @@ func (s *AccessService) insertSigningKey(ctx context.Context, t *db.Tx, sealer *
 		id, []byte(public), sealing.Seal(SigningKeyField(id), private.Seed()), max(store.Micros(t.Now), newest+1000), store.Micros(signs), string(t.Actor)); err != nil {
 		return "", err
 	}
+	t.Record(store.NewAuditEvent(store.AuditSigningKey, id, store.AuditCreated))
 	return id, s.db.BumpTopic(ctx, t, db.TopicKeys)
 }
 

@@ -77,7 +77,10 @@ func (s *AccessService) RotateSigningKey(ctx context.Context, actor store.Actor,
 		if id, err = s.insertSigningKey(ctx, t, sealer, t.Now.Add(delay)); err != nil || !endTokens {
 			return err
 		}
-		_, err := t.Exec(ctx, `DELETE FROM signing_key WHERE id <> $1`, id)
+		gone, err := db.Collect(ctx, t.Session, db.Scalar[string], `DELETE FROM signing_key WHERE id <> $1 RETURNING id`, id)
+		for _, key := range gone {
+			t.Record(store.NewAuditEvent(store.AuditSigningKey, key, store.AuditDeleted))
+		}
 		return err
 	})
 	if err != nil {

@@ -99,7 +99,7 @@ func (w *Writer) put(ctx context.Context, k Kind, src Source) error {
 	if k.Author != nil {
 		write = k.Author
 	}
-	_, err := write(ctx, w, []Source{src})
+	_, err := w.Recorded(ctx, k, []string{src.Key()}, func() (int, error) { return write(ctx, w, []Source{src}) })
 	return err
 }
 

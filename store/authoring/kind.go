@@ -21,4 +21,9 @@ type Kind struct {
 	Referred  bool   // others refer to it by id
 	Published bool   // releases contain it
 	Private   bool   // exported only on request
+
+	// What the audit log shows. Line writes resources as Export does, without what is recorded apart.
+	Line    func(context.Context, *Exporter) error // nil to use Export
+	Ledger  bool                                   // entries are themselves a record: only their number is recorded
+	Secrets []string                               // members whose values it masks
 }

@@ -20,7 +20,13 @@ type Writer struct {
 	later []func(context.Context, *Writer) error
 
 	OneByOne bool // write rows that the database may reject in a statement each
+
+	Limit    *AuditLimit // of the audit log; nil for none
+	together bool        // part of a write that is recorded without members
 }
+
+// AuditLimit is how many more resources of an import the audit log shows one by one, with their members.
+type AuditLimit struct{ Left int }
 
 // Defer defers part of the work to a transaction of its own after this one's commit; the
 // caller runs Left in order. If it stops in between, the rest is not done.

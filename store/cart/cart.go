@@ -138,11 +138,17 @@ func (s *CartService) PreviewCart(ctx context.Context, v *release.View, in Input
 			return nil, err
 		}
 	}
+	applied := map[string]bool{} // by id, since two texts may match one code
 	for i, text := range codes {
+		if c := found[i].Code; c != nil && applied[c.ID] {
+			continue
+		} else if c != nil {
+			applied[c.ID] = true
+		}
 		check := p.check(v, found[i], redeem.CodeUse{Code: text, User: in.User})
 		if check.Valid() {
 			offers = append(offers, p.offer(v, check)...)
-			p.CodesUnused = append(p.CodesUnused, text)
+			p.CodesUnused = append(p.CodesUnused, check.Code.Code)
 		} else {
 			p.CodesRefused = append(p.CodesRefused, RefusedCode{text, check.Refusals})
 		}

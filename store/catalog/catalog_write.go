@@ -154,7 +154,7 @@ func (s *CatalogService) DeleteCatalog(ctx context.Context, actor store.Actor, i
 		if len(rules) > 0 {
 			return store.Unprocessablef([]string{"id"}, "is used by the rules %s; delete them or change their catalog first", authoring.ListSome(rules))
 		}
-		_, err = deleteCatalogs(ctx, w, []string{id})
+		_, err = w.DeleteAll(ctx, CatalogKind, []string{id})
 		return err
 	})
 }

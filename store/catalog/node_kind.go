@@ -21,6 +21,18 @@ var NodeKind = authoring.Kind{
 	Name: "node", Create: func() authoring.Source { return &NodeSource{} },
 	Write: writeNodes, Export: exportNodes,
 	Author: nodeTable.Write, Delete: deleteNodes, Published: true, Referred: true,
+	Line: exportNodeBodies,
+}
+
+// exportNodeBodies writes nodes without their products: attachAt and detach record which of those come and go.
+var exportNodeBodies = authoring.ExportBodies("node", "id", "sequence", "id")
+
+// recordNode runs a write of a node, and records it.
+func recordNode(ctx context.Context, w *authoring.Writer, id string, write func() error) error {
+	var node authoring.Kind
+	node.Name, node.Export = "node", exportNodeBodies
+	_, err := w.Recorded(ctx, node, []string{id}, func() (int, error) { return 1, write() })
+	return err
 }
 
 // attachBatch is how many products an import attaches or detaches in a transaction; a node
@@ -74,7 +86,7 @@ func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (delete
 			err = attachLater(ctx, w, id, had, nil)
 			w.Defer(func(ctx context.Context, w *authoring.Writer) error {
 				w.Revised = true
-				return removeNode(ctx, w, id)
+				return recordNode(ctx, w, id, func() error { return removeNode(ctx, w, id) })
 			})
 		} else {
 			err = removeNode(ctx, w, id)
@@ -140,6 +152,7 @@ func attachAt(ctx context.Context, w *authoring.Writer, nodeID string, place int
 		rows[i] = []any{nodeID, place + int64(i), id}
 	}
 	w.Touch("product", productIDs...)
+	recordProducts(w, nodeID, nil, productIDs)
 	return w.InsertRows(ctx, "node_product", []string{"node_id", "attached", "product_id"}, rows)
 }
 
@@ -189,7 +202,23 @@ func attachLater(ctx context.Context, w *authoring.Writer, nodeID string, leave,
 
 func detach(ctx context.Context, w *authoring.Writer, nodeID string, productIDs []string) error {
 	w.Touch("product", productIDs...)
-	return db.ExecIn(ctx, w.Session, productIDs, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN ($in)`, nodeID)
+	gone, err := db.CollectIn(ctx, w.Session, db.Scalar[string], productIDs, `DELETE FROM node_product WHERE node_id = $1 AND product_id IN ($in) RETURNING product_id`, nodeID)
+	recordProducts(w, nodeID, gone, nil)
+	return err
+}
+
+// recordProducts records which products were detached from a node, and which were attached.
+func recordProducts(w *authoring.Writer, nodeID string, gone, come []string) {
+	change := store.MemberChange{Member: "relationships.products"}
+	if len(gone) > 0 {
+		change.Before = store.Encode(gone)
+	}
+	if len(come) > 0 {
+		change.After = store.Encode(come)
+	}
+	if len(gone)+len(come) > 0 {
+		w.RecordMembers(store.AuditNode, nodeID, change)
+	}
 }
 
 var hierarchyTable = authoring.Table{

@@ -141,7 +141,7 @@ func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id s
 			slices.Sort(below)
 			return store.Unprocessablef([]string{"id"}, "has the child nodes %s; delete or move them first", authoring.ListSome(below))
 		}
-		return removeNode(ctx, w, id)
+		return recordNode(ctx, w, id, func() error { return removeNode(ctx, w, id) })
 	})
 }
 

@@ -104,6 +104,7 @@ type Tx struct {
 	safeNow     time.Time // cached SafeNow
 	Actor       store.Actor
 	afterCommit []func()
+	events      []store.AuditEvent // to store at its end
 
 	caller   context.Context        // of the caller of Update
 	versions store.ConsistencyToken // versions that it wrote; nil for none

@@ -44,6 +44,7 @@ var addedSinceRows = []string{
 	`INDEX promotion_code_by_state`,
 	`INDEX promotion_code_by_state_in_order`,
 	"promotion_code.used_up",
+	`INDEX promotion_code_by_key`, "promotion_code.code_key", "settings.code_case",
 	`INDEX code_usage_in_order`,
 	`INDEX code_usage_of_order`,
 	`INDEX stock_by_available`,
@@ -60,6 +61,7 @@ var addedSinceRows = []string{
 	"release.served_at",
 	"release.retained",
 	"job.run_at",
+	`TABLE audit_event`,
 	"release_node.texts",
 }
 

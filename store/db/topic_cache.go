@@ -70,8 +70,8 @@ func (s *DB) Settings(ctx context.Context) (*store.Settings, error) {
 func ReadSettings(ctx context.Context, in Session) (*store.Settings, error) {
 	settings, found, err := One(ctx, in, func(rows *sql.Rows) (*store.Settings, error) {
 		settings := &store.Settings{}
-		return settings, rows.Scan(&settings.PageLength, &settings.Currency, &settings.Locale, &settings.LowStockThreshold)
-	}, `SELECT page_length, currency, locale, low_stock_threshold FROM settings WHERE id = 1`)
+		return settings, rows.Scan(&settings.PageLength, &settings.Currency, &settings.Locale, &settings.LowStockThreshold, &settings.CodesIgnoreCase)
+	}, `SELECT page_length, currency, locale, low_stock_threshold, code_case = 2 FROM settings WHERE id = 1`)
 	if err == nil && !found {
 		err = fmt.Errorf("the settings row is missing")
 	}

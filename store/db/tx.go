@@ -24,6 +24,16 @@ func (t *Tx) SkipLocked(table string) string { return t.db.dialect.skipLocked(ta
 // PrepareBulk prepares the transaction for many rows.
 func (t *Tx) PrepareBulk(ctx context.Context) error { return t.bulk(ctx, t.db.dialect) }
 
+// run runs the function of a write, and stores the events that it recorded.
+func (t *Tx) run(ctx context.Context, fn func(context.Context, *Tx) error) error {
+	return RecoverPanic(func() error {
+		if err := fn(ctx, t); err != nil {
+			return err
+		}
+		return t.storeEvents(ctx)
+	})
+}
+
 // AfterCommit runs f after the commit.
 func (t *Tx) AfterCommit(f func()) { t.afterCommit = append(t.afterCommit, f) }
 

@@ -115,7 +115,7 @@ func (s *DB) runTxOnce(ctx, caller context.Context, actor store.Actor, fn func(c
 		}
 	}
 	t := &Tx{Session: Session{conn: transaction}, db: s, Now: s.Now(), Actor: actor, caller: caller}
-	if err := RecoverPanic(func() error { return fn(ctx, t) }); err != nil {
+	if err := t.run(ctx, fn); err != nil {
 		return true, err
 	}
 	if err := s.identityGuard.verify(phase); err != nil {

@@ -221,7 +221,7 @@ func (w *writerConn) runWrite(j *queuedWrite) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(j.ctx), w.db.timeouts.Write, store.ErrTimeout)
 	defer cancel()
 	j.tx = &Tx{Session: w.Session, db: w.db, Now: w.db.Now(), Actor: j.actor, caller: j.ctx}
-	if j.err = RecoverPanic(func() error { return j.fn(ctx, j.tx) }); j.err != nil {
+	if j.err = j.tx.run(ctx, j.fn); j.err != nil {
 		j.tx = nil
 	}
 }

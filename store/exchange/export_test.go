@@ -38,7 +38,7 @@ func TestExport(t *testing.T) {
 
 func exportEmpty(d *storetest.SharedStore) func(*testing.T) {
 	return func(t *testing.T) {
-		require.Equal(t, `{"type":"settings","page_length":25,"currency":"USD","locale":"en","low_stock_threshold":5}`+"\n", storetest.Export(t, d.Store))
+		require.Equal(t, `{"type":"settings","page_length":25,"currency":"USD","locale":"en","low_stock_threshold":5,"codes_ignore_case":false}`+"\n", storetest.Export(t, d.Store))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"portico/store/authoring"
 	"portico/store/catalog"
 	"portico/store/db"
+	"portico/store/settings"
 )
 
 // recordIgnored records what was skipped of a line.
@@ -76,14 +77,35 @@ func (s *ExchangeService) Import(ctx context.Context, actor store.Actor, open fu
 			return nil, err
 		}
 	}
-	if err := s.writeLines(ctx, actor, c, options); err != nil {
+	if err := s.switchCodeCase(ctx, actor, c); err != nil {
+		return nil, err
+	}
+	limit := &authoring.AuditLimit{Left: recordedOneByOne}
+	if err := s.writeLines(ctx, actor, c, limit, options); err != nil {
 		return c.report, err
 	}
-	return c.report, s.deleteAll(ctx, actor, c.deletions, c.report)
+	return c.report, s.deleteAll(ctx, actor, c.deletions, c.report, limit)
+}
+
+// switchCodeCase changes the setting before the lines are written, if one of them says so.
+func (s *ExchangeService) switchCodeCase(ctx context.Context, actor store.Actor, c *checkedImport) error {
+	if c.codeCase.want == c.codeCase.on {
+		return nil
+	}
+	_, err := settings.NewSettingsService(s.db).UpdateSettings(ctx, actor, settings.SettingsChange{CodesIgnoreCase: &c.codeCase.want})
+	errs := store.AsErrors(err)
+	if err == nil || len(errs) == 0 {
+		return err
+	}
+	list := &ImportErrors{Count: len(errs), Warnings: c.report.WarningCount}
+	for _, e := range errs {
+		list.Errors = append(list.Errors, ImportError{Line: c.codeCase.line, Type: settings.SettingsKind.Name, Err: e})
+	}
+	return list
 }
 
 // writeLines runs the passes that write resources.
-func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, options ImportOptions) error {
+func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *checkedImport, limit *authoring.AuditLimit, options ImportOptions) error {
 	report := c.report
 	c.decoder.skip = c.same.has
 	passes := []func(string) bool{func(string) bool { return true }}
@@ -98,7 +120,7 @@ func (s *ExchangeService) writeLines(ctx context.Context, actor store.Actor, c *
 	for _, wanted := range passes {
 		var waiting []decodedLine
 		write := func() error {
-			changed, left, err := s.importBatch(ctx, actor, waiting, c.kept)
+			changed, left, err := s.importBatch(ctx, actor, waiting, c.kept, limit)
 			waiting = nil
 			report.Changed += changed
 			for kind, n := range left {
@@ -146,6 +168,7 @@ type checkedImport struct {
 	same      *unchangedLines
 	kept      *overwritePolicy
 	deletions *deletionPlan
+	codeCase  *codeCaseChecker
 	report    *ImportReport
 }
 
@@ -194,6 +217,9 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 		return err
 	}
 	keys := newKeyChecker(known, "files", maxSimilarSKUs)
+	if c.codeCase, err = newCodeCaseChecker(ctx, s.db, options.Settings || !c.kept.settings); err != nil {
+		return err
+	}
 	var deletions []decodedLine
 	err = c.eachBatch(ctx, options, func(batch []decodedLine) error {
 		for _, d := range batch {
@@ -213,6 +239,7 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 				attributes.add(d)
 				numbers.add(d)
 				redirects.add(d)
+				c.codeCase.add(d)
 			}
 		}
 		faulty, err := c.kept.ledger.check(ctx, batch)
@@ -230,6 +257,9 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 				if err := c.same.compare(ctx, in, batch); err != nil {
 					return err
 				}
+			}
+			if err := c.codeCase.addHeld(ctx, in, batch); err != nil {
+				return err
 			}
 			return keys.add(ctx, in, batch, c.same.lines.has)
 		})
@@ -250,7 +280,10 @@ func (s *ExchangeService) checkLines(ctx context.Context, c *checkedImport, opti
 	if c.deletions, err = s.planDeletions(ctx, deletions, batches, options); err != nil {
 		return err
 	}
-	for _, check := range []func(context.Context, db.Session) ([]ImportError, error){numbers.tooMany, redirects.loops} {
+	sameCodes := func(ctx context.Context, in db.Session) ([]ImportError, error) {
+		return c.codeCase.conflicts(ctx, in, batches)
+	}
+	for _, check := range []func(context.Context, db.Session) ([]ImportError, error){numbers.tooMany, redirects.loops, sameCodes} {
 		found, err := check(ctx, s.db.Reader)
 		if err != nil {
 			return err

@@ -15,19 +15,19 @@ import (
 
 // defaultBatch writes a batch in one transaction. It returns the number of new or changed
 // resources, and of skipped ones by type.
-func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy) (changed int, left map[string]int, err error) {
+func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, limit *authoring.AuditLimit) (changed int, left map[string]int, err error) {
 	if len(batch) == 0 {
 		return 0, nil, nil
 	}
-	changed, left, err = s.writeBatch(ctx, actor, batch, kept, false)
+	changed, left, err = s.writeBatch(ctx, actor, batch, kept, limit, false)
 	if errors.Is(err, authoring.ErrOneByOne) { // find the failing row
-		changed, left, err = s.writeBatch(ctx, actor, batch, kept, true)
+		changed, left, err = s.writeBatch(ctx, actor, batch, kept, limit, true)
 	}
 	return changed, left, err
 }
 
-func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, oneByOne bool) (changed int, left map[string]int, err error) {
-	err = s.writeAll(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
+func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, limit *authoring.AuditLimit, oneByOne bool) (changed int, left map[string]int, err error) {
+	err = s.writeAll(ctx, actor, limit, func(ctx context.Context, w *authoring.Writer) error {
 		changed, left, w.OneByOne = 0, map[string]int{}, oneByOne
 		if err := catalog.SetProductTimes(ctx, w.Session, w.Now, sourcesOf(batch)); err != nil {
 			return err
@@ -45,7 +45,7 @@ func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, bat
 			if len(sources) == 0 {
 				continue
 			}
-			n, err := kind.Write(ctx, w, sources)
+			n, err := w.WriteAll(ctx, kind, sources)
 			if fault := rowImportError(batch, err); fault != nil {
 				return fault
 			}
@@ -60,16 +60,20 @@ func (s *ExchangeService) writeBatch(ctx context.Context, actor store.Actor, bat
 	return changed, left, err
 }
 
+// recordedOneByOne is how many resources of an import the audit log shows one by one. An import of a new shop would
+// store them twice.
+const recordedOneByOne = 1000
+
 // deleteBatch is the most resources that a transaction deletes.
 const deleteBatch = 500
 
 // deleteAll deletes what the import does not keep, and counts it.
-func (s *ExchangeService) deleteAll(ctx context.Context, actor store.Actor, p *deletionPlan, report *ImportReport) error {
+func (s *ExchangeService) deleteAll(ctx context.Context, actor store.Actor, p *deletionPlan, report *ImportReport, limit *authoring.AuditLimit) error {
 	return p.each(func(kind authoring.Kind, ids []string) error {
 		return store.Chunked(ids, deleteBatch, func(ids []string) error {
 			deleted := 0
-			err := s.writeAll(ctx, actor, func(ctx context.Context, w *authoring.Writer) (err error) {
-				deleted, err = kind.Delete(ctx, w, ids)
+			err := s.writeAll(ctx, actor, limit, func(ctx context.Context, w *authoring.Writer) (err error) {
+				deleted, err = w.DeleteAll(ctx, kind, ids)
 				w.Revised = deleted > 0 && kind.Published
 				return err
 			})
@@ -83,20 +87,20 @@ func (s *ExchangeService) deleteAll(ctx context.Context, actor store.Actor, p *d
 }
 
 // writeAll writes in one transaction, and the parts that it leaves in further ones.
-func (s *ExchangeService) writeAll(ctx context.Context, actor store.Actor, write func(context.Context, *authoring.Writer) error) error {
-	later, err := s.writeTx(ctx, actor, write)
+func (s *ExchangeService) writeAll(ctx context.Context, actor store.Actor, limit *authoring.AuditLimit, write func(context.Context, *authoring.Writer) error) error {
+	later, err := s.writeTx(ctx, actor, limit, write)
 	for _, part := range later {
 		if err == nil {
-			_, err = s.writeTx(ctx, actor, part)
+			_, err = s.writeTx(ctx, actor, limit, part)
 		}
 	}
 	return err
 }
 
 // writeTx writes in one transaction and returns the parts left for further ones.
-func (s *ExchangeService) writeTx(ctx context.Context, actor store.Actor, write func(context.Context, *authoring.Writer) error) (left []func(context.Context, *authoring.Writer) error, err error) {
+func (s *ExchangeService) writeTx(ctx context.Context, actor store.Actor, limit *authoring.AuditLimit, write func(context.Context, *authoring.Writer) error) (left []func(context.Context, *authoring.Writer) error, err error) {
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
-		w := &authoring.Writer{Tx: t, DB: s.db}
+		w := &authoring.Writer{Tx: t, DB: s.db, Limit: limit}
 		if err := t.PrepareBulk(ctx); err != nil {
 			return err
 		}

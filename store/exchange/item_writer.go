@@ -107,7 +107,7 @@ func (s *ExchangeService) writeItems(ctx context.Context, actor store.Actor, set
 		if err := w.warn(ctx, result); err != nil || dryRun || len(changed) == 0 {
 			return result, err
 		}
-		n, err := w.kind.Write(ctx, w.Writer, changed)
+		n, err := w.WriteAll(ctx, w.kind, changed)
 		if err != nil {
 			return nil, fmt.Errorf("write items of %s: %w", w.kind.Name, err)
 		}

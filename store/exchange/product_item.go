@@ -367,7 +367,7 @@ func (s *ExchangeService) DeleteProducts(ctx context.Context, actor store.Actor,
 		if result.Warnings, err = productUses(ctx, w.Session, positions); err != nil || dryRun {
 			return result, err
 		}
-		n, err := catalog.ProductKind.Delete(ctx, w, store.Unique(ids))
+		n, err := w.DeleteAll(ctx, catalog.ProductKind, store.Unique(ids))
 		if err != nil {
 			return nil, err
 		}

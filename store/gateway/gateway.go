@@ -6,6 +6,7 @@ package gateway
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -198,15 +199,22 @@ func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, s
 		if err := change.complete(g); err != nil {
 			return nil, err
 		}
+		w := &authoring.Writer{Tx: t, DB: s.db}
 		if change.Password != nil {
+			mask := json.RawMessage(`"` + SecretMask + `"`)
+			w.RecordMembers(store.AuditGateway, slug, store.MemberChange{Member: "password", Before: mask, After: mask})
 			if _, err := t.Exec(ctx, `UPDATE gateway SET sealed = $2 WHERE slug = $1`,
 				slug, key.Seal(g.Slug.PasswordField(), []byte(change.Password.Reveal()))); err != nil {
 				return nil, err
 			}
 		}
-		after, _, err := db.One(ctx, t.Session, s.scanGateway, `
-			UPDATE gateway SET body = $2, changed_at = $3, changed_by = $4 WHERE slug = $1
-			RETURNING `+gatewayColumns, slug, string(store.Encode(change.applied(g))), store.Micros(t.Now), string(t.Actor))
+		var after *Gateway
+		_, err = w.Recorded(ctx, GatewayKind, []string{slug}, func() (n int, err error) {
+			after, _, err = db.One(ctx, t.Session, s.scanGateway, `
+				UPDATE gateway SET body = $2, changed_at = $3, changed_by = $4 WHERE slug = $1
+				RETURNING `+gatewayColumns, slug, string(store.Encode(change.applied(g))), store.Micros(t.Now), string(t.Actor))
+			return 1, err
+		})
 		return after, err
 	})
 }

@@ -38,12 +38,16 @@ func (s *JobService) Jobs(ctx context.Context, first int, kinds ...JobKind) ([]*
 // served, its codes stay. A finished job does not change. It returns NOT_FOUND.
 func (s *JobService) CancelJob(ctx context.Context, actor store.Actor, id string) (*Job, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*Job, error) {
-		if _, err := t.Exec(ctx, `
+		n, err := t.Exec(ctx, `
 			UPDATE job SET canceled = TRUE,
 			       state = CASE WHEN state IN ($2, $5) THEN $3 ELSE state END,
 			       finished_at = CASE WHEN state IN ($2, $5) THEN `+t.LaterSQL(`CAST($4 AS BIGINT)`)+` ELSE finished_at END
-			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.Now), string(JobScheduled)); err != nil {
+			WHERE id = $1 AND finished_at = 0`, id, string(JobQueued), string(JobCanceled), store.Micros(t.Now), string(JobScheduled))
+		if err != nil {
 			return nil, err
+		}
+		if n > 0 {
+			t.Record(store.NewAuditEvent(store.AuditJob, id, store.AuditCanceled))
 		}
 		job, found, err := db.One(ctx, t.Session, scanJob, `SELECT `+jobColumns+` FROM job WHERE id = $1`, id)
 		if err == nil && !found {
@@ -91,6 +95,11 @@ func Schedule(ctx context.Context, s *JobService, actor store.Actor, kind JobKin
 			INSERT INTO job (id, kind, state, input, result, error, done, total, canceled, worker, actor, created_at, run_at, started_at, beat_at, finished_at)
 			VALUES ($1, $2, $3, $4, '', '', 0, $7, FALSE, '', $5, $6, $8, 0, $9, 0)`,
 			job.ID, string(kind), string(job.State), text, string(t.Actor), store.Micros(t.Now), total, runAt, beatAt)
+		members := []store.MemberChange{{Member: "kind", After: store.Encode(kind)}}
+		if !at.IsZero() {
+			members = append(members, store.MemberChange{Member: "run_at", After: store.Encode(store.FormatTime(at))})
+		}
+		t.Record(store.NewAuditEvent(store.AuditJob, job.ID, store.AuditCreated, members...))
 		if at.IsZero() {
 			t.AfterCommit(s.wakeWorker)
 			t.Announce()

@@ -116,7 +116,7 @@ func (s *JobService) workOn(ctx context.Context, job *Job) {
 	why, err := runLeased(ctx,
 		func(ctx context.Context) error { return s.heartbeat(ctx, job, int(done.Load()), int(total.Load())) },
 		func(ctx context.Context) (err error) {
-			working, tell := store.StartStep(ctx, store.StepJob+string(job.Kind))
+			working, tell := store.StartStep(store.WithOperation(ctx, store.StepJob+string(job.Kind)), store.StepJob+string(job.Kind))
 			within = working
 			err = db.RecoverPanic(func() (err error) {
 				work := s.works[job.Kind]

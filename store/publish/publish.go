@@ -256,6 +256,7 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 		if n == 0 {
 			return errSwept
 		}
+		recordRelease(t, hold, made, serve)
 		made.PublishedAt, made.Actor = published, t.Actor
 		if serve {
 			made.ServedAt = published
@@ -267,6 +268,25 @@ func (s *PublishService) finishRelease(ctx context.Context, actor store.Actor, m
 			made.CatalogID, hold.ReleaseID, made.ID)}
 	}
 	return err
+}
+
+// recordRelease records that a release was made, and whether its catalog serves it. hold is as before.
+func recordRelease(t *db.Tx, hold routing.Hold, made *segment.Release, serve bool) {
+	release := store.MemberChange{Member: "release", After: store.Encode(made.ID)}
+	action := store.AuditPreviewed
+	if serve && hold.CatalogID != "" && hold.Below < made.ID && hold.ReleaseID < made.ID {
+		if action = store.AuditPublished; hold.ReleaseID != 0 {
+			release.Before = store.Encode(hold.ReleaseID)
+		}
+	}
+	e := store.NewAuditEvent(store.AuditCatalog, made.CatalogID, action, release)
+	for _, products := range []struct {
+		member string
+		count  int
+	}{{"products", made.Products}, {"products_added", made.Added}, {"products_changed", made.Changed}, {"products_removed", made.Removed}} {
+		e.Add(store.MemberChange{Member: products.member, After: store.Encode(products.count)})
+	}
+	t.Record(e)
 }
 
 // endHold ends the publication's hold when no release was made.

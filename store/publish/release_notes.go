@@ -86,6 +86,7 @@ func (s *PublishService) UpdateRelease(ctx context.Context, actor store.Actor, i
 					Detail: fmt.Sprintf("cannot be set: the catalog %q has %d retained releases, the most there can be. Set it to false for one of them.", r.CatalogID, retained)}
 			}
 		}
+		before := *r
 		for _, member := range []struct{ to, from *string }{{&r.Label, update.Label}, {&r.Note, update.Note}} {
 			if member.from != nil {
 				*member.to = *member.from
@@ -104,6 +105,14 @@ func (s *PublishService) UpdateRelease(ctx context.Context, actor store.Actor, i
 		if n == 0 {
 			return nil, missing
 		}
+		if members := store.ChangedMembers(noteLine(&before), noteLine(r)); len(members) > 0 {
+			t.Record(store.NewAuditEvent(store.AuditRelease, id, store.AuditUpdated, members...))
+		}
 		return r, s.db.BumpTopic(ctx, t, db.TopicCatalog) // servers keep the served releases in memory
 	})
+}
+
+// noteLine is what UpdateRelease changes of a release, as JSON.
+func noteLine(r *segment.Release) []byte {
+	return store.Encode(map[string]any{"label": r.Label, "note": r.Note, "retained": r.Retained})
 }

@@ -2,12 +2,15 @@ package settings
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bojanz/currency"
 	"golang.org/x/text/language"
 
 	"portico/store"
+	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/promotion/code"
 )
 
 // SettingsChange has the new values; nil keeps a value.
@@ -17,6 +20,8 @@ type SettingsChange struct {
 	Locale     *string `json:"locale,omitempty"`
 
 	LowStockThreshold *int `json:"lowStockThreshold,omitempty"`
+
+	CodesIgnoreCase *bool `json:"codesIgnoreCase,omitempty"`
 
 	Nulls store.Nulls `json:"-"`
 }
@@ -32,22 +37,45 @@ func (s *SettingsService) CachedSettings() (settings *store.Settings, ok bool) {
 }
 
 // UpdateSettings changes settings and returns all of them, or UNPROCESSABLE for each member
-// that is out of range.
+// that is out of range. Switching CodesIgnoreCase on reads every code before the write. It returns UNPROCESSABLE for
+// codes that can be in use and differ in case alone, naming both; nothing has changed then.
 func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor, change SettingsChange) (*store.Settings, error) {
-	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale", "low_stock_threshold"}, nil); err != nil {
+	if err := change.Nulls.Apply([]string{"page_length", "currency", "locale", "low_stock_threshold", "codes_ignore_case"}, nil); err != nil {
 		return nil, err
 	}
 	if err := change.check(); err != nil {
 		return nil, err
 	}
+	updated, err := s.update(ctx, actor, change, false)
+	if errors.Is(err, code.ErrUnprepared) {
+		if err := code.PrepareCase(ctx, s.db, actor); err != nil {
+			return nil, err
+		}
+		updated, err = s.update(ctx, actor, change, true)
+	}
+	if err == nil && change.CodesIgnoreCase != nil {
+		err = code.ClearCase(ctx, s.db, actor)
+	}
+	return updated, err
+}
+
+// update writes a change. prepared is set after code.PrepareCase.
+func (s *SettingsService) update(ctx context.Context, actor store.Actor, change SettingsChange, prepared bool) (*store.Settings, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*store.Settings, error) {
-		if _, err := t.Exec(ctx, `
+		w := &authoring.Writer{Tx: t, DB: s.db}
+		if _, err := w.Recorded(ctx, SettingsKind, []string{SettingsKind.Name}, func() (int, error) {
+			_, err := t.Exec(ctx, `
 			UPDATE settings
 			SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
 			    currency = COALESCE(CAST($2 AS TEXT), currency),
 			    locale = COALESCE(CAST($3 AS TEXT), locale),
 			    low_stock_threshold = COALESCE(CAST($4 AS BIGINT), low_stock_threshold)
-			WHERE id = 1`, change.PageLength, change.Currency, change.Locale, change.LowStockThreshold); err != nil {
+			WHERE id = 1`, change.PageLength, change.Currency, change.Locale, change.LowStockThreshold)
+			if err == nil && change.CodesIgnoreCase != nil {
+				err = code.SetCase(ctx, t, *change.CodesIgnoreCase, prepared)
+			}
+			return 1, err
+		}); err != nil {
 			return nil, err
 		}
 		settings, err := db.ReadSettings(ctx, t.Session)

@@ -2,10 +2,12 @@ package settings
 
 import (
 	"context"
+	"errors"
 
 	"portico/store"
 	"portico/store/authoring"
 	"portico/store/db"
+	"portico/store/promotion/code"
 )
 
 var SettingsKind = authoring.Kind{
@@ -21,7 +23,8 @@ type settingsSource struct {
 	Currency   string `json:"currency"`
 	Locale     string `json:"locale"`
 
-	LowStockThreshold *int `json:"low_stock_threshold,omitempty"` // nil keeps it
+	LowStockThreshold *int  `json:"low_stock_threshold,omitempty"` // nil keeps it
+	CodesIgnoreCase   *bool `json:"codes_ignore_case,omitempty"`   // nil keeps it
 }
 
 func (s *settingsSource) Key() string { return "settings" }
@@ -43,7 +46,21 @@ func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring
 		UPDATE settings SET page_length = $1, currency = $2, locale = $3, low_stock_threshold = COALESCE(CAST($4 AS BIGINT), low_stock_threshold)
 		WHERE id = 1 AND (page_length <> $1 OR currency <> $2 OR locale <> $3 OR low_stock_threshold <> COALESCE(CAST($4 AS BIGINT), low_stock_threshold))`,
 		last.PageLength, last.Currency, last.Locale, last.LowStockThreshold)
+	if err == nil && last.CodesIgnoreCase != nil {
+		err = code.SetCase(ctx, w.Tx, *last.CodesIgnoreCase, false)
+	}
+	if errors.Is(err, code.ErrUnprepared) {
+		err = &authoring.RowError{Source: last, Err: &store.Error{Code: store.Conflict, Path: []string{"codes_ignore_case"}, Detail: "was switched off by another request meanwhile. Import again."}}
+	}
 	return int(n), err
+}
+
+// CodesIgnoreCase returns what a line says of codes; nil if it says nothing.
+func CodesIgnoreCase(source authoring.Source) *bool {
+	if s, is := source.(*settingsSource); is {
+		return s.CodesIgnoreCase
+	}
+	return nil
 }
 
 // SameAsStored reports whether the last of the sources equals the stored settings.
@@ -54,7 +71,8 @@ func SameAsStored(ctx context.Context, w *authoring.Writer, sources []authoring.
 	}
 	last := sources[len(sources)-1].(*settingsSource)
 	return last.PageLength == stored.PageLength && last.Currency == stored.Currency && last.Locale == stored.Locale &&
-		(last.LowStockThreshold == nil || *last.LowStockThreshold == stored.LowStockThreshold), nil
+		(last.LowStockThreshold == nil || *last.LowStockThreshold == stored.LowStockThreshold) &&
+		(last.CodesIgnoreCase == nil || *last.CodesIgnoreCase == stored.CodesIgnoreCase), nil
 }
 
 func exportSettings(ctx context.Context, e *authoring.Exporter) error {
@@ -63,5 +81,5 @@ func exportSettings(ctx context.Context, e *authoring.Exporter) error {
 		return err
 	}
 	return e.Line(store.Encode(settingsSource{Type: "settings", PageLength: settings.PageLength, Currency: settings.Currency, Locale: settings.Locale,
-		LowStockThreshold: &settings.LowStockThreshold}))
+		LowStockThreshold: &settings.LowStockThreshold, CodesIgnoreCase: &settings.CodesIgnoreCase}))
 }

@@ -1,6 +1,7 @@
-// Package settings reads and changes the shop's settings: page length, currency, locale and when stock is low.
-// SettingsService and SettingsChange are its main types. It may import store, authoring and
-// db.
+// Package settings reads and changes the shop's settings: page length, currency, locale, when stock is low, and
+// whether codes have a case.
+// SettingsService and SettingsChange are its main types. It may import store, authoring, db
+// and promotion/code.
 package settings
 
 import "portico/store/db"

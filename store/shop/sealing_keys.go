@@ -40,6 +40,7 @@ func (s *Store) Rekey(ctx context.Context, actor store.Actor, sealer *seal.Seale
 				return err
 			}
 		}
+		t.Record(store.NewAuditEvent(store.AuditSealingKey, key.ID.String(), store.AuditUpdated))
 		return s.db.BumpTopic(ctx, t, db.TopicKeys)
 	})
 	if err != nil {

@@ -40,7 +40,8 @@ func settingsReadYourWrites(backend storetest.Backend) func(*testing.T) {
 			{settings.SettingsChange{Currency: new("EUR")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "en", LowStockThreshold: 5}},
 			{settings.SettingsChange{Locale: new("fr-CA")}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", LowStockThreshold: 5}},
 			{settings.SettingsChange{LowStockThreshold: new(0)}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
-			{settings.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA"}},
+			{settings.SettingsChange{CodesIgnoreCase: new(true)}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", CodesIgnoreCase: true}},
+			{settings.SettingsChange{}, store.Settings{PageLength: 50, Currency: "EUR", Locale: "fr-CA", CodesIgnoreCase: true}},
 		} {
 			answered, err := s.UpdateSettings(t.Context(), storetest.Actor, c.change)
 			require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 
 	"portico/store"
 	"portico/store/access"
+	"portico/store/audit"
 	"portico/store/cart"
 	"portico/store/catalog"
 	"portico/store/db"
@@ -61,6 +62,7 @@ type Store struct {
 	db *db.DB
 
 	*access.AccessService
+	*audit.AuditService
 	*cart.CartService
 	*catalog.CatalogService
 	*exchange.ExchangeService
@@ -96,7 +98,7 @@ func Open(ctx context.Context, config Config) (*Store, error) {
 	}
 	stocks := stock.NewStockService(d, stockBytes)
 	s := &Store{
-		db: d, AccessService: access.NewAccessService(d), CatalogService: catalog.NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
+		db: d, AccessService: access.NewAccessService(d), AuditService: audit.NewAuditService(d), CatalogService: catalog.NewCatalogService(d), GatewayService: gateway.NewGatewayService(d, config.Sealer),
 		ReleaseService: release.NewReleaseService(d, stocks), SettingsService: settings.NewSettingsService(d), StockService: stocks,
 	}
 	s.JobService = job.NewJobService(d, s.jobWorks(), config.JobQuota, func(ctx context.Context) { s.janitor.Run(ctx) })

@@ -6,6 +6,7 @@ import (
 
 	"portico/store"
 	"portico/store/access"
+	"portico/store/audit"
 	"portico/store/authoring"
 	"portico/store/db"
 	"portico/store/job"
@@ -33,6 +34,7 @@ func (s *Store) sweeps(kept store.Retention) []db.Sweep {
 		access.SweepClients(s.AccessService, housekeeper, kept.RevokedClients),
 		job.SweepJobs(s.JobService, kept.FinishedJobs),
 		redeem.SweepUsages(s.RedeemService, housekeeper, kept.CodeUsages),
+		audit.SweepEvents(s.AuditService, housekeeper, kept.AuditEvents),
 		stock.SweepLedger(s.StockService, kept.StockLedger),
 		stock.SweepChanges(s.StockService),
 		redeem.RepairTotals(s.RedeemService, housekeeper),

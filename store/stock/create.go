@@ -44,6 +44,7 @@ func (s *StockService) CreateStock(ctx context.Context, actor store.Actor, produ
 			opening.Action = StockIncrement // from zero
 			w.addEntry(actor, &opening, row.Stock, available, 0)
 		}
+		t.Record(store.NewAuditEvent(store.AuditStock, productID, store.AuditCreated, store.MemberChange{Member: "available", After: store.Encode(available)}))
 		return &row.Stock, w.finish(ctx)
 	})
 }

@@ -50,6 +50,7 @@ func (s *StockService) DeleteStock(ctx context.Context, actor store.Actor, produ
 		if _, err := t.Exec(ctx, `UPDATE counter SET value = value - 1 WHERE name = 'stock'`); err != nil {
 			return false, err
 		}
+		t.Record(store.NewAuditEvent(store.AuditStock, productID, store.AuditDeleted))
 		return true, w.finish(ctx)
 	})
 	return err

@@ -22,7 +22,7 @@ var StockKind = authoring.Kind{
 // StockTransactionKind is the kind of ledger entries.
 var StockTransactionKind = authoring.Kind{
 	Name: "stock_transaction", Create: func() authoring.Source { return &StockTransactionSource{} },
-	Write: writeStockTransactions, Export: exportStockTransactions,
+	Write: writeStockTransactions, Export: exportStockTransactions, Ledger: true,
 }
 
 // writeStocks sets balances. It adds the difference from the ledger as an entry.

@@ -246,7 +246,7 @@ var sqliteTemplate = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(directory)
 	path := filepath.Join(directory, "portico.db")
-	if err := migrate("file:" + path); err != nil {
+	if err := migrate("sqlite", "file:"+path); err != nil {
 		return nil, err
 	}
 	return os.ReadFile(path)

@@ -11,7 +11,7 @@ import "strings"
 //
 //	workshop ─ tools ─ hand-tools      seasons ─ sale      attic ─ box
 //	         └ paints
-const ShopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":"en","low_stock_threshold":5}
+const ShopFile = `{"type":"settings","page_length":25,"currency":"USD","locale":"en","low_stock_threshold":5,"codes_ignore_case":false}
 {"type":"file","id":"photo-1","file_name":"anvil.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/anvil.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"},"dimensions":{"width":640,"height":480}}}
 {"type":"file","id":"photo-2","file_name":"glue <1>.pdf","mime_type":"application/pdf","public":false,"link":{"href":"https://cdn.example/glue?a=1&b=2"},"meta":{"timestamps":{"created_at":"2023-01-02T03:04:05.678Z"}}}
 {"type":"attribute","id":"brand","attributes":{"label":"Brand","labels":{"fr":"Marque"},"attribute_type":"text","filterable":true,"searchable":false,"sortable":false}}

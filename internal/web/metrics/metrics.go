@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 
 	"portico/internal/reqctx"
 	"portico/internal/web"
@@ -151,6 +152,9 @@ func (m *Metrics) RegisterLimiter(turns *server.ConcurrencyLimiter) {
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
+
+// Gather returns the metrics as they are now.
+func (m *Metrics) Gather() ([]*dto.MetricFamily, error) { return m.registry.Gather() }
 
 // CountField counts a root field of the schema, such as Query.product.
 func (m *Metrics) CountField(ctx context.Context, field string) {

@@ -2,8 +2,11 @@ package code
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"portico/store"
@@ -13,8 +16,48 @@ import (
 
 // claim claims codes, which must be sorted and distinct, for a promotion that has not ended. It
 // returns the codes that the promotion now holds; the others belong to a promotion that has not
-// ended. A promotion has ended when both clocks say so (db.SafeNow).
-func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) (claimed map[string]bool, err error) {
+// ended. Without regard to case, it claims their keys too, and of codes with the same key only the first.
+func claim(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, state caseState) (claimed map[string]bool, err error) {
+	if !state.claimsKeys() {
+		return claimTexts(ctx, t, p, codes)
+	}
+	byKey := make(map[string]string, len(codes))
+	for _, code := range codes {
+		if key := Key(code); byKey[key] == "" {
+			byKey[key] = code
+		}
+	}
+	keys, err := claimTexts(ctx, t, p, slices.Sorted(maps.Keys(byKey)))
+	if err != nil {
+		return nil, err
+	}
+	claimed = make(map[string]bool, len(codes))
+	var cased []string
+	for key := range keys {
+		if code := byKey[key]; code == key {
+			claimed[code] = true
+		} else {
+			cased = append(cased, code)
+		}
+	}
+	texts, err := claimTexts(ctx, t, p, slices.Sorted(slices.Values(cased)))
+	var useless []string
+	for _, code := range cased {
+		if texts[code] {
+			claimed[code] = true
+		} else {
+			useless = append(useless, Key(code))
+		}
+	}
+	if err == nil && len(useless) > 0 {
+		err = deleteKeyClaims(ctx, t, p.Number, p.Epoch, useless)
+	}
+	return claimed, err
+}
+
+// claimTexts claims texts, which must be sorted and distinct, and returns those that the promotion now
+// holds. A promotion has ended when both clocks say so (db.SafeNow).
+func claimTexts(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) (claimed map[string]bool, err error) {
 	claimed = make(map[string]bool, len(codes))
 	err = store.InBlocks(codes, 512, func(codes []string) error {
 		args := []any{p.Number, p.Epoch, store.Micros(t.Now)}
@@ -49,7 +92,8 @@ var (
 
 // claimNew claims codes that probably nobody has or had, at half the cost of claim. After
 // errTaken the write must be rolled back.
-func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) error {
+func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string, state caseState) error {
+	codes = state.claims(codes)
 	claimed, err := t.Insert(ctx, claimInsert, len(codes), func(values []any, n int) []any { return append(values, codes[n], p.Number, p.Epoch) })
 	if err == nil && int(claimed) < len(codes) {
 		err = errTaken
@@ -57,13 +101,64 @@ func claimNew(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []string) 
 	return err
 }
 
-// codeHolders returns the number of the promotion that claims each code.
-func codeHolders(ctx context.Context, t *db.Tx, codes []string) (map[string]int64, error) {
-	holders, err := db.CollectIn(ctx, t.Session, db.ScanPair[string, int64], codes, `SELECT code, promotion_number FROM code_claim WHERE code IN ($in)`)
-	return db.PairMap(holders), err
+// heldCode is a code that a promotion holds, as it is written.
+type heldCode struct {
+	EpochKey
+	code string
 }
 
-var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at"}
+// heldCodes returns who keeps codes from being claimed, by the keys of the codes.
+func heldCodes(ctx context.Context, t *db.Tx, codes []string, state caseState) (map[string]heldCode, error) {
+	held := map[string]heldCode{}
+	keys := make([]string, len(codes))
+	for i, code := range codes {
+		keys[i] = state.key(code)
+	}
+	claims, err := db.CollectIn(ctx, t.Session, func(rows *sql.Rows) (c heldCode, err error) {
+		return c, rows.Scan(&c.code, &c.Number, &c.Epoch)
+	}, keys, `SELECT code, promotion_number, epoch FROM code_claim WHERE code IN ($in)`)
+	for _, c := range claims {
+		held[c.code] = c
+	}
+	if err != nil || !state.claimsKeys() {
+		return held, err
+	}
+	for key, c := range held { // unless a code has it
+		held[key] = heldCode{c.EpochKey, ""}
+	}
+	written, err := codesOfKeys(ctx, t.Session, keys)
+	for key, codes := range written {
+		held[key] = heldCode{held[key].EpochKey, codes[0]}
+	}
+	return held, err
+}
+
+// codesOfKeys returns the codes of those who claim keys that have the key, by it.
+func codesOfKeys(ctx context.Context, in db.Session, keys []string) (map[string][]string, error) {
+	claims, err := db.CollectIn(ctx, in, func(rows *sql.Rows) (p db.Pair[string, EpochKey], err error) {
+		return p, rows.Scan(&p.Key, &p.Value.Number, &p.Value.Epoch)
+	}, keys, `SELECT code, promotion_number, epoch FROM code_claim WHERE code IN ($in)`)
+	if err != nil {
+		return nil, err
+	}
+	holders, found := db.PairMap(claims), map[string][]string{}
+	for _, column := range []string{"code", "code_key"} {
+		codes, err := db.CollectIn(ctx, in, func(rows *sql.Rows) (p db.Pair[string, EpochKey], err error) {
+			return p, rows.Scan(&p.Key, &p.Value.Number, &p.Value.Epoch)
+		}, keys, `SELECT code, promotion_number, epoch FROM promotion_code WHERE `+column+` IN ($in)`)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range codes {
+			if key := Key(c.Key); holders[key] == c.Value {
+				found[key] = append(found[key], c.Key)
+			}
+		}
+	}
+	return found, nil
+}
+
+var codeInsert = []string{"promotion_number", "epoch", "code", "id", "max_uses", "used", "consume_unit", "users", "created_at", "code_key"}
 
 // AddAutomatic creates the code of an automatic promotion. The code has no creation time if the
 // promotion has none.
@@ -74,18 +169,25 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 		return err
 	}
 	if !ended {
-		claimed, err := claim(ctx, t, p, []string{code})
+		state, err := readCaseForNew(ctx, t)
+		if err != nil {
+			return err
+		}
+		claimed, err := claim(ctx, t, p, []string{code}, state)
 		if err != nil {
 			return err
 		}
 		if !claimed[code] {
-			holders, err := codeHolders(ctx, t, []string{code})
+			held, err := heldCodes(ctx, t, []string{code}, state)
 			if err != nil {
 				return err
 			}
-			if holders[code] != p.Number {
+			if holder := held[state.key(code)]; holder.Number != p.Number || holder.code != code {
 				e := duplicateCode()
 				e.Documented, e.Path, e.Detail = false, []string{"automatic"}, fmt.Sprintf("requires the code %q, which another promotion has. Delete it there first.", code)
+				if holder.code != code && holder.code != "" {
+					e.Detail = fmt.Sprintf("requires the code %q, but a promotion has %q: %s", code, store.Abbreviate(holder.code), wayOut)
+				}
 				return e
 			}
 		}
@@ -95,7 +197,7 @@ func AddAutomatic(ctx context.Context, t *db.Tx, p *rule.Promotion) error {
 		created = store.Micros(t.Now)
 	}
 	fresh, err := t.Exec(ctx, db.InsertSQL("promotion_code", codeInsert, 1)+` ON CONFLICT (promotion_number, epoch, code) DO NOTHING`,
-		p.Number, p.Epoch, code, store.NewID(), nil, 0, string(PerCart), "", created)
+		p.Number, p.Epoch, code, store.NewID(), nil, 0, string(PerCart), "", created, storedKey(code))
 	if err != nil {
 		return err
 	}

@@ -102,18 +102,24 @@ func (s *CodeService) createAlone(r *createRequest) {
 // addCodes adds codes to a locked promotion, unless errs or a code has an error. If likely is set
 // it assumes that the codes are free, and returns errTaken if one is not.
 func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode, unit ConsumeUnit, errs store.Errors, likely bool) ([]*PromotionCode, error) {
+	state, err := readCase(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	made := make([]*PromotionCode, len(codes))
 	records := make([]PromotionCode, len(codes))
 	first := make(map[string]int, len(codes)) // index of each code without errors
+	byKey := make(map[string]string, len(codes))
 	ids := store.NewIDs(len(codes))
 	for i, c := range codes {
 		made[i] = &records[i]
 		c.build(made[i], ids[i], p, unit, t)
 		codeErrs := c.check()
-		if _, twice := first[made[i].Code]; twice {
-			codeErrs = append(codeErrs, duplicateCode().At("code"))
+		key := state.key(made[i].Code)
+		if before, twice := byKey[key]; twice {
+			codeErrs = append(codeErrs, duplicateOf(before, made[i].Code).At("code"))
 		} else if !slices.ContainsFunc(codeErrs, func(e *store.Error) bool { return e.Path[0] == "code" }) {
-			first[made[i].Code] = i
+			first[made[i].Code], byKey[key] = i, made[i].Code
 		}
 		for _, e := range codeErrs {
 			errs = append(errs, e.At("codes", strconv.Itoa(i)))
@@ -121,24 +127,35 @@ func addCodes(ctx context.Context, t *db.Tx, p *rule.Promotion, codes []NewCode,
 	}
 	order := slices.Sorted(maps.Keys(first)) // writes that lock in different orders deadlock
 	if likely && len(errs) == 0 {
-		if err := claimNew(ctx, t, p, order); err != nil {
+		if err := claimNew(ctx, t, p, order, state); err != nil {
 			return nil, err
 		}
-	} else if err := claimEach(ctx, t, p, order, codes, first, errs); err != nil {
+	} else if err := claimEach(ctx, t, p, order, codes, first, errs, state); err != nil {
 		return nil, err
 	}
-	_, err := t.Insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
+	_, err = t.Insert(ctx, newCodeInsert, len(order), func(values []any, n int) []any {
 		return made[first[order[n]]].row(values, p, t.Now)
 	})
 	if err != nil {
 		return nil, err
 	}
+	recordCodes(t, p.ID, store.AuditCreated, len(order))
 	return made, CountChanges{EpochKey{p.Number, p.Epoch}: len(order)}.Add(ctx, t)
 }
 
+// recordCodes records how many codes of a promotion were written. The audit log does not show codes, which are worth
+// money, nor whom they are for.
+func recordCodes(t *db.Tx, promotionID string, action store.AuditAction, count int) {
+	t.Record(store.AuditEvent{Kind: store.AuditPromotionCode, ResourceID: promotionID, Action: action, Count: count})
+}
+
 // claimEach claims codes and returns an error for each that another promotion holds.
-func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string, codes []NewCode, first map[string]int, errs store.Errors) error {
-	claimed, err := claim(ctx, t, p, order)
+func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string, codes []NewCode, first map[string]int, errs store.Errors, state caseState) error {
+	claimed, err := claim(ctx, t, p, order, state)
+	if err != nil {
+		return err
+	}
+	held, err := heldCodes(ctx, t, slices.DeleteFunc(slices.Clone(order), func(code string) bool { return claimed[code] }), state)
 	if err != nil {
 		return err
 	}
@@ -149,7 +166,7 @@ func claimEach(ctx context.Context, t *db.Tx, p *rule.Promotion, order []string,
 		if codes[first[code]].Code == "" {
 			return db.ErrRetryWrite // a random code was taken: one in 2^60
 		}
-		errs = append(errs, duplicateCode().At("codes", strconv.Itoa(first[code]), "code"))
+		errs = append(errs, duplicateOf(held[state.key(code)].code, code).At("codes", strconv.Itoa(first[code]), "code"))
 	}
 	return store.BatchError(errs)
 }
@@ -165,5 +182,5 @@ func (c *NewCode) build(made *PromotionCode, id string, p *rule.Promotion, unit 
 
 // row appends the values of codeInsert.
 func (c *PromotionCode) row(values []any, p *rule.Promotion, now time.Time) []any {
-	return append(values, p.Number, p.Epoch, c.Code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), store.Micros(now))
+	return append(values, p.Number, p.Epoch, c.Code, c.ID, c.MaxUses, 0, string(c.ConsumeUnit), c.User.stored(), store.Micros(now), storedKey(c.Code))
 }

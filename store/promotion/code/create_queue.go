@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -86,6 +87,7 @@ func newCreateQueue(s *CodeService) *createQueue {
 type createBatch struct {
 	*db.Tx
 	codes []createdCode
+	state caseState
 }
 
 type createdCode struct {
@@ -98,6 +100,9 @@ type createdCode struct {
 func (w *createBatch) createAll(ctx context.Context, group []*createRequest, wary *atomic.Int32) error {
 	promotions, err := rule.LockPromotions(ctx, w.Tx, promotionsOf(group))
 	if err != nil {
+		return err
+	}
+	if w.state, err = readCase(ctx, w.Tx); err != nil {
 		return err
 	}
 	taken := map[string]bool{}
@@ -114,13 +119,14 @@ func (w *createBatch) createAll(ctx context.Context, group []*createRequest, war
 		return db.ErrUnchanged
 	}
 	slices.SortFunc(w.codes, func(a, b createdCode) int { return strings.Compare(a.Code, b.Code) }) // or two writes wait for each other
-	claimed, err := w.Insert(ctx, claimInsert, len(w.codes), func(values []any, n int) []any {
-		return append(values, w.codes[n].Code, w.codes[n].promotion.Number, w.codes[n].promotion.Epoch)
+	texts, holders := w.claims()
+	claimed, err := w.Insert(ctx, claimInsert, len(texts), func(values []any, n int) []any {
+		return append(values, texts[n], holders[texts[n]].Number, holders[texts[n]].Epoch)
 	})
 	if err != nil {
 		return err
 	}
-	if int(claimed) < len(w.codes) {
+	if int(claimed) < len(texts) {
 		wary.Store(db.SavepointGroups)
 		for _, r := range group {
 			r.Err = cmp.Or(r.Err, db.ErrWriteAlone)
@@ -136,7 +142,25 @@ func (w *createBatch) createAll(ctx context.Context, group []*createRequest, war
 	if err != nil {
 		return err
 	}
+	for _, r := range group {
+		if r.Err == nil {
+			w.Record(store.AuditEvent{Actor: r.Actor, Operation: store.OperationOf(r.Ctx), Kind: store.AuditPromotionCode, ResourceID: r.In.promotionID,
+				Action: store.AuditCreated, Count: len(r.Out.made)})
+		}
+	}
 	return fresh.Add(ctx, w.Tx)
+}
+
+// claims returns the texts to claim, sorted, and who claims each. Two codes of the group never claim the same.
+func (w *createBatch) claims() (texts []string, holders map[string]*rule.Promotion) {
+	holders = make(map[string]*rule.Promotion, len(w.codes))
+	for _, c := range w.codes {
+		holders[c.Code] = c.promotion
+		if w.state.claimsKeys() {
+			holders[Key(c.Code)] = c.promotion
+		}
+	}
+	return slices.Sorted(maps.Keys(holders)), holders
 }
 
 // draft prepares the codes of a request. The request is written alone if its promotion accepts no
@@ -145,7 +169,13 @@ func (w *createBatch) draft(r *createRequest, p *rule.Promotion, taken map[strin
 	if r.Err != nil {
 		return
 	}
-	if p == nil || p.CheckAcceptsCodes() != nil || slices.ContainsFunc(r.In.codes, func(c NewCode) bool { return taken[c.Code] }) {
+	again := make(map[string]bool, len(r.In.codes))
+	if p == nil || p.CheckAcceptsCodes() != nil || slices.ContainsFunc(r.In.codes, func(c NewCode) bool {
+		key := w.state.key(c.Code)
+		before := taken[key] || again[key]
+		again[key] = c.Code != ""
+		return before
+	}) {
 		r.Err = db.ErrWriteAlone
 		return
 	}
@@ -154,7 +184,7 @@ func (w *createBatch) draft(r *createRequest, p *rule.Promotion, taken map[strin
 	for i, c := range r.In.codes {
 		r.Out.made[i] = &records[i]
 		c.build(&records[i], ids[i], p, r.In.unit, w.Tx)
-		taken[c.Code] = c.Code != ""
+		taken[w.state.key(c.Code)] = c.Code != ""
 		w.codes = append(w.codes, createdCode{&records[i], p})
 	}
 }
@@ -169,10 +199,10 @@ func (w *createBatch) takenCodes(ctx context.Context, group []*createRequest) (m
 			}
 		}
 	}
-	holders, err := codeHolders(ctx, w.Tx, codes)
+	claims, err := db.CollectIn(ctx, w.Session, db.Scalar[string], w.state.claims(codes), `SELECT code FROM code_claim WHERE code IN ($in)`)
 	taken := make(map[string]bool, len(codes))
-	for code := range holders {
-		taken[code] = true
+	for _, code := range claims {
+		taken[w.state.key(code)] = true
 	}
 	return taken, err
 }

@@ -2,6 +2,7 @@ package code
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -17,12 +18,16 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 	if len(codes) == 0 || len(codes) > MaxCodes {
 		return 0, store.Unprocessablef([]string{"codes"}, "must name between 1 and %d codes, got %d", MaxCodes, len(codes))
 	}
+	m, err := MatchOf(ctx, s.db)
+	if err != nil {
+		return 0, err
+	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (deleted int, err error) {
 		p, err := rule.LockPromotion(ctx, t, "promotion_id", promotionID)
 		if err != nil {
 			return 0, err
 		}
-		known, err := lockCodes(ctx, t, p, codes)
+		known, err := m.lock(ctx, t, p, codes)
 		if err != nil {
 			return 0, err
 		}
@@ -30,17 +35,44 @@ func (s *CodeService) DeletePromotionCodes(ctx context.Context, actor store.Acto
 		for i, code := range codes {
 			at := []string{"codes", strconv.Itoa(i)}
 			switch {
-			case p.Automatic && code == p.AutomaticCode():
+			case p.Automatic && m.Key(code) == m.Key(p.AutomaticCode()):
 				faulty = append(faulty, store.Unprocessablef(at, "must not be the code of an automatic promotion. Set automatic to false to delete it."))
-			case !known[code]:
+			case known[code] == "":
 				faulty = append(faulty, store.NotFoundf(at, "is not a code of the promotion: %q", store.Abbreviate(code)))
 			}
 		}
 		if err := store.BatchError(faulty); err != nil {
 			return 0, err
 		}
-		return len(known), Delete(ctx, t, p.Number, p.Epoch, store.Unique(codes))
+		written := store.Unique(slices.Collect(maps.Values(known)))
+		recordCodes(t, p.ID, store.AuditDeleted, len(written))
+		return len(written), Delete(ctx, t, p.Number, p.Epoch, written)
 	})
+}
+
+// lock locks the codes that match texts, and returns them by the text. Of several codes, which only a promotion
+// that has ended can have, it prefers the text itself.
+func (m Match) lock(ctx context.Context, t *db.Tx, p *rule.Promotion, texts []string) (map[string]string, error) {
+	spellings, err := m.Spellings(ctx, t.Session, texts)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := lockCodes(ctx, t, p, spellings)
+	byKey, found := map[string]string{}, map[string]string{}
+	for code := range locked {
+		if key := m.Key(code); byKey[key] == "" || code < byKey[key] {
+			byKey[key] = code
+		}
+	}
+	for _, text := range texts {
+		if found[text] = byKey[m.Key(text)]; locked[text] {
+			found[text] = text
+		}
+		if found[text] == "" {
+			delete(found, text)
+		}
+	}
+	return found, err
 }
 
 // lockCodes returns which of the codes a promotion has. It locks them in order, since writes that
@@ -78,7 +110,8 @@ func deleteCodes(ctx context.Context, t *db.Tx, number, epoch int64, codes []str
 				gone += int(n)
 			}
 		}
-		return nil
+		keys := slices.DeleteFunc(caseIgnored.claims(codes), func(text string) bool { _, deleted := slices.BinarySearch(codes, text); return deleted })
+		return deleteKeyClaims(ctx, t, number, epoch, keys)
 	})
 	return gone, err
 }

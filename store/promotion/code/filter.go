@@ -36,7 +36,7 @@ func (c *PromotionCode) State() CodeState {
 
 // Filter selects codes that match every member. An empty member matches all.
 type Filter struct {
-	Codes     []string // exact
+	Codes     []string // without regard to case if the settings say so
 	Prefix    string   // of the code, case-sensitive
 	States    []CodeState
 	CreatedAt []store.Range // on SortCreatedAt
@@ -66,14 +66,19 @@ func (f *Filter) check(sort store.Sort) (store.Sort, error) {
 	return sort, nil
 }
 
+// In is the condition that a column is one of the codes.
+func In(column string, codes []string) db.Condition {
+	in, all := db.InList(nil, codes)
+	return db.Condition{Clause: column + " IN (?" + strings.Repeat(",?", strings.Count(in, ",")) + ")", Values: all}
+}
+
 // maxCodeCharacter is after every character of a code.
 const maxCodeCharacter = "\U0010FFFF"
 
 // Conditions returns the filter as SQL for a promotion in a state, without the bounds of CreatedAt.
 func (f *Filter) Conditions(promotion rule.PromotionState) (list []db.Condition) {
 	if len(f.Codes) > 0 {
-		in, all := db.InList(nil, f.Codes)
-		list = append(list, db.Condition{Clause: "promotion_code.code IN (?" + strings.Repeat(",?", strings.Count(in, ",")) + ")", Values: all})
+		list = append(list, In("promotion_code.code", f.Codes))
 	}
 	if f.Prefix != "" {
 		list = append(list, db.Condition{Clause: "promotion_code.code >= ? AND promotion_code.code < ?", Values: []any{f.Prefix, f.Prefix + maxCodeCharacter}})

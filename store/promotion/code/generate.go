@@ -1,10 +1,12 @@
 package code
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"portico/store"
@@ -157,6 +159,9 @@ func (s *CodeService) generateCodes(ctx context.Context, task *job.Job, input *g
 		}); err != nil {
 			return err
 		}
+		if from.Made == 0 && to.Made > 0 { // one event for all codes of the job
+			t.Record(store.AuditEvent{Kind: store.AuditPromotionCode, ResourceID: promotion.ID, Action: store.AuditCreated, Count: input.Count})
+		}
 		return job.SaveProgress(ctx, t, task, to, to.Made)
 	})
 	return to, err
@@ -182,13 +187,20 @@ func lockForGeneration(ctx context.Context, t *db.Tx, input *generateInput) (*ru
 
 // insertDrawn inserts the free ones of the codes and returns how many.
 func insertDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *generateInput, codes []string, likely bool) (made int, err error) {
+	state, err := readCase(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	slices.SortFunc(codes, func(a, b string) int {
+		return cmp.Or(strings.Compare(state.key(a), state.key(b)), strings.Compare(a, b))
+	})
+	codes = slices.CompactFunc(codes, func(a, b string) bool { return state.key(a) == state.key(b) })
 	slices.Sort(codes)
-	codes = slices.Compact(codes)
 	if likely {
-		err = claimNew(ctx, t, p, codes)
+		err = claimNew(ctx, t, p, codes, state)
 	} else {
 		var claimed map[string]bool
-		claimed, err = claim(ctx, t, p, codes)
+		claimed, err = claim(ctx, t, p, codes, state)
 		codes = slices.DeleteFunc(codes, func(code string) bool { return !claimed[code] })
 	}
 	if err != nil {
@@ -196,7 +208,7 @@ func insertDrawn(ctx context.Context, t *db.Tx, p *rule.Promotion, input *genera
 	}
 	ids := store.NewIDs(len(codes))
 	_, err = t.Insert(ctx, newCodeInsert, len(codes), func(values []any, n int) []any {
-		return append(values, p.Number, p.Epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.Now))
+		return append(values, p.Number, p.Epoch, codes[n], ids[n], input.Uses, 0, string(orPerCart(input.ConsumeUnit)), "", store.Micros(t.Now), storedKey(codes[n]))
 	})
 	if err != nil {
 		return 0, err

@@ -18,7 +18,8 @@ import (
 // keys.
 var CodeKind = authoring.Kind{
 	Name: "promotion_code", Create: func() authoring.Source { return &codeSource{} },
-	Write: writeImportedCodes, Delete: deleteImportedCodes, Export: exportCodes,
+	Ledger: true,
+	Write:  writeImportedCodes, Delete: deleteImportedCodes, Export: exportCodes,
 	After: "promotion",
 }
 
@@ -83,7 +84,7 @@ func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []auth
 		if c.CreatedAt != "" {
 			created = store.Micros(store.StoredTime(c.CreatedAt))
 		}
-		rows = append(rows, []any{p.Number, p.Epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, c.User.stored(), created})
+		rows = append(rows, []any{p.Number, p.Epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, c.User.stored(), created, storedKey(c.Code)})
 	}
 	if err := importClaims(ctx, w, sources, promotions); err != nil {
 		return 0, err
@@ -163,6 +164,13 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 			byPromotion[id] = append(byPromotion[id], resource)
 		}
 	}
+	if len(byPromotion) == 0 {
+		return nil
+	}
+	state, err := readCase(ctx, w.Tx)
+	if err != nil {
+		return err
+	}
 	order := slices.SortedFunc(maps.Keys(byPromotion), func(a, b string) int {
 		return cmp.Compare(promotions[a].Number, promotions[b].Number)
 	})
@@ -172,21 +180,35 @@ func importClaims(ctx context.Context, w *authoring.Writer, sources []authoring.
 			codes[i] = resource.(*codeSource).Code
 		}
 		codes = store.Unique(codes)
-		claimed, err := claim(ctx, w.Tx, promotions[id], codes)
+		claimed, err := claim(ctx, w.Tx, promotions[id], codes, state)
 		if err != nil {
 			return err
 		}
-		holders, err := codeHolders(ctx, w.Tx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }))
+		held, err := heldCodes(ctx, w.Tx, slices.DeleteFunc(codes, func(code string) bool { return claimed[code] }), state)
 		if err != nil {
 			return err
 		}
+		inBatch := map[string]string{}
 		for _, resource := range byPromotion[id] {
 			code := resource.(*codeSource).Code
-			if holder, held := holders[code]; held && holder != promotions[id].Number {
-				e := duplicateCode()
-				e.Documented, e.Path, e.Detail = false, []string{"code"}, "is already in use by another promotion that has not ended: \""+store.Abbreviate(code)+"\""
-				return &authoring.RowError{Source: resource, Err: e}
+			key := state.key(code)
+			e := duplicateCode()
+			switch holder, taken := held[key]; {
+			case claimed[code] && inBatch[key] == "":
+				inBatch[key] = code
+				continue
+			case inBatch[key] != "":
+				e = duplicateOf(inBatch[key], code)
+			case holder.code != code && holder.code != "":
+				e = duplicateOf(holder.code, code)
+			case taken && holder.Number != promotions[id].Number:
+				e.Detail = "is already in use by another promotion that has not ended: \"" + store.Abbreviate(code) + "\""
+			default: // the promotion has it already
+				inBatch[key] = code
+				continue
 			}
+			e.Documented, e.Path = false, []string{"code"}
+			return &authoring.RowError{Source: resource, Err: e}
 		}
 	}
 	return nil

@@ -3,8 +3,11 @@ package code
 import (
 	"context"
 	"database/sql"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"portico/store"
 	"portico/store/db"
@@ -34,6 +37,15 @@ func (s *CodeService) CodesOfPromotions(ctx context.Context, promotions []*rule.
 	sort, err := filter.check(sort)
 	if err != nil {
 		return nil, err
+	}
+	if len(filter.Codes) > 0 {
+		m, err := MatchOf(ctx, s.db)
+		if err != nil {
+			return nil, err
+		}
+		if filter.Codes, err = m.Spellings(ctx, s.db.Reader, filter.Codes); err != nil {
+			return nil, err
+		}
 	}
 	lists := make([]db.Listing[*PromotionCode], len(promotions))
 	places := make(map[string]int, len(promotions))
@@ -80,32 +92,51 @@ func CodesOf(number, epoch int64) db.Listing[*PromotionCode] {
 	}
 }
 
-// FindAll finds codes in all promotions, in one statement: of each the held one, else the newest. It
-// omits unknown ones.
-func FindAll(ctx context.Context, in db.Session, codes []string) (map[string]*PromotionCode, error) {
+// FindAll finds codes in all promotions, by the texts: of each the one that is held at a time, else the newest. It
+// omits unknown ones. It takes one statement, or two without regard to case.
+func FindAll(ctx context.Context, d *db.DB, texts []string, at time.Time) (map[string]*PromotionCode, error) {
+	m, err := MatchOf(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	return m.findAll(ctx, d.Reader, texts, at)
+}
+
+func (m Match) findAll(ctx context.Context, in db.Session, texts []string, at time.Time) (map[string]*PromotionCode, error) {
+	spellings, err := m.Spellings(ctx, in, texts)
+	if err != nil || len(spellings) == 0 {
+		return nil, err
+	}
+	byKey := map[string][]string{}
+	for _, code := range spellings {
+		byKey[m.Key(code)] = append(byKey[m.Key(code)], code)
+	}
 	var parts []string
-	var args []any
-	for _, code := range store.Unique(codes) {
-		if !IsText(code) {
-			continue
-		}
-		args = append(args, code)
+	args := []any{store.Micros(at)}
+	for _, key := range slices.Sorted(maps.Keys(byKey)) {
+		var list string
+		list, args = db.InList(args, byKey[key])
 		parts = append(parts, `SELECT id, code, max_uses, used, consume_unit, users, created_at, held, promotion_id FROM (
 			SELECT `+Columns+`, promotion.id AS promotion_id FROM `+CurrentTables+`
-			WHERE promotion_code.code = $`+strconv.Itoa(len(args))+`
-			ORDER BY held DESC, promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1) AS found`+strconv.Itoa(len(args)))
-	}
-	if len(parts) == 0 {
-		return nil, nil
+			WHERE promotion_code.code IN (`+list+`)
+			ORDER BY CASE WHEN code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch
+			             THEN CASE WHEN promotion.end_at > $1 THEN 2 ELSE 1 END ELSE 0 END DESC,
+			         promotion_code.created_at DESC, promotion_code.promotion_number DESC LIMIT 1) AS found`+strconv.Itoa(len(parts)))
 	}
 	found, err := db.Collect(ctx, in, Scan, strings.Join(parts, " UNION ALL "), args...)
-	return store.IndexBy(found, func(c *PromotionCode) string { return c.Code }), err
+	codes, byText := store.IndexBy(found, func(c *PromotionCode) string { return m.Key(c.Code) }), map[string]*PromotionCode{}
+	for _, text := range texts {
+		if c := codes[m.Key(text)]; c != nil {
+			byText[text] = c
+		}
+	}
+	return byText, err
 }
 
 // PromotionCode finds a code in all promotions: the held one, else the newest. It returns
 // NOT_FOUND if there is none.
 func (s *CodeService) PromotionCode(ctx context.Context, code string) (*PromotionCode, error) {
-	found, err := FindAll(ctx, s.db.Reader, []string{code})
+	found, err := FindAll(ctx, s.db, []string{code}, s.db.Now())
 	c := found[code]
 	if err == nil && c == nil {
 		err = store.NotFoundf(nil, "There is no promotion code %q.", store.Abbreviate(code))

@@ -21,7 +21,7 @@ type RedeemService struct {
 
 // NewRedeemService returns a service on a database.
 func NewRedeemService(d *db.DB) *RedeemService {
-	return &RedeemService{db: d, redeems: newRedeemQueue()}
+	return &RedeemService{db: d, redeems: newRedeemQueue(d)}
 }
 
 // CheckCode tells whether a code would be accepted, and changes nothing. The result may be
@@ -38,10 +38,11 @@ func (s *RedeemService) CheckCode(ctx context.Context, use CodeUse) (*CodeCheck,
 	return offers[0].Check(use, now), nil
 }
 
-// CodeOffers reads codes and their promotions, with their state at a time, in two statements. The result
+// CodeOffers reads codes and their promotions, with their state at a time, in two statements, or three without regard to
+// case. The result
 // has an offer for each text, in order.
 func (s *RedeemService) CodeOffers(ctx context.Context, texts []string, at time.Time) ([]CodeOffer, error) {
-	found, err := code.FindAll(ctx, s.db.Reader, texts)
+	found, err := code.FindAll(ctx, s.db, texts, at)
 	if err != nil {
 		return nil, err
 	}

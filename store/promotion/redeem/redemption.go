@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"portico/store"
 	"portico/store/db"
@@ -17,13 +18,16 @@ import (
 // redemption is one write that redeems a group of uses.
 type redemption struct {
 	*db.Tx
-	offers    map[string]*lockedOffer      // by code
+	match     code.Match
+	offers    map[string]*lockedOffer      // by the key of the code
+	spellings []string                     // that codes of the group may have
 	usages    map[usageKey]*CodeUsage      // the first usage of each key
 	changed   []*lockedOffer               // offers with new uses
 	newUsages []*CodeUsage                 // to insert
 	epochs    map[*CodeUsage]code.EpochKey // of each new usage
 }
 
+// usageKey has the key of the code.
 type usageKey struct{ reference, code string }
 
 // lockedOffer is an offer whose code is locked by this write.
@@ -69,14 +73,17 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	if len(codes) == 0 {
 		return nil
 	}
-	slices.Sort(codes)
-	codes = slices.Compact(codes)
-	if len(codes) > 1 {
+	var err error
+	if w.spellings, err = w.match.Spellings(ctx, w.Session, codes); err != nil {
+		return err
+	}
+	slices.Sort(w.spellings)
+	if len(w.spellings) > 1 {
 		if err := w.PrepareBulk(ctx); err != nil {
 			return err
 		}
 	}
-	list, args := db.InList(nil, codes)
+	list, args := db.InList(nil, w.spellings)
 	found, err := db.Collect(ctx, w.Session, code.Scan, `
 		SELECT `+code.Columns+`, promotion.id FROM `+code.CurrentTables+`
 		WHERE promotion_code.code IN (`+list+`)
@@ -91,17 +98,20 @@ func (w *redemption) lock(ctx context.Context, group []*redeemRequest) error {
 	for _, c := range found {
 		if p := byID[c.PromotionID]; p != nil {
 			o := CodeOffer{c, p}
-			if known := w.offers[c.Code]; known == nil || o.isPreferredTo(known.CodeOffer) {
-				w.offers[c.Code] = &lockedOffer{o, c.Used}
+			if known := w.offers[w.match.Key(c.Code)]; known == nil || o.isPreferredTo(known.CodeOffer, w.Now) {
+				w.offers[w.match.Key(c.Code)] = &lockedOffer{o, c.Used}
 			}
 		}
 	}
 	return err
 }
 
-// isPreferredTo reports whether the code, rather than another one with the same text, is meant.
+// isPreferredTo reports whether the code, rather than another one that matches the same text, is meant.
 // The order is that of code.FindAll.
-func (o CodeOffer) isPreferredTo(other CodeOffer) bool {
+func (o CodeOffer) isPreferredTo(other CodeOffer, at time.Time) bool {
+	if a, b := o.Code.Held && o.Promotion.End.After(at), other.Code.Held && other.Promotion.End.After(at); a != b {
+		return a
+	}
 	if o.Code.Held != other.Code.Held {
 		return o.Code.Held
 	}
@@ -111,13 +121,14 @@ func (o CodeOffer) isPreferredTo(other CodeOffer) bool {
 // readUsages finds what the references redeemed before.
 func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) error {
 	w.usages, w.epochs = map[usageKey]*CodeUsage{}, map[*CodeUsage]code.EpochKey{}
-	var references, codes []string
+	var references []string
+	codes := w.spellings
 	for _, r := range group {
 		if r.Err == nil && store.IsStorableText(r.In.Code) {
 			references, codes = append(references, r.In.Reference), append(codes, r.In.Code)
 		}
 	}
-	if len(codes) == 0 {
+	if len(references) == 0 {
 		return nil
 	}
 	list, args := db.InList(nil, store.Unique(references))
@@ -127,7 +138,7 @@ func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) err
 		WHERE reference IN (`+list+`) AND code IN (`+among+`)
 		ORDER BY created_at, id`, args...)
 	for _, u := range usages {
-		if key := (usageKey{u.Reference, u.Code}); w.usages[key] == nil {
+		if key := (usageKey{u.Reference, w.match.Key(u.Code)}); w.usages[key] == nil {
 			w.usages[key] = u
 		}
 	}
@@ -136,19 +147,19 @@ func (w *redemption) readUsages(ctx context.Context, group []*redeemRequest) err
 
 // redeem consumes uses of a code, or returns the usage that its reference redeemed before.
 func (w *redemption) redeem(actor store.Actor, use CodeUse) (*CodeUsage, error) {
-	key := usageKey{use.Reference, use.Code}
+	key := usageKey{use.Reference, w.match.Key(use.Code)}
 	if made := w.usages[key]; made != nil {
 		again := *made
 		return &again, made.check(use)
 	}
-	o := w.offers[use.Code]
+	o := w.offers[w.match.Key(use.Code)]
 	if o == nil {
 		return nil, refusalErrors(CodeOffer{}.refusals(use, w.Now))
 	}
 	if refusals := o.refusals(use, w.Now); len(refusals) > 0 {
 		return nil, refusalErrors(refusals)
 	}
-	u := &CodeUsage{ID: store.NewID(), PromotionID: o.Promotion.ID, Code: use.Code, User: use.User, Reference: use.Reference,
+	u := &CodeUsage{ID: store.NewID(), PromotionID: o.Promotion.ID, Code: o.Code.Code, User: use.User, Reference: use.Reference,
 		UnitsAsked: use.Units, Units: o.units(use.Units), Actor: actor, CreatedAt: w.Now}
 	if o.Code.Used == o.usedBefore {
 		w.changed = append(w.changed, o)
@@ -229,9 +240,13 @@ const redeemGroup = 256 // redemptions in one write
 
 // newRedeemQueue returns a queue that redeems waiting requests in one write, which reads and
 // writes each code once.
-func newRedeemQueue() *redeemQueue {
+func newRedeemQueue(d *db.DB) *redeemQueue {
 	return &redeemQueue{MaxSize: redeemGroup, Size: func(CodeUse) int { return 1 },
 		Write: func(ctx context.Context, t *db.Tx, group []*redeemRequest) error {
-			return (&redemption{Tx: t}).redeemAll(ctx, group)
+			m, err := code.MatchOf(ctx, d)
+			if err != nil {
+				return err
+			}
+			return (&redemption{Tx: t, match: m}).redeemAll(ctx, group)
 		}}
 }

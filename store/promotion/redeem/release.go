@@ -8,41 +8,53 @@ import (
 
 	"portico/store"
 	"portico/store/db"
+	"portico/store/promotion/code"
 )
 
-// ReleaseCode gives back the uses that a reference redeemed: of one code, or of all codes if code
+// ReleaseCode gives back the uses that a reference redeemed: of one code, or of all codes if text
 // is nil. It is idempotent. It returns every usage of the reference, the oldest first, and
 // NOT_FOUND if there is none.
-func (s *RedeemService) ReleaseCode(ctx context.Context, actor store.Actor, reference string, code *string) ([]*CodeUsage, error) {
+func (s *RedeemService) ReleaseCode(ctx context.Context, actor store.Actor, reference string, text *string) ([]*CodeUsage, error) {
 	unknown := store.NotFoundf([]string{"reference"}, "has no usages: %q", store.Abbreviate(reference))
-	if !store.IsStorableText(reference) || code != nil && !store.IsStorableText(*code) {
+	if !store.IsStorableText(reference) || text != nil && !store.IsStorableText(*text) {
 		return nil, unknown
 	}
+	m, err := code.MatchOf(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) ([]*CodeUsage, error) {
-		if err := release(ctx, t, reference, code); err != nil {
+		redeemed, err := db.Collect(ctx, t.Session, db.Scalar[string], `SELECT DISTINCT code FROM code_usage WHERE reference = $1`, reference)
+		if err != nil {
 			return nil, err
 		}
-		usages, err := usagesByReference(ctx, t, reference, code)
-		if err == nil && len(usages) == 0 {
-			err = unknown
+		if text != nil {
+			redeemed = slices.DeleteFunc(redeemed, func(code string) bool { return m.Key(code) != m.Key(*text) })
 		}
-		return usages, err
+		if len(redeemed) == 0 {
+			return nil, unknown
+		}
+		if err := release(ctx, t, reference, redeemed); err != nil {
+			return nil, err
+		}
+		return usagesByReference(ctx, t, reference, redeemed)
 	})
 }
 
-func release(ctx context.Context, t *db.Tx, reference string, code *string) error {
+// release gives back the uses of codes that a reference redeemed.
+func release(ctx context.Context, t *db.Tx, reference string, codes []string) error {
 	type back struct {
 		number, epoch int64
 		code          string
 		units         int
 		created       int64
 	}
-	list, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (b back, err error) {
+	list, err := db.CollectIn(ctx, t.Session, func(rows *sql.Rows) (b back, err error) {
 		return b, rows.Scan(&b.number, &b.epoch, &b.code, &b.units, &b.created)
-	}, `
+	}, codes, `
 		UPDATE code_usage SET released_at = $2
-		WHERE reference = $1 AND released_at IS NULL AND (CAST($3 AS TEXT) IS NULL OR code = CAST($3 AS TEXT))
-		RETURNING promotion_number, epoch, code, units, created_at`, reference, store.Micros(t.Now), code)
+		WHERE reference = $1 AND released_at IS NULL AND code IN ($in)
+		RETURNING promotion_number, epoch, code, units, created_at`, reference, store.Micros(t.Now))
 	if err != nil {
 		return err
 	}
@@ -61,10 +73,9 @@ func release(ctx context.Context, t *db.Tx, reference string, code *string) erro
 	return nil
 }
 
-// usagesByReference returns the usages of a reference, of one code or of all.
-func usagesByReference(ctx context.Context, t *db.Tx, reference string, code *string) ([]*CodeUsage, error) {
-	return db.Collect(ctx, t.Session, scanUsage, `
-		SELECT `+usageColumns+` FROM code_usage
-		WHERE reference = $1 AND (CAST($2 AS TEXT) IS NULL OR code = CAST($2 AS TEXT))
-		ORDER BY created_at, id`, reference, code)
+// usagesByReference returns the usages of codes by a reference, the oldest first.
+func usagesByReference(ctx context.Context, t *db.Tx, reference string, codes []string) ([]*CodeUsage, error) {
+	usages, err := db.CollectIn(ctx, t.Session, scanUsage, codes, `SELECT `+usageColumns+` FROM code_usage WHERE reference = $1 AND code IN ($in)`, reference)
+	slices.SortFunc(usages, func(a, b *CodeUsage) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
+	return usages, err
 }

@@ -87,11 +87,11 @@ func (s *RedeemService) CodeUsages(ctx context.Context, filter UsageFilter, quer
 		}
 		return db.List(ctx, s.db, all, query)
 	}
-	number, err := s.promotionNumber(ctx, *filter.PromotionID, filter.Code)
+	number, codes, err := s.promotionNumber(ctx, *filter.PromotionID, filter.Code)
 	if err != nil {
 		return nil, err
 	}
-	lists, err := s.usagesOf(ctx, []int64{number}, filter, query, func(*CodeUsage) int { return 0 })
+	lists, err := s.usagesOf(ctx, []int64{number}, codes, filter, query, func(*CodeUsage) int { return 0 })
 	if err != nil {
 		return nil, err
 	}
@@ -109,8 +109,15 @@ func (s *RedeemService) UsagesOfPromotions(ctx context.Context, promotions []*ru
 	if text != nil && !store.IsStorableText(*text) {
 		return nil, store.Invalidf([]string{"code"}, "contains NUL or invalid UTF-8")
 	}
-	filter := UsageFilter{PromotionID: new(""), Code: text} // each has its own
-	return s.usagesOf(ctx, numbers, filter, query, func(u *CodeUsage) int { return places[u.PromotionID] })
+	filter := UsageFilter{PromotionID: new("")} // each has its own
+	var codes []string
+	if text != nil {
+		var err error
+		if codes, err = s.spellings(ctx, *text); err != nil {
+			return nil, err
+		}
+	}
+	return s.usagesOf(ctx, numbers, codes, filter, query, func(u *CodeUsage) int { return places[u.PromotionID] })
 }
 
 // usageQuery checks the bounds and the order of a list of usages, and makes the order that of creation.
@@ -127,8 +134,22 @@ func usageQuery(query store.ListQuery) (store.ListQuery, error) {
 	return query, nil
 }
 
-// usagesOf lists the usages of promotions by their numbers; of tells whose a usage is.
-func (s *RedeemService) usagesOf(ctx context.Context, promotions []int64, filter UsageFilter, query store.ListQuery, of func(*CodeUsage) int) ([]*store.Slice[*CodeUsage], error) {
+// spellings returns the codes that match a text. Usages have the code as it was written.
+func (s *RedeemService) spellings(ctx context.Context, text string) ([]string, error) {
+	m, err := code.MatchOf(ctx, s.db)
+	if err != nil {
+		return nil, err
+	}
+	codes, err := m.Spellings(ctx, s.db.Reader, []string{text})
+	if len(codes) == 0 { // no code is so long
+		codes = []string{text}
+	}
+	return codes, err
+}
+
+// usagesOf lists the usages of promotions by their numbers, of the codes unless they are nil; of tells whose a
+// usage is.
+func (s *RedeemService) usagesOf(ctx context.Context, promotions []int64, codes []string, filter UsageFilter, query store.ListQuery, of func(*CodeUsage) int) ([]*store.Slice[*CodeUsage], error) {
 	query, err := usageQuery(query)
 	if err != nil {
 		return nil, err
@@ -137,9 +158,9 @@ func (s *RedeemService) usagesOf(ctx context.Context, promotions []int64, filter
 	for i, number := range promotions {
 		lists[i] = UsageList
 		lists[i].Conditions = []db.Condition{{Clause: "promotion_number = ?", Values: []any{number}}}
-		if filter.Code != nil {
+		if codes != nil {
 			lists[i].TotalSQL = "" // the total is that of the promotion
-			lists[i].Conditions = append(lists[i].Conditions, db.Condition{Clause: "code = ?", Values: []any{*filter.Code}})
+			lists[i].Conditions = append(lists[i].Conditions, code.In("code", codes))
 		}
 		if filter.Reference != nil { // found by the reference, which has fewer usages than a promotion
 			lists[i].TotalSQL = ""
@@ -150,36 +171,40 @@ func (s *RedeemService) usagesOf(ctx context.Context, promotions []int64, filter
 	return db.Lists(ctx, s.db, lists, query, of)
 }
 
-// promotionNumber returns the number of a promotion, which must have or have had the code if text
-// is not nil.
-func (s *RedeemService) promotionNumber(ctx context.Context, promotionID string, text *string) (number int64, err error) {
+// promotionNumber returns the number of a promotion. If text is not nil, the promotion must have or have had a
+// code that matches it, and codes are those that match it.
+func (s *RedeemService) promotionNumber(ctx context.Context, promotionID string, text *string) (number int64, codes []string, err error) {
 	if !store.IsID(promotionID) {
-		return 0, rule.UnknownPromotion(promotionID)
+		return 0, nil, rule.UnknownPromotion(promotionID)
 	}
 	number, found, err := db.One(ctx, s.db.Reader, db.Scalar[int64], `SELECT number FROM promotion WHERE id = $1`, promotionID)
 	if err == nil && !found {
 		var deleted map[string]code.EpochKey
 		deleted, err = code.FindArchived(ctx, s.db.Reader, []string{promotionID})
 		if number, found = deleted[promotionID].Number, len(deleted) > 0; err == nil && !found {
-			return 0, rule.UnknownPromotion(promotionID)
+			return 0, nil, rule.UnknownPromotion(promotionID)
 		}
 	}
 	if err != nil || text == nil {
-		return number, err
+		return number, nil, err
 	}
 	known := false
 	if store.IsStorableText(*text) {
+		if codes, err = s.spellings(ctx, *text); err != nil {
+			return 0, nil, err
+		}
+		list, args := db.InList([]any{number}, codes)
 		_, known, err = db.One(ctx, s.db.Reader, db.Scalar[int64], `
-			SELECT 1 FROM code_usage WHERE promotion_number = $1 AND code = $2
+			SELECT 1 FROM code_usage WHERE promotion_number = $1 AND code IN (`+list+`)
 			UNION ALL
 			SELECT 1 FROM promotion JOIN promotion_code ON promotion_number = number AND promotion_code.epoch = promotion.epoch
-			WHERE number = $1 AND code = $2
-			LIMIT 1`, number, *text)
+			WHERE number = $1 AND code IN (`+list+`)
+			LIMIT 1`, args...)
 	}
 	if err == nil && !known {
 		err = store.NotFoundf(nil, "The promotion %q has no code %q.", promotionID, store.Abbreviate(*text))
 	}
-	return number, err
+	return number, codes, err
 }
 
 // UsageList lists usages.

@@ -14,7 +14,8 @@ import (
 // UsageKind is the import of usages. They come after promotions, whose numbers they contain.
 var UsageKind = authoring.Kind{
 	Name: "code_usage", Create: func() authoring.Source { return &usageSource{} },
-	Write: writeUsages, Export: exportUsages,
+	Ledger: true,
+	Write:  writeUsages, Export: exportUsages,
 	After: "promotion",
 }
 

@@ -54,6 +54,7 @@ func EndHold(ctx context.Context, d *db.DB, actor store.Actor, hold Hold) error 
 		if err != nil || n == 0 {
 			return err
 		}
+		t.Record(store.NewAuditEvent(store.AuditCatalog, hold.CatalogID, store.AuditUnheld))
 		return d.BumpTopic(ctx, t, db.TopicCatalog)
 	})
 }

@@ -141,6 +141,17 @@ func (r *Router) serve(ctx context.Context, t *db.Tx, before Hold, number int64)
 	} else {
 		after.RolledBackFrom = 0
 	}
+	if number != before.ReleaseID || before.Holds() != after.Holds() {
+		change := store.MemberChange{Member: "release", Before: store.Encode(before.ReleaseID), After: store.Encode(number)}
+		if before.ReleaseID == 0 {
+			change.Before = nil
+		}
+		action := store.AuditPublished
+		if after.Holds() {
+			action = store.AuditRolledBack
+		}
+		t.Record(store.NewAuditEvent(store.AuditCatalog, after.CatalogID, action, change))
+	}
 	_, err := t.Exec(ctx, `UPDATE catalog SET release_id = $2, held_below = $3, rolled_back_from = $4 WHERE id = $1`,
 		after.CatalogID, number, after.Below, after.RolledBackFrom)
 	return err

@@ -1,0 +1,90 @@
+package model
+
+import (
+	"time"
+
+	"portico/store"
+	"portico/store/audit"
+)
+
+// AuditEvent is an event of the audit log.
+type AuditEvent struct{ *store.AuditEvent }
+
+// AuditEventFilter selects events; nil members select all.
+type AuditEventFilter struct {
+	Actor        *string
+	Kind         *store.AuditKind
+	ResourceID   *string // global or own
+	Action       *store.AuditAction
+	Since, Until *time.Time
+}
+
+// Filter returns the filter of the store; the zero value for nil.
+func (f *AuditEventFilter) Filter() (filter audit.AuditFilter) {
+	if f == nil {
+		return filter
+	}
+	assign(&filter.Actor, f.Actor)
+	assign(&filter.Kind, f.Kind)
+	assign(&filter.Action, f.Action)
+	assign(&filter.Since, f.Since)
+	assign(&filter.Until, f.Until)
+	if f.ResourceID != nil {
+		filter.ResourceID = store.LocalID(*f.ResourceID)
+	}
+	return filter
+}
+
+func assign[T any](member, to *T) {
+	if to != nil {
+		*member = *to
+	}
+}
+
+// AuditEventEdge is a row with its cursor.
+type AuditEventEdge = Edge[*AuditEvent]
+
+// AuditEventConnection is a page of the audit log.
+type AuditEventConnection = Connection[*AuditEvent]
+
+// NewAuditEvents returns the rows of events.
+func NewAuditEvents(events []*store.AuditEvent) []*AuditEvent {
+	rows := make([]*AuditEvent, len(events))
+	for i, e := range events {
+		rows[i] = &AuditEvent{e}
+	}
+	return rows
+}
+
+// ActorName returns who wrote.
+func (e *AuditEvent) ActorName() string { return string(e.Actor) }
+
+// OperationName returns through what, or nil.
+func (e *AuditEvent) OperationName() *string { return nonEmpty(e.Operation) }
+
+// Resource returns the id of the resource, or nil for several.
+func (e *AuditEvent) Resource() *string { return nonEmpty(e.ResourceID) }
+
+// Resources returns the ids of several resources.
+func (e *AuditEvent) Resources() []string { return append([]string{}, e.IDs...) }
+
+// MemberRows returns the members.
+func (e *AuditEvent) MemberRows() []*store.AuditMember {
+	rows := make([]*store.AuditMember, len(e.Members))
+	for i := range e.Members {
+		rows[i] = &e.Members[i]
+	}
+	return rows
+}
+
+// ChangeFeed is a page of the feed of changes.
+type ChangeFeed struct {
+	Nodes        []*AuditEvent
+	PageInfo     PageInfo
+	LatestCursor string
+}
+
+// NewChangeFeed returns the page. continues tells whether it follows a cursor.
+func NewChangeFeed(c *audit.Changes, continues bool) *ChangeFeed {
+	return &ChangeFeed{NewAuditEvents(c.Events), NewPageInfo(c.HasNext, continues, len(c.Events), c.Cursor), c.Latest}
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+
+	"portico/internal/remote"
+)
+
+// FromFlags are the flags for importing the shop of another server.
+type FromFlags struct {
+	From                 string   `group:"from" placeholder:"URL" help:"Instead of reading files, read the shop of another server that has the REST interface, such as https://shop.example."`
+	FromClientID         string   `group:"from" name:"from-client-id" placeholder:"ID" help:"API client of the other server. Its permissions decide what is read."`
+	FromClientSecret     string   `group:"from" secret:"" placeholder:"SECRET" help:"Secret of the client. Prefer the environment variable, since other users can see command lines. Overrides --from-client-secret-file. Without a secret, only what shoppers see is read."`
+	FromClientSecretFile string   `group:"from" type:"path" placeholder:"FILE" help:"File with the secret."`
+	FromLanguage         []string `group:"from" sep:"," placeholder:"TAG" help:"Language of texts to read, such as fr, beside the catalog's own and those of the server's settings. Can be repeated."`
+	FromFolder           string   `group:"from" type:"path" placeholder:"DIR" help:"Folder for what was read, until the import is done. A run that was interrupted continues from it. Default: from-HOST in the current folder."`
+	Rate                 float64  `group:"from" placeholder:"N" default:"10" help:"Requests a second to the other server, at most."`
+}
+
+func (f *FromFlags) check() error {
+	if f.From == "" {
+		if len(f.FromLanguage) > 0 || f.FromFolder != "" {
+			return usagef("--from-language and --from-folder need --from")
+		}
+		return nil // the credentials may be in the environment for other imports
+	}
+	at, err := url.Parse(f.From)
+	switch {
+	case err != nil || at.Host == "" || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "":
+		return usagef("--from must be a URL without user, query and fragment, such as https://shop.example, got %q", maskURL(f.From))
+	case f.FromClientID == "":
+		return usagef("--from needs --from-client-id, and the secret in PORTICO_FROM_CLIENT_SECRET or --from-client-secret-file")
+	case f.Rate <= 0 || f.Rate > 1000:
+		return usagef("--rate must be more than 0 and at most 1000 requests a second, got %g", f.Rate)
+	}
+	for _, tag := range f.FromLanguage {
+		if _, err := language.Parse(tag); err != nil {
+			return usagef("--from-language must be a BCP 47 tag such as fr-CA, got %q", tag)
+		}
+	}
+	return nil
+}
+
+// secret returns the secret; empty for none.
+func (f *FromFlags) secret() (string, error) {
+	if f.FromClientSecret != "" || f.FromClientSecretFile == "" {
+		return f.FromClientSecret, nil
+	}
+	text, err := os.ReadFile(f.FromClientSecretFile)
+	if err != nil {
+		return "", fmt.Errorf("read the secret: %w", err)
+	}
+	if secret := strings.TrimSpace(string(text)); secret != "" {
+		return secret, nil
+	}
+	return "", fmt.Errorf("read the secret: the file %s is empty", f.FromClientSecretFile)
+}
+
+// folder returns the folder for what is fetched.
+func (f *FromFlags) folder() string {
+	if f.FromFolder != "" {
+		return f.FromFolder
+	}
+	at, err := url.Parse(f.From)
+	if err != nil {
+		return "from-server"
+	}
+	return "from-" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(at.Host)
+}
+
+// fetchedInput is the shop of another server, which was read into a folder.
+type fetchedInput struct {
+	*fileInput
+	folder *remote.Folder
+}
+
+// fetch reads the shop of the other server, or what is missing in the folder.
+func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
+	secret, err := f.secret()
+	if err != nil {
+		return nil, err
+	}
+	folder, err := remote.Fetch(ctx, remote.Config{
+		URL: strings.TrimRight(f.From, "/"), Credentials: remote.Credentials{ID: f.FromClientID, Secret: secret},
+		Languages: f.FromLanguage, Rate: f.Rate, Folder: f.folder(),
+		Progress: func(text string) { fmt.Fprintln(streams.Err, text) },
+		Waiting: func(err error, wait time.Duration) {
+			fmt.Fprintf(streams.Err, "%s\ntrying again in %s\n", err, wait.Round(time.Second/10))
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	files, err := newFileInput(ctx, folder.Files(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return &fetchedInput{files, folder}, nil
+}
+
+// explainFetched adds to the error of invalid lines where they are, if they were fetched.
+func explainFetched(in input, err error) error {
+	fetched, ok := in.(*fetchedInput)
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("%w. What was read is in %s: correct it there and run this command again, or leave types out with --skip", err, fetched.folder.Path())
+}
+
+// printGaps prints what the other server does not tell, and returns it; nil for an input that was not fetched.
+func printGaps(o Output, streams Streams, in input) []remote.Gap {
+	fetched, ok := in.(*fetchedInput)
+	if !ok {
+		return nil
+	}
+	o.printLine(streams, "not moved, since the server does not tell it:")
+	gaps := fetched.folder.Gaps()
+	for _, gap := range gaps {
+		o.printLine(streams, "- "+gap.String())
+	}
+	return gaps
+}
+
+// removeFetched removes what was fetched, after an import.
+func removeFetched(in input) error {
+	fetched, ok := in.(*fetchedInput)
+	if !ok {
+		return nil
+	}
+	if err := fetched.folder.Remove(); err != nil {
+		return fmt.Errorf("the import is done, but its files cannot be removed: %w", err)
+	}
+	return nil
+}

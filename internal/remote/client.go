@@ -1,0 +1,247 @@
+package remote
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"golang.org/x/time/rate"
+)
+
+// Bounds of what a server can make the client keep or wait for.
+const (
+	maxResponseBytes = 32 << 20 // of one response; a page has at most 100 resources
+	requestTime      = time.Minute
+	maxTries         = 8 // of one request
+	maxElapsed       = 15 * time.Minute
+)
+
+// Credentials are an API client of the server. Without a secret, the client gets an implicit token, which reads catalogs
+// and stock only.
+type Credentials struct {
+	ID, Secret string
+}
+
+// apiClient sends requests to one server, one at a time. It limits their rate, retries those that may succeed later, and
+// renews its token.
+type apiClient struct {
+	base        *url.URL
+	credentials Credentials
+	http        *http.Client
+	limiter     *rate.Limiter
+	firstWait   time.Duration // before the first retry, without Retry-After
+	token       string
+	renewAt     time.Time
+	waiting     func(error, time.Duration) // called before each retry
+}
+
+func newClient(c Config) (*apiClient, error) {
+	base, err := url.Parse(strings.TrimRight(c.URL, "/"))
+	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
+		return nil, errors.New("the address of a server is a URL without user, query and fragment, such as https://shop.example")
+	}
+	perSecond := c.Rate
+	if perSecond <= 0 {
+		perSecond = DefaultRate
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
+	transport.MaxResponseHeaderBytes = 1 << 20
+	return &apiClient{base: base, credentials: c.Credentials, limiter: rate.NewLimiter(rate.Limit(perSecond), 1), firstWait: cmp.Or(c.firstWait, time.Second),
+		waiting: c.Waiting,
+		http: &http.Client{Transport: transport, Timeout: requestTime,
+			// A redirect could take the token, or the secret, to another server.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+}
+
+// request is a request for JSON.
+type request struct {
+	path, query        string
+	language, currency string // empty for the server's
+}
+
+func (r request) String() string {
+	if r.query == "" {
+		return "GET " + r.path
+	}
+	return "GET " + r.path + "?" + abbreviate(r.query)
+}
+
+// get decodes the response to a request. It retries connection errors, 408, 429 and 5xx.
+func (c *apiClient) get(ctx context.Context, r request, into any) error {
+	renewed := false
+	return c.retry(ctx, func() error {
+		if err := c.login(ctx); err != nil {
+			return err
+		}
+		err := c.send(ctx, r.String(), func() (*http.Request, error) { return c.newGet(ctx, r) }, into)
+		if status(err) == http.StatusUnauthorized && !renewed { // the token may have been revoked
+			renewed, c.token = true, ""
+			if err = c.login(ctx); err == nil {
+				err = c.send(ctx, r.String(), func() (*http.Request, error) { return c.newGet(ctx, r) }, into)
+			}
+		}
+		return err
+	})
+}
+
+func (c *apiClient) newGet(ctx context.Context, r request) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+r.path, http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	req.URL.RawQuery = r.query
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	if r.language != "" {
+		req.Header.Set("Accept-Language", r.language)
+	}
+	if r.currency != "" {
+		req.Header.Set("X-Moltin-Currency", r.currency)
+	}
+	return req, nil
+}
+
+// login gets a token unless there is one that is valid for a while.
+func (c *apiClient) login(ctx context.Context) error {
+	if c.token != "" && time.Now().Before(c.renewAt) {
+		return nil
+	}
+	form := url.Values{"grant_type": {"implicit"}, "client_id": {c.credentials.ID}}
+	if c.credentials.Secret != "" {
+		form.Set("grant_type", "client_credentials")
+		form.Set("client_secret", c.credentials.Secret)
+	}
+	var answer struct {
+		AccessToken string `json:"access_token"`
+		ExpiresIn   int64  `json:"expires_in"`
+	}
+	const path = "/oauth/access_token"
+	err := c.send(ctx, "POST "+path, func() (*http.Request, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base.String()+path, strings.NewReader(form.Encode()))
+		if err == nil {
+			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		}
+		return req, err
+	}, &answer)
+	switch refused := (*HTTPError)(nil); {
+	case errors.As(err, &refused) && (refused.Status == 400 || refused.Status == 401 || refused.Status == 403):
+		refused.Advice = "Check the client id and the secret: the server does not accept them."
+	case err == nil && answer.AccessToken == "":
+		err = permanent(fmt.Errorf("POST %s: the response has no access_token. Is %s the base address of a commerce service?", path, c.base))
+	}
+	if err != nil {
+		return err
+	}
+	lifetime := time.Duration(min(max(answer.ExpiresIn, 60), 86400)) * time.Second
+	c.token, c.renewAt = answer.AccessToken, time.Now().Add(lifetime*9/10)
+	return nil
+}
+
+// send sends a request once and decodes the response, when the rate allows it.
+func (c *apiClient) send(ctx context.Context, name string, build func() (*http.Request, error), into any) error {
+	if err := c.limiter.Wait(ctx); err != nil {
+		return permanent(err)
+	}
+	req, err := build()
+	if err != nil {
+		return permanent(fmt.Errorf("%s: %w", name, err))
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "portico-import")
+	response, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return permanent(ctx.Err())
+		}
+		if lasting := new(net.DNSError); errors.As(err, &lasting) && lasting.IsNotFound || errors.As(err, new(*tls.CertificateVerificationError)) {
+			return permanent(&connectionError{name, err})
+		}
+		return &connectionError{name, err}
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponseBytes+1))
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return permanent(ctx.Err())
+	case err != nil:
+		return &connectionError{name, err}
+	case len(body) > maxResponseBytes:
+		return permanent(fmt.Errorf("%s: the response has more than %d MiB. Is %s the base address of a commerce service?", name, maxResponseBytes>>20, c.base))
+	case response.StatusCode >= 300:
+		return c.newHTTPError(name, response, body)
+	}
+	return c.decode(name, body, into)
+}
+
+// decode decodes a response, in which unknown members may be.
+func (c *apiClient) decode(name string, body []byte, into any) error {
+	err := json.Unmarshal(body, into)
+	mistyped := new(json.UnmarshalTypeError)
+	switch {
+	case errors.As(err, &mistyped) && mistyped.Field != "":
+		return permanent(fmt.Errorf("%s: the member %s of the response is a %s, which the interface does not have there", name, mistyped.Field, mistyped.Value))
+	case err != nil:
+		return permanent(fmt.Errorf("%s: the response is not the JSON of a commerce service; it begins with %q. Is %s its base address?",
+			name, abbreviate(c.redact(string(bytes.TrimSpace(body[:min(len(body), 4096)])))), c.base))
+	}
+	return nil
+}
+
+// retry calls a function until it succeeds, fails for good, or has been tried too often.
+func (c *apiClient) retry(ctx context.Context, do func() error) error {
+	pace := backoff.NewExponentialBackOff()
+	pace.InitialInterval = c.firstWait
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+		err := do()
+		if after := retryAfter(err); after > 0 {
+			return struct{}{}, errors.Join(err, backoff.RetryAfter(after))
+		}
+		return struct{}{}, err
+	}, backoff.WithBackOff(pace), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(maxElapsed), backoff.WithNotify(func(err error, wait time.Duration) {
+		if c.waiting != nil {
+			c.waiting(plain(err), wait)
+		}
+	}))
+	return plain(err)
+}
+
+// plain returns an error without what tells the retry library how to go on.
+func plain(err error) error {
+	if refused := (*HTTPError)(nil); errors.As(err, &refused) {
+		return refused
+	}
+	return err
+}
+
+func permanent(err error) error { return backoff.Permanent(err) }
+
+// retryAfter returns how many seconds the server asks to wait; 0 if it does not say.
+func retryAfter(err error) int {
+	refused := (*HTTPError)(nil)
+	if !errors.As(err, &refused) {
+		return 0
+	}
+	return refused.retryAfter
+}
+
+func parseRetryAfter(text string) int {
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return min(max(seconds, 0), int(24*time.Hour/time.Second))
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, int(time.Until(at).Seconds())+1)
+	}
+	return 0
+}

@@ -1,0 +1,66 @@
+// Package remote reads the shop of another server that speaks the REST interface of the commerce service, and writes it as
+// lines of the import format. Fetch reads all of it into a Folder, and continues where an interrupted run stopped; Gaps are
+// what the interface does not tell. Package remote must not import packages of the store but those with the rules that it
+// needs, and not the command line.
+package remote
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Fetch reads the shop into the folder, or what is missing there. The result has been fetched completely.
+func Fetch(ctx context.Context, c Config) (*Folder, error) {
+	sender, err := newClient(c)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := openFolder(c.Folder, c)
+	if err != nil {
+		return nil, fmt.Errorf("keep what is fetched: %w", err)
+	}
+	defer folder.close()
+	f := &fetcher{apiClient: sender, folder: folder, say: c.Progress, orders: map[string]bool{}}
+	if f.say == nil {
+		f.say = func(string) {}
+	}
+	if folder.state.Finished {
+		f.say(fmt.Sprintf("using what was fetched at %s; remove %s to fetch again", folder.state.StartedAt.Format(time.RFC3339), c.Folder))
+		return folder, nil
+	}
+	for _, step := range []struct {
+		name string
+		run  func(context.Context) error
+	}{
+		{"shop", f.fetchShop}, {"hierarchies", f.fetchHierarchies}, {"products", f.fetchProducts}, {"files", f.fetchFiles}, {"nodes", f.fetchNodes}, {"node order", f.sortNodes},
+		{"stock", f.fetchStock}, {"promotions", f.fetchPromotions}, {"codes", f.fetchCodes}, {"gateways", f.fetchGateways}, {"catalog", f.writeCatalog},
+	} {
+		if folder.state.Done[step.name] {
+			continue
+		}
+		if err := step.run(ctx); err != nil {
+			return nil, fmt.Errorf("fetch %s: %w", step.name, err)
+		}
+		folder.state.Done[step.name] = true
+		if err := folder.commit(); err != nil {
+			return nil, err
+		}
+		if n := folder.state.Counts["lines."+step.name]; n > 0 {
+			f.say(step.name + ": read " + strconv.Itoa(n))
+		}
+	}
+	folder.state.Finished = true
+	return folder, folder.commit()
+}
+
+// Files returns the files with the lines.
+func (f *Folder) Files() (paths []string) {
+	for _, name := range []string{"settings", "catalog", "hierarchies", "nodes", "files", "products", "prices", "stock", "promotions", "codes", "gateways"} {
+		if f.state.Parts[name] > 0 {
+			paths = append(paths, f.file(name))
+		}
+	}
+	return paths
+}

@@ -1,0 +1,66 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"portico/store"
+)
+
+// fetcher is a running fetch.
+type fetcher struct {
+	*apiClient
+	folder *Folder
+	say    func(text string)
+
+	products, files map[string]bool // ids that were written
+	orders          map[string]bool // lists of nodes that were written
+}
+
+// pagesShown is after how many pages of a list its progress is told.
+const pagesShown = 50
+
+// each reads a list from where the fetch stopped, and commits after each page. name is that of the list in the state. It
+// counts the rows that cannot be read as what.
+func (f *fetcher) each(ctx context.Context, name, what string, l resourceList, do func(*page) error) error {
+	at := f.folder.state.At[name]
+	if at == nil {
+		at = l.first()
+	}
+	if at.Query == "" { // read to its end
+		return nil
+	}
+	return f.walk(ctx, l, at, func(p *page) error {
+		f.folder.state.Counts["cut."+what] += p.left
+		if err := do(p); err != nil {
+			return err
+		}
+		if f.folder.state.At[name] = p.next; p.next == nil {
+			f.folder.state.At[name] = &position{}
+		} else if p.next.Pages%pagesShown == 0 {
+			f.say(fmt.Sprintf("%s: read %d so far", what, p.next.Pages*pageLength))
+		}
+		return f.folder.commit()
+	})
+}
+
+// optional returns nil for the error of what the client may not read, or the server does not have, and notes it.
+func (f *fetcher) optional(what string, err error) error {
+	switch status(err) {
+	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:
+		f.folder.state.Refused[what] = strconv.Itoa(status(err)) + " " + http.StatusText(status(err))
+		return nil
+	}
+	return err
+}
+
+// decodeRow decodes a resource of a page. Errors name it.
+func decodeRow(what string, raw json.RawMessage, into any) error {
+	if err := store.DecodeJSON(raw, into); err != nil {
+		return fmt.Errorf("the %s %q is not as the interface has it: %w", what, abbreviate(idOf(raw)), err)
+	}
+	return nil
+}

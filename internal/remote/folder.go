@@ -1,0 +1,227 @@
+package remote
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// stateFile is the file of a folder that says how far it is.
+const (
+	stateFile    = "fetch.json"
+	stateVersion = 1
+	maxBytes     = 64 << 30 // of a folder
+)
+
+// orderPart holds lists of node ids, the newest attachment first. It has no lines to import.
+const orderPart = "order"
+
+// Folder holds the lines of a fetch in files of the import format, and its state. Lines that were written after the last
+// commit are written again by the next run.
+type Folder struct {
+	path  string
+	state fetchState
+	files map[string]*partFile
+}
+
+type partFile struct {
+	file   *os.File
+	buffer *bufio.Writer
+	bytes  int64
+}
+
+// openFolder opens the folder of a fetch, or starts one. It continues only a fetch of the same shop by the same client.
+func openFolder(path string, c Config) (*Folder, error) {
+	f := &Folder{path: path, files: map[string]*partFile{}}
+	text, err := os.ReadFile(filepath.Join(path, stateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, f.start(c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &f.state); err != nil || f.state.Version != stateVersion {
+		return nil, fmt.Errorf("%s is not of this version. Remove the folder to fetch the shop again", filepath.Join(path, stateFile))
+	}
+	if f.state.URL != c.URL || f.state.ClientID != c.Credentials.ID || strings.Join(f.state.Languages, ",") != strings.Join(c.Languages, ",") {
+		return nil, fmt.Errorf("%s holds a fetch of %s with another client, or with other languages. Remove the folder, or use another one", path, f.state.URL)
+	}
+	if f.state.Finished { // somebody may have corrected the lines
+		return f, nil
+	}
+	for name, valid := range f.state.Parts {
+		info, err := os.Stat(f.file(name))
+		if err == nil && info.Size() < valid {
+			err = fmt.Errorf("%s is shorter than %s says. Remove the folder to fetch the shop again", f.file(name), stateFile)
+		}
+		if err == nil {
+			err = os.Truncate(f.file(name), valid) // what an interrupted run wrote after its last commit
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func (f *Folder) start(c Config) error {
+	if err := os.MkdirAll(f.path, 0o700); err != nil {
+		return err
+	}
+	names, err := filepath.Glob(filepath.Join(f.path, "*"))
+	if err == nil && len(names) > 0 {
+		err = fmt.Errorf("the folder %s has other files. Use an empty one", f.path)
+	}
+	if err != nil {
+		return err
+	}
+	f.state = fetchState{Version: stateVersion, URL: c.URL, ClientID: c.Credentials.ID, Languages: c.Languages, StartedAt: time.Now().UTC().Truncate(time.Second),
+		Done: map[string]bool{}, At: map[string]*position{}, Parts: map[string]int64{}, Modifiers: map[string]*modifier{}, Counts: map[string]int{}, Refused: map[string]string{}}
+	return f.commit()
+}
+
+// Path returns the path of the folder.
+func (f *Folder) Path() string { return f.path }
+
+func (f *Folder) file(part string) string {
+	if part == orderPart {
+		return filepath.Join(f.path, part+".json")
+	}
+	return filepath.Join(f.path, part+".ndjson")
+}
+
+// Remove deletes the files of the fetch, and the folder if it is empty then.
+func (f *Folder) Remove() error {
+	f.close()
+	for name := range f.state.Parts {
+		if err := os.Remove(f.file(name)); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(filepath.Join(f.path, stateFile)); err != nil {
+		return err
+	}
+	_ = os.Remove(f.path) // it may have files of others
+	return nil
+}
+
+// write appends a line to a part.
+func (f *Folder) write(name string, line any) error {
+	p, err := f.part(name)
+	if err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(&counter{p})
+	encoder.SetEscapeHTML(false)
+	f.state.Counts["lines."+name]++
+	return encoder.Encode(line)
+}
+
+// counter counts the bytes of a part.
+type counter struct{ *partFile }
+
+func (c *counter) Write(text []byte) (int, error) {
+	n, err := c.buffer.Write(text)
+	c.bytes += int64(n)
+	return n, err
+}
+
+// part opens a part for appending. A part without a commit may have lines of an interrupted run.
+func (f *Folder) part(name string) (*partFile, error) {
+	if p := f.files[name]; p != nil {
+		return p, nil
+	}
+	file, err := os.OpenFile(f.file(name), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	valid := f.state.Parts[name]
+	if err = file.Truncate(valid); err == nil {
+		_, err = file.Seek(valid, io.SeekStart)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	p := &partFile{file: file, buffer: bufio.NewWriterSize(file, 1<<16), bytes: valid}
+	f.files[name] = p
+	return p, nil
+}
+
+// commit makes what was written so far valid.
+func (f *Folder) commit() error {
+	for name, p := range f.files {
+		if err := p.buffer.Flush(); err != nil {
+			return err
+		}
+		f.state.Parts[name] = p.bytes
+	}
+	var total int64
+	for _, n := range f.state.Parts {
+		total += n
+	}
+	if total > maxBytes {
+		return fmt.Errorf("the shop has more than %d GiB of lines. Is its server one of a commerce service?", maxBytes>>30)
+	}
+	text, err := json.Marshal(f.state)
+	if err != nil {
+		return err
+	}
+	temporary := filepath.Join(f.path, stateFile+".new")
+	if err := os.WriteFile(temporary, text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temporary, filepath.Join(f.path, stateFile))
+}
+
+// close closes the files. What was not committed is lost.
+func (f *Folder) close() {
+	for _, p := range f.files {
+		_ = p.file.Close() // what counts was flushed by commit
+	}
+	f.files = map[string]*partFile{}
+}
+
+// ids returns the ids of the valid lines of a part.
+func (f *Folder) ids(name string) (map[string]bool, error) {
+	found := map[string]bool{}
+	return found, f.each(name, func(text []byte) error {
+		found[idOf(text)] = true
+		return nil
+	})
+}
+
+// each calls a function for each valid line of a part.
+func (f *Folder) each(name string, do func(text []byte) error) error {
+	if f.state.Parts[name] == 0 {
+		return nil
+	}
+	file, err := os.Open(f.file(name))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines := bufio.NewReaderSize(io.LimitReader(file, f.state.Parts[name]), 1<<16)
+	for {
+		text, err := lines.ReadBytes('\n')
+		if len(bytes.TrimSpace(text)) > 0 {
+			if err := do(text); err != nil {
+				return fmt.Errorf("%s: %w", f.file(name), err)
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

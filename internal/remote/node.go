@@ -1,0 +1,145 @@
+package remote
+
+import (
+	"context"
+	"net/url"
+	"slices"
+
+	"portico/store"
+)
+
+// nodeAttributes are the attributes of a node or hierarchy, on both sides.
+type nodeAttributes struct {
+	Name            string   `json:"name"`
+	Slug            string   `json:"slug,omitempty"`
+	Description     string   `json:"description,omitempty"`
+	CuratedProducts []string `json:"curated_products,omitempty"`
+
+	Locales map[string]localeText `json:"locales,omitempty"`
+}
+
+type nodeLinks struct {
+	Hierarchy *refLink  `json:"hierarchy,omitempty"`
+	Parent    *refLink  `json:"parent,omitempty"`
+	Products  *refLinks `json:"products,omitempty"`
+}
+
+// maxCurated is how many curated products a node can have here.
+const maxCurated = 20
+
+// fetchNodes writes the nodes of all hierarchies, each with its products.
+func (f *fetcher) fetchNodes(ctx context.Context) error {
+	if err := f.loadKnown(); err != nil {
+		return err
+	}
+	known, err := f.folder.ids("nodes")
+	if err != nil {
+		return err
+	}
+	s := &f.folder.state.Shop
+	for _, hierarchy := range s.Hierarchies {
+		if !store.IsID(hierarchy) {
+			continue // the import says so
+		}
+		l := resourceList{path: "/catalog/hierarchies/" + url.PathEscape(hierarchy) + "/nodes", language: s.Language}
+		err := f.each(ctx, "nodes of "+hierarchy, "nodes", l, func(p *page) error {
+			locales, err := f.translations(ctx, "/catalog/nodes", p.Data)
+			if err != nil {
+				return err
+			}
+			for _, raw := range p.Data {
+				var node importLine[nodeAttributes, nodeLinks]
+				if err := decodeRow("node", raw, &node); err != nil {
+					return err
+				}
+				if known[node.ID] {
+					continue
+				}
+				known[node.ID], node.Attributes.Locales = true, locales[node.ID]
+				if err := f.writeNode(ctx, hierarchy, &node); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fetcher) writeNode(ctx context.Context, hierarchy string, node *importLine[nodeAttributes, nodeLinks]) error {
+	node.Type = "node"
+	r := &node.Relationships
+	if r.Parent = linkTo("node", r.Parent.id()); r.Parent.id() == hierarchy { // storefronts read the hierarchy as a node
+		r.Parent = nil
+	}
+	r.Hierarchy, r.Products = linkTo("hierarchy", hierarchy), nil
+	if curated := &node.Attributes.CuratedProducts; len(*curated) > maxCurated {
+		f.folder.state.Counts["curated products"] += len(*curated) - maxCurated
+		*curated = (*curated)[:maxCurated]
+	}
+	if store.IsID(node.ID) {
+		attached, err := f.nodeProducts(ctx, node.ID)
+		if err != nil {
+			return err
+		}
+		if len(attached) > 0 {
+			r.Products = &refLinks{attached}
+		}
+	}
+	return f.folder.write("nodes", node)
+}
+
+// nodeProducts reads which products are attached to a node. It writes those that the list of all products left out because
+// of its length.
+func (f *fetcher) nodeProducts(ctx context.Context, id string) (attached []ref, err error) {
+	s := &f.folder.state.Shop
+	l := resourceList{path: "/catalog/nodes/" + url.PathEscape(id) + "/relationships/products", language: s.Language, currency: s.Currency}
+	incomplete := f.folder.state.Counts["cut.products"] > 0
+	if incomplete {
+		l.params = productParams
+	}
+	seen := map[string]bool{}
+	err = f.walk(ctx, l, l.first(), func(p *page) error {
+		for _, raw := range p.Data {
+			if product := idOf(raw); !seen[product] {
+				seen[product], attached = true, append(attached, ref{"product", product})
+			}
+		}
+		if f.folder.state.Counts["cut.products of nodes"] += p.left; !incomplete {
+			return nil
+		}
+		return f.writeFound(ctx, p)
+	})
+	slices.Reverse(attached) // the oldest attachment first
+	return attached, err
+}
+
+// writeFound writes the products of a page that are not known yet, and their children.
+func (f *fetcher) writeFound(ctx context.Context, p *page) error {
+	var parents []string
+	for _, raw := range p.Data {
+		var product wireProduct
+		if err := decodeRow("product", raw, &product); err != nil {
+			return err
+		}
+		if product.Attributes.BaseProduct && !f.products[product.ID] && store.IsID(product.ID) {
+			parents = append(parents, product.ID)
+		}
+	}
+	before := len(f.products)
+	if err := f.writeProducts(ctx, p); err != nil {
+		return err
+	}
+	s := &f.folder.state.Shop
+	for _, id := range parents {
+		l := resourceList{path: "/catalog/products/" + url.PathEscape(id) + "/relationships/children", params: productParams, language: s.Language, currency: s.Currency}
+		if err := f.walk(ctx, l, l.first(), func(children *page) error { return f.writeProducts(ctx, children) }); err != nil {
+			return err
+		}
+	}
+	f.folder.state.Counts["cut.products"] = max(0, f.folder.state.Counts["cut.products"]-(len(f.products)-before))
+	return nil
+}

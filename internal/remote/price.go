@@ -1,0 +1,166 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// wireTier is the price from a quantity on.
+type wireTier struct {
+	MinimumQuantity int                   `json:"minimum_quantity"`
+	Price           map[string]wireAmount `json:"price"`
+}
+
+type amount struct {
+	Amount      int64           `json:"amount"`
+	IncludesTax bool            `json:"includes_tax"`
+	Tiers       map[string]tier `json:"tiers,omitempty"`
+}
+
+type tier struct {
+	MinimumQuantity int   `json:"minimum_quantity"`
+	Amount          int64 `json:"amount"`
+}
+
+type priceAttributes struct {
+	SKU        string            `json:"sku"`
+	Currencies map[string]amount `json:"currencies,omitempty"`
+	Sales      map[string]*sale  `json:"sales,omitempty"`
+}
+
+type sale struct {
+	Schedule   *schedule         `json:"schedule,omitempty"`
+	Currencies map[string]amount `json:"currencies"`
+}
+
+type schedule struct {
+	ValidTo string `json:"valid_to"`
+}
+
+type priceLinks struct {
+	Pricebook *refLink `json:"pricebook"`
+}
+
+// unnamedPricebook has the prices of servers that do not tell the price book.
+const unnamedPricebook = "prices"
+
+// bookPrices are the prices of a product by price book.
+type bookPrices map[string]*priceAttributes
+
+// maxNames is the most price books, and price modifiers, that the state of a fetch holds.
+const maxNames = 1000
+
+// add adds the price that a product shows in a currency; in each that it shows for an empty currency. During a sale it is
+// that of the sale, and original_price is the price beside it.
+func (found bookPrices) add(p *wireProduct, wanted string) {
+	book := p.Meta.PricebookID
+	if book == "" {
+		book = unnamedPricebook
+	}
+	for _, currency := range slices.Sorted(maps.Keys(p.Attributes.Price)) {
+		if wanted != "" && currency != wanted {
+			continue // the sale may be another one in that currency
+		}
+		if found[book] == nil {
+			found[book] = &priceAttributes{Currencies: map[string]amount{}, Sales: map[string]*sale{}}
+		}
+		shown := p.Attributes.Price[currency]
+		now := amount{Amount: shown.Amount, IncludesTax: shown.IncludesTax, Tiers: map[string]tier{}}
+		for name, t := range p.Attributes.Tiers {
+			if of, ok := t.Price[currency]; ok {
+				now.Tiers[name] = tier{t.MinimumQuantity, of.Amount}
+			}
+		}
+		if p.Meta.SaleID == "" {
+			found[book].Currencies[currency] = now
+			continue
+		}
+		if original, ok := p.Meta.OriginalPrice[currency]; ok {
+			found[book].Currencies[currency] = amount{Amount: original.Amount, IncludesTax: original.IncludesTax}
+		}
+		if found[book].Sales[p.Meta.SaleID] == nil {
+			found[book].Sales[p.Meta.SaleID] = &sale{Currencies: map[string]amount{}}
+		}
+		of := found[book].Sales[p.Meta.SaleID]
+		if of.Currencies[currency] = now; utc(p.Meta.SaleExpires) != "" {
+			of.Schedule = &schedule{utc(p.Meta.SaleExpires)}
+		}
+	}
+}
+
+// pricesOf returns the prices of products in all currencies, by id.
+func (f *fetcher) pricesOf(ctx context.Context, products []*wireProduct, ids []string) (map[string]bookPrices, error) {
+	s := &f.folder.state.Shop
+	found := map[string]bookPrices{}
+	for _, product := range products {
+		found[product.ID] = bookPrices{}
+		found[product.ID].add(product, s.Currency)
+	}
+	for _, currency := range s.OtherCurrencies {
+		if err := f.readByID(ctx, productsPath, ids, s.Language, currency, func(raw json.RawMessage) error {
+			other := &wireProduct{}
+			err := decodeRow("product", raw, other)
+			if found[other.ID] != nil && err == nil {
+				found[other.ID].add(other, currency)
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// writePrices writes the prices of a product, one line for each price book.
+func (f *fetcher) writePrices(p *wireProduct, found bookPrices) error {
+	state := &f.folder.state
+	for _, book := range slices.Sorted(maps.Keys(found)) {
+		if !slices.Contains(state.Pricebooks, book) {
+			if state.Pricebooks = append(state.Pricebooks, book); len(state.Pricebooks) > maxNames {
+				return fmt.Errorf("the prices name more than %d price books. Is the server one of a commerce service?", maxNames)
+			}
+		}
+		attributes := *found[book]
+		state.Counts["sales"] += len(attributes.Sales)
+		if attributes.SKU = p.Attributes.SKU; attributes.SKU == "" {
+			attributes.SKU = p.ID
+		}
+		l := importLine[priceAttributes, priceLinks]{Type: "product-price", ID: derivedID(book, p.ID), Attributes: attributes, Relationships: priceLinks{linkTo("pricebook", book)}}
+		if err := f.folder.write("prices", l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteModifiers keeps the price modifiers that a product shows. The prices shown have them already: they are moved for the
+// members that name them.
+func (f *fetcher) noteModifiers(p *wireProduct) error {
+	known := f.folder.state.Modifiers
+	for name, m := range p.Meta.PriceModifiers {
+		if known[name] = &m; len(known) > maxNames {
+			return fmt.Errorf("the products have more than %d price modifiers. Is the server one of a commerce service?", maxNames)
+		}
+	}
+	return nil
+}
+
+// modifierAttributes is a price modifier in the import format.
+type modifierAttributes struct {
+	Name string `json:"name"`
+	modifier
+}
+
+func (f *fetcher) writeModifiers() error {
+	modifiers := f.folder.state.Modifiers
+	for _, name := range slices.Sorted(maps.Keys(modifiers)) {
+		l := importLine[modifierAttributes, none]{Type: "price_modifier", ID: derivedID("modifier", name), Attributes: modifierAttributes{name, *modifiers[name]}}
+		if err := f.folder.write("catalog", l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

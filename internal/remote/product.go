@@ -1,0 +1,275 @@
+package remote
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+)
+
+// wireProduct is a product of the catalog, with the members that an import can store.
+type wireProduct struct {
+	ID         string `json:"id"`
+	Attributes struct {
+		Name                string                   `json:"name"`
+		Description         string                   `json:"description"`
+		SKU                 string                   `json:"sku"`
+		Slug                string                   `json:"slug"`
+		CommodityType       string                   `json:"commodity_type"`
+		ManufacturerPartNum string                   `json:"manufacturer_part_num"`
+		UPCEAN              string                   `json:"upc_ean"`
+		ExternalRef         string                   `json:"external_ref"`
+		Tags                []string                 `json:"tags"`
+		PriceModifiers      []string                 `json:"price_modifiers"`
+		BaseProduct         bool                     `json:"base_product"`
+		BaseProductID       string                   `json:"base_product_id"`
+		CreatedAt           string                   `json:"created_at"`
+		UpdatedAt           string                   `json:"updated_at"`
+		Components          map[string]wireComponent `json:"components"`
+		CustomInputs        json.RawMessage          `json:"custom_inputs"`
+		Extensions          json.RawMessage          `json:"extensions"`
+		ShopperAttributes   json.RawMessage          `json:"shopper_attributes"`
+		Price               map[string]wireAmount    `json:"price"`
+		Tiers               map[string]wireTier      `json:"tiers"`
+	} `json:"attributes"`
+	Relationships struct {
+		Parent    *refLink `json:"parent"`
+		MainImage *refLink `json:"main_image"`
+		Files     struct {
+			Data []fileLink `json:"data"`
+		} `json:"files"`
+		ComponentProducts *refLinks `json:"component_products"`
+	} `json:"relationships"`
+	Meta struct {
+		Language        string                `json:"language"`
+		ProductTypes    []string              `json:"product_types"`
+		Variations      []variation           `json:"variations"`
+		ChildVariations []variation           `json:"child_variations"`
+		PriceModifiers  map[string]modifier   `json:"price_modifiers"`
+		PricebookID     string                `json:"pricebook_id"`
+		OriginalPrice   map[string]wireAmount `json:"original_price"`
+		SaleID          string                `json:"sale_id"`
+		SaleExpires     string                `json:"sale_expires"`
+		BreadCrumbNodes []string              `json:"bread_crumb_nodes"`
+	} `json:"meta"`
+}
+
+// wireComponent is a part of a bundle. A server may leave min and max open.
+type wireComponent struct {
+	Name      string `json:"name"`
+	Min       *int   `json:"min"`
+	Max       *int   `json:"max"`
+	SortOrder int    `json:"sort_order"`
+	Options   []struct {
+		ID       string `json:"id"`
+		Quantity int    `json:"quantity"`
+	} `json:"options"`
+}
+
+type fileLink struct {
+	Type      string `json:"type"`
+	ID        string `json:"id"`
+	CreatedAt string `json:"created_at,omitempty"`
+}
+
+// variation is a property in which the children of a product differ. Option is that of a child.
+type variation struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	SortOrder int      `json:"sort_order"`
+	Option    *option  `json:"option,omitempty"`
+	Options   []option `json:"options"`
+}
+
+type option struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	SortOrder   int    `json:"sort_order"`
+}
+
+// The rest are the members of a product in the import format.
+
+type productAttributes struct {
+	Name                string                `json:"name"`
+	SKU                 string                `json:"sku"`
+	Slug                string                `json:"slug,omitempty"`
+	Status              string                `json:"status"`
+	CommodityType       string                `json:"commodity_type,omitempty"`
+	Description         string                `json:"description,omitempty"`
+	ManufacturerPartNum string                `json:"manufacturer_part_num,omitempty"`
+	UPCEAN              string                `json:"upc_ean,omitempty"`
+	ExternalRef         string                `json:"external_ref,omitempty"`
+	Tags                []string              `json:"tags,omitempty"`
+	ProductTypes        []string              `json:"product_types,omitempty"`
+	BaseProduct         bool                  `json:"base_product"`
+	BaseProductID       string                `json:"base_product_id,omitempty"`
+	CreatedAt           string                `json:"created_at,omitempty"`
+	UpdatedAt           string                `json:"updated_at,omitempty"`
+	Locales             map[string]localeText `json:"locales,omitempty"`
+	Variations          []variation           `json:"variations,omitempty"`
+	Options             []string              `json:"options,omitempty"`
+	Components          map[string]component  `json:"components,omitempty"`
+	CustomInputs        json.RawMessage       `json:"custom_inputs,omitempty"`
+	Extensions          json.RawMessage       `json:"extensions,omitempty"`
+	ShopperAttributes   json.RawMessage       `json:"shopper_attributes,omitempty"`
+	PriceModifiers      []string              `json:"price_modifiers,omitempty"`
+}
+
+type component struct {
+	Name      string            `json:"name"`
+	Min       int               `json:"min"`
+	Max       int               `json:"max"`
+	SortOrder int               `json:"sort_order"`
+	Options   []componentOption `json:"options"`
+}
+
+type componentOption struct {
+	ref
+	Quantity int `json:"quantity"`
+}
+
+type productLinks struct {
+	Parent            *refLink   `json:"parent,omitempty"`
+	MainImage         *refLink   `json:"main_image,omitempty"`
+	Files             *fileLinks `json:"files,omitempty"`
+	ComponentProducts *refLinks  `json:"component_products,omitempty"`
+}
+
+type fileLinks struct {
+	Data []fileLink `json:"data"`
+}
+
+const productsPath = "/catalog/products"
+
+// productParams asks for the files of products with them.
+const productParams = "include=main_image,files"
+
+// fetchProducts writes the products of the catalog, with their prices and files.
+func (f *fetcher) fetchProducts(ctx context.Context) error {
+	if err := f.loadKnown(); err != nil {
+		return err
+	}
+	s := &f.folder.state.Shop
+	return f.each(ctx, "products", "products", resourceList{path: productsPath, params: productParams, language: s.Language, currency: s.Currency}, func(p *page) error {
+		if err := f.writeProducts(ctx, p); err != nil {
+			return err
+		}
+		return nil
+	})
+}
+
+// loadKnown reads which products and files an earlier run wrote.
+func (f *fetcher) loadKnown() (err error) {
+	if f.products == nil {
+		f.products, err = f.folder.ids("products")
+	}
+	if f.files == nil && err == nil {
+		f.files, err = f.folder.ids("files")
+	}
+	return err
+}
+
+// writeProducts writes the products of a page that are not known yet.
+func (f *fetcher) writeProducts(ctx context.Context, p *page) error {
+	var rows []json.RawMessage
+	var products []*wireProduct
+	var ids []string
+	for _, raw := range p.Data {
+		product := &wireProduct{}
+		if err := decodeRow("product", raw, product); err != nil {
+			return err
+		}
+		if !f.products[product.ID] {
+			f.products[product.ID] = true
+			rows, products, ids = append(rows, raw), append(products, product), append(ids, product.ID)
+		}
+	}
+	if err := f.writeFiles(slices.Concat(p.Included.MainImages, p.Included.Files)); err != nil {
+		return err
+	}
+	locales, err := f.translations(ctx, productsPath, rows)
+	if err != nil {
+		return err
+	}
+	found, err := f.pricesOf(ctx, products, ids)
+	if err != nil {
+		return err
+	}
+	for _, product := range products {
+		if err := f.noteModifiers(product); err != nil {
+			return err
+		}
+		if product.Relationships.Parent.id() == "" { // a child also shows the nodes of its parent
+			if err := f.noteOrder(product.Meta.BreadCrumbNodes); err != nil {
+				return err
+			}
+		}
+		if err := f.folder.write("products", f.productLine(product, locales[product.ID])); err != nil {
+			return err
+		}
+		if err := f.writePrices(product, found[product.ID]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fetcher) productLine(p *wireProduct, locales map[string]localeText) importLine[productAttributes, productLinks] {
+	a := &p.Attributes
+	l := importLine[productAttributes, productLinks]{Type: "product", ID: p.ID, Attributes: productAttributes{
+		Name: a.Name, SKU: f.skuOf(p), Slug: a.Slug, Status: "live", CommodityType: a.CommodityType, Description: a.Description,
+		ManufacturerPartNum: a.ManufacturerPartNum, UPCEAN: a.UPCEAN, ExternalRef: a.ExternalRef, Tags: a.Tags, ProductTypes: p.Meta.ProductTypes,
+		BaseProduct: a.BaseProduct, BaseProductID: a.BaseProductID, CreatedAt: utc(a.CreatedAt), UpdatedAt: utc(a.UpdatedAt), Locales: locales,
+		CustomInputs: object(a.CustomInputs), Extensions: object(a.Extensions), ShopperAttributes: object(a.ShopperAttributes), PriceModifiers: a.PriceModifiers,
+	}}
+	for _, v := range p.Meta.Variations {
+		v.Option = nil
+		l.Attributes.Variations = append(l.Attributes.Variations, v)
+	}
+	r := &p.Relationships
+	parent := r.Parent.id()
+	l.Relationships = productLinks{Parent: linkTo("product", parent), MainImage: linkTo("main_image", r.MainImage.id()), ComponentProducts: r.ComponentProducts.retyped("product")}
+	if parent != "" {
+		for _, v := range p.Meta.ChildVariations {
+			if v.Option != nil {
+				l.Attributes.Options = append(l.Attributes.Options, v.Option.ID)
+			}
+		}
+	}
+	l.Attributes.Components = components(a.Components)
+	if len(r.Files.Data) > 0 {
+		l.Relationships.Files = &fileLinks{}
+		for _, file := range r.Files.Data {
+			l.Relationships.Files.Data = append(l.Relationships.Files.Data, fileLink{"file", file.ID, utc(file.CreatedAt)})
+		}
+	}
+	return l
+}
+
+// skuOf returns the product's SKU. A product without one gets its id, since an import needs it.
+func (f *fetcher) skuOf(p *wireProduct) string {
+	if p.Attributes.SKU != "" {
+		return p.Attributes.SKU
+	}
+	f.folder.state.Counts["products without a SKU"]++
+	return p.ID
+}
+
+// components returns the parts of a bundle. Where a server leaves the number open, it is 0 to all options.
+func components(wire map[string]wireComponent) map[string]component {
+	parts := map[string]component{}
+	for key, w := range wire {
+		part := component{Name: w.Name, SortOrder: w.SortOrder, Options: []componentOption{}}
+		if w.Min != nil {
+			part.Min = *w.Min
+		}
+		if part.Max = max(len(w.Options), part.Min); w.Max != nil {
+			part.Max = *w.Max
+		}
+		for _, o := range w.Options {
+			part.Options = append(part.Options, componentOption{ref{"product", o.ID}, max(o.Quantity, 1)})
+		}
+		parts[key] = part
+	}
+	return parts
+}

@@ -1,0 +1,186 @@
+package remote
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/language"
+
+	"portico/store"
+)
+
+// Bounds of what multiplies the requests of a fetch.
+const (
+	maxOthers      = 200 // languages and currencies beside the first ones
+	maxHierarchies = 10000
+)
+
+var currencyCode = regexp.MustCompile("^[A-Z]{3}$")
+
+// fetchShop reads which catalog the client sees, and its languages and currencies, and writes the settings.
+func (f *fetcher) fetchShop(ctx context.Context) error {
+	var catalog struct {
+		Data struct {
+			ID         string `json:"id"`
+			Attributes struct {
+				Name      string `json:"name"`
+				CatalogID string `json:"catalog_id"`
+			} `json:"attributes"`
+			Meta struct {
+				Language string `json:"language"`
+			} `json:"meta"`
+		} `json:"data"`
+	}
+	if err := f.get(ctx, request{path: "/catalog"}, &catalog); err != nil {
+		return err
+	}
+	s := &f.folder.state.Shop
+	attributes := catalog.Data.Attributes
+	s.CatalogID = cmp.Or(attributes.CatalogID, catalog.Data.ID)
+	s.Name = cmp.Or(attributes.Name, s.CatalogID)
+	settings, err := f.fetchSettings(ctx)
+	if err != nil {
+		return err
+	}
+	if err := f.fetchCurrencies(ctx, settings.Currency); err != nil {
+		return err
+	}
+	s.Language = cmp.Or(catalog.Data.Meta.Language, settings.Locale, "en")
+	for _, text := range slices.Concat(settings.AdditionalLanguages, f.folder.state.Languages) {
+		tag, err := language.Parse(text)
+		if err == nil && !strings.EqualFold(tag.String(), s.Language) && !slices.Contains(s.OtherLanguages, tag.String()) {
+			s.OtherLanguages = append(s.OtherLanguages, tag.String())
+		}
+	}
+	if n := len(s.OtherLanguages) + len(s.OtherCurrencies); n > maxOthers {
+		return fmt.Errorf("the server has %d other languages and currencies, more than %d. Is it one of a commerce service?", n, maxOthers)
+	}
+	if settings.PageLength == 0 {
+		return nil
+	}
+	return f.folder.write("settings", settingsLine{"settings", min(max(settings.PageLength, 1), store.MaxPageLength), cmp.Or(s.Currency, "USD"), s.Language})
+}
+
+type settingsLine struct {
+	Type       string `json:"type"`
+	PageLength int    `json:"page_length"`
+	Currency   string `json:"currency"`
+	Locale     string `json:"locale"`
+}
+
+// wireSettings are the settings that matter here. The zero value stands for settings that the client may not read.
+type wireSettings struct {
+	PageLength          int      `json:"page_length"`
+	Currency            string   `json:"currency"`
+	Locale              string   `json:"locale"`
+	AdditionalLanguages []string `json:"additional_languages"`
+}
+
+func (f *fetcher) fetchSettings(ctx context.Context) (wireSettings, error) {
+	var body struct {
+		Data wireSettings `json:"data"`
+	}
+	err := f.optional("settings", f.get(ctx, request{path: "/v2/settings"}, &body))
+	return body.Data, err
+}
+
+// fetchCurrencies reads the currencies. preferred is that of the settings; empty if not told.
+func (f *fetcher) fetchCurrencies(ctx context.Context, preferred string) error {
+	s := &f.folder.state.Shop
+	delete(f.folder.state.At, "currencies") // an interrupted run did not keep the codes
+	var codes []string
+	err := f.each(ctx, "currencies", "currencies", resourceList{path: "/v2/currencies"}, func(p *page) error {
+		for _, raw := range p.Data {
+			var currency struct {
+				Code    string `json:"code"`
+				Enabled *bool  `json:"enabled"`
+				Default bool   `json:"default"`
+			}
+			if err := decodeRow("currency", raw, &currency); err != nil {
+				return err
+			}
+			if !currencyCode.MatchString(currency.Code) || currency.Enabled != nil && !*currency.Enabled {
+				continue
+			}
+			if codes = append(codes, currency.Code); currency.Default {
+				s.Currency = currency.Code
+			}
+		}
+		return nil
+	})
+	if err := f.optional("currencies", err); err != nil {
+		return err
+	}
+	s.Currency = cmp.Or(s.Currency, preferred)
+	if s.Currency == "" && len(codes) > 0 {
+		s.Currency = codes[0]
+	}
+	s.OtherCurrencies = slices.DeleteFunc(store.Unique(codes), func(code string) bool { return code == s.Currency })
+	return nil
+}
+
+// fetchHierarchies writes the hierarchies of the catalog.
+func (f *fetcher) fetchHierarchies(ctx context.Context) error {
+	s := &f.folder.state.Shop
+	return f.each(ctx, "hierarchies", "hierarchies", resourceList{path: "/catalog/hierarchies", language: s.Language}, func(p *page) error {
+		locales, err := f.translations(ctx, "/catalog/hierarchies", p.Data)
+		if err != nil {
+			return err
+		}
+		for _, raw := range p.Data {
+			var h importLine[nodeAttributes, none]
+			if err := decodeRow("hierarchy", raw, &h); err != nil {
+				return err
+			}
+			if slices.Contains(s.Hierarchies, h.ID) {
+				continue
+			}
+			if s.Hierarchies = append(s.Hierarchies, h.ID); len(s.Hierarchies) > maxHierarchies {
+				return fmt.Errorf("the catalog has more than %d hierarchies. Is the server one of a commerce service?", maxHierarchies)
+			}
+			h.Type, h.Attributes.CuratedProducts, h.Attributes.Locales = "hierarchy", nil, locales[h.ID]
+			if err := f.folder.write("hierarchies", h); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// writeCatalog writes the catalog, and what only the end of the fetch knows: price books and price modifiers.
+func (f *fetcher) writeCatalog(context.Context) error {
+	s := &f.folder.state.Shop
+	var books []rankedPricebook
+	for _, id := range f.folder.state.Pricebooks {
+		books = append(books, rankedPricebook{id, 1})
+		if err := f.folder.write("catalog", importLine[named, none]{Type: "pricebook", ID: id, Attributes: named{id}}); err != nil {
+			return err
+		}
+	}
+	if err := f.writeModifiers(); err != nil {
+		return err
+	}
+	return f.folder.write("catalog", importLine[catalogAttributes, none]{Type: "catalog", ID: s.CatalogID,
+		Attributes: catalogAttributes{s.Name, s.Hierarchies, books, s.Language, s.Currency}})
+}
+
+type named struct {
+	Name string `json:"name"`
+}
+
+type catalogAttributes struct {
+	Name         string            `json:"name"`
+	Hierarchies  []string          `json:"hierarchies"`
+	PricebookIDs []rankedPricebook `json:"pricebook_ids"`
+	Locale       string            `json:"locale"`
+	Currency     string            `json:"currency,omitempty"`
+}
+
+type rankedPricebook struct {
+	ID       string `json:"id"`
+	Priority int    `json:"priority"`
+}

@@ -1,0 +1,48 @@
+package remote
+
+import "time"
+
+// fetchState is how far a fetch is, and what it learnt that lines need later.
+type fetchState struct {
+	Version   int       `json:"version"`
+	URL       string    `json:"url"`
+	ClientID  string    `json:"client_id"`
+	Languages []string  `json:"languages_wanted,omitempty"`
+	StartedAt time.Time `json:"started_at"`
+	Finished  bool      `json:"finished"`
+
+	Done  map[string]bool      `json:"done"`  // steps
+	At    map[string]*position `json:"at"`    // of the lists that are being read
+	Parts map[string]int64     `json:"parts"` // valid bytes of the files
+
+	Shop       shop                 `json:"shop"`
+	Pricebooks []string             `json:"pricebooks"`
+	Modifiers  map[string]*modifier `json:"modifiers"`
+	CodesDone  int                  `json:"codes_done"` // promotions whose codes were read
+	Counts     map[string]int       `json:"counts"`     // of what is not told, and of lines
+	Refused    map[string]string    `json:"refused"`    // what the client may not read, by what it is
+}
+
+// shop is what holds for the whole shop.
+type shop struct {
+	CatalogID string `json:"catalog_id"`
+	Name      string `json:"name"`
+	Language  string `json:"language"` // of the base texts
+	Currency  string `json:"currency"` // of prices without X-Moltin-Currency; empty if not told
+
+	OtherLanguages  []string `json:"other_languages"`
+	OtherCurrencies []string `json:"other_currencies"`
+	Hierarchies     []string `json:"hierarchies"`
+}
+
+// wireAmount is an amount in a currency, in minor units.
+type wireAmount struct {
+	Amount      int64 `json:"amount"`
+	IncludesTax bool  `json:"includes_tax"`
+}
+
+// modifier is a price modifier, on both sides.
+type modifier struct {
+	ModifierType string                `json:"modifier_type"`
+	Currencies   map[string]wireAmount `json:"currencies,omitempty"`
+}

@@ -1,0 +1,210 @@
+package audit_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"portico/store"
+	"portico/store/access"
+	"portico/store/audit"
+	"portico/store/exchange"
+	"portico/store/gateway"
+	"portico/store/promotion/code"
+	"portico/store/shop"
+	"portico/store/storetest"
+)
+
+var noFilter audit.AuditFilter
+
+// events lists all events, the oldest first, a few at a time.
+func events(t *testing.T, s *shop.Store, filter audit.AuditFilter) (all []*store.AuditEvent) {
+	t.Helper()
+	page := store.Page{Last: new(50)}
+	for {
+		slice, err := s.AuditEvents(t.Context(), filter, page)
+		require.NoError(t, err)
+		for i := len(slice.Items) - 1; i >= 0; i-- {
+			all = append(all, slice.Items[i])
+		}
+		if !slice.HasPrevious {
+			return all
+		}
+		page.Before = new(slice.Cursor(0))
+	}
+}
+
+func describe(e *store.AuditEvent) string {
+	text := fmt.Sprintf("%s %s %s %s", e.Actor, e.Action, e.Kind, e.ResourceID)
+	if e.Count != 1 {
+		text += fmt.Sprintf(" (%d)", e.Count)
+	}
+	for _, m := range e.Members {
+		text += fmt.Sprintf(" %s: %s -> %s", m.Member, value(m.Before), value(m.After))
+	}
+	return text
+}
+
+func value(text *string) string {
+	if text == nil {
+		return "none"
+	}
+	return *text
+}
+
+func TestEventsHaveMembers(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := e.Open(t)
+		storetest.Import(t, s, `{"type":"product","id":"mug","attributes":{"name":"Mug","sku":"MUG","status":"live","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}}`)
+		latest := func() string {
+			page, err := s.Changes(t.Context(), 1, "")
+			require.NoError(t, err)
+			return page.Latest
+		}
+		since := func(cursor string) (texts []string) {
+			page, err := s.Changes(t.Context(), 100, cursor)
+			require.NoError(t, err)
+			for _, event := range page.Events {
+				texts = append(texts, describe(event))
+			}
+			return texts
+		}
+		at := latest()
+		storetest.Import(t, s, `{"type":"product","id":"mug","attributes":{"name":"Cup","sku":"MUG","status":"live","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}}`)
+		require.Len(t, since(at), 1)
+		require.Contains(t, since(at)[0], `updated product mug attributes.name: "Mug" -> "Cup"`)
+
+		at = latest()
+		storetest.Import(t, s, `{"type":"product","id":"mug","attributes":{"name":"Cup","sku":"MUG","status":"live","created_at":"2026-01-01T00:00:00.000Z","updated_at":"2026-01-01T00:00:00.000Z"}}`)
+		require.Empty(t, since(at), "what does not change leaves no event")
+
+		_, err := s.DeleteProducts(t.Context(), storetest.Actor, []string{"mug"}, true)
+		require.NoError(t, err)
+		require.Empty(t, since(at), "a dry run leaves none")
+		_, err = s.DeleteProducts(t.Context(), storetest.Actor, []string{"mug"}, false)
+		require.NoError(t, err)
+		require.Contains(t, since(at)[0], "deleted product mug attributes: {")
+		require.Contains(t, since(at)[0], "-> none")
+
+		byID := events(t, s, audit.AuditFilter{Kind: store.AuditProduct, ResourceID: "mug"})
+		require.Len(t, byID, 3)
+		require.Len(t, events(t, s, audit.AuditFilter{Action: store.AuditDeleted}), 1)
+		require.Empty(t, events(t, s, audit.AuditFilter{Actor: "client:other"}))
+	})
+}
+
+// An import records at most 1,000 resources one by one, and the others together.
+func TestBulkImportsAreBounded(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		s := e.Open(t)
+		const files = 1700
+		lines := func(version string) string {
+			var text strings.Builder
+			for n := range files {
+				fmt.Fprintf(&text, `{"type":"file","id":"f%04d","file_name":"%s.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/a.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"}}}`+"\n", n, version)
+			}
+			return text.String()
+		}
+		for _, x := range []struct {
+			version string
+			batch   int
+			single  int
+		}{{"a", 0, 0}, {"b", 300, 900}} {
+			before, err := s.Changes(t.Context(), 1, "")
+			require.NoError(t, err)
+			_, err = s.Import(t.Context(), storetest.Actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines(x.version))), nil }, exchange.ImportOptions{Batch: x.batch})
+			require.NoError(t, err)
+			single, ids := 0, map[string]bool{}
+			for after, more := before.Latest, true; more; {
+				page, err := s.Changes(t.Context(), 100, after)
+				require.NoError(t, err)
+				for i, event := range page.Events {
+					if after = page.Cursor(i); event.ResourceID != "" {
+						single++
+						require.NotEmpty(t, event.Members)
+						ids[event.ResourceID] = true
+						continue
+					}
+					require.Equal(t, store.AuditImported, event.Action)
+					require.LessOrEqual(t, len(event.IDs), store.MaxAuditIDs)
+					require.Len(t, event.IDs, event.Count)
+					for _, id := range event.IDs {
+						ids[id] = true
+					}
+				}
+				more = page.HasNext
+			}
+			require.Equal(t, x.single, single)
+			require.Len(t, ids, files, "the feed names each resource")
+		}
+	})
+}
+
+// No event holds a secret, whatever wrote it.
+func TestEventsHoldNoSecret(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		sealer := storetest.NewSealer(t, 1)
+		s := e.Open(t, func(config *shop.Config) { config.Sealer = sealer })
+		const password, customer, voucher = "hunter2-gateway", "ada@example.com", "SECRET-VOUCHER"
+		var secrets []string
+		_, secret, err := s.CreateClient(t.Context(), storetest.Actor, "A", []string{"catalog:read"})
+		require.NoError(t, err)
+		secrets = append(secrets, secret)
+		clients, err := s.Clients(t.Context())
+		require.NoError(t, err)
+		_, secret, err = s.RotateClientSecret(t.Context(), storetest.Actor, clients[0].ID, 0)
+		require.NoError(t, err)
+		secrets = append(secrets, secret)
+		_, err = s.RevokeClient(t.Context(), storetest.Actor, clients[0].ID)
+		require.NoError(t, err)
+		for _, text := range []string{password, password + "-2"} {
+			_, err = s.UpdateGateway(t.Context(), storetest.Actor, string(gateway.GatewayCardProcessor),
+				gateway.GatewayChange{Enabled: new(true), MerchantID: new("m"), Username: new("u"), Password: new(gateway.NewSecret(text))})
+			require.NoError(t, err)
+		}
+		keys, err := s.SigningKeys(t.Context(), sealer)
+		require.NoError(t, err)
+		_, err = s.RotateSigningKey(t.Context(), storetest.Actor, sealer, 0, true)
+		require.NoError(t, err)
+		_, err = s.Rekey(t.Context(), storetest.Actor, sealer)
+		require.NoError(t, err)
+		storetest.Import(t, s, storetest.JoinLines(storetest.PromotionLine("p", ``), storetest.CodeLine("p", "IMPORTED-VOUCHER", `,"user":"`+customer+`"`)))
+		_, _, err = s.CreatePromotionCodes(t.Context(), storetest.Actor, "p", []code.NewCode{{Code: voucher, User: code.OneCodeUser(customer)}}, "")
+		require.NoError(t, err)
+		_, err = s.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{voucher})
+		require.NoError(t, err)
+
+		var text bytes.Buffer
+		_, err = s.Export(t.Context(), &text, exchange.ExportOptions{WithClients: true})
+		require.NoError(t, err)
+		for _, line := range strings.Split(text.String(), "\n") {
+			if _, hash, is := strings.Cut(line, `"secret_hash":"`); is {
+				secrets = append(secrets, strings.Split(hash, `"`)[0])
+			}
+		}
+		secrets = append(secrets, password, customer, voucher, "IMPORTED-VOUCHER", string(keys[0].Private.Seed()))
+
+		kinds := map[store.AuditKind]bool{}
+		for _, event := range events(t, s, noFilter) {
+			kinds[event.Kind] = true
+			for _, secret := range secrets {
+				require.NotEmpty(t, secret)
+				require.NotContains(t, string(store.Encode(event)), secret, describe(event))
+			}
+		}
+		for _, kind := range []store.AuditKind{store.AuditClient, store.AuditGateway, store.AuditSigningKey, store.AuditSealingKey, store.AuditPromotionCode} {
+			require.True(t, kinds[kind], kind)
+		}
+		last := events(t, s, audit.AuditFilter{Kind: store.AuditGateway})
+		require.Equal(t, `client:test updated gateway card_processor password: "********" -> "********"`, describe(last[len(last)-1]))
+		require.Contains(t, access.Scopes(), "audit:read")
+	})
+}

@@ -1,0 +1,9 @@
+package audit_test
+
+import (
+	"testing"
+
+	"portico/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }

@@ -1,0 +1,103 @@
+// Package audit reads the audit log: AuditService lists its events, newest first, and reads them as a feed of changes
+// in the order of their commits. Package db writes them, in the transactions of the writes. It may import store and
+// db.
+package audit
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"portico/store"
+	"portico/store/db"
+)
+
+// AuditService reads the audit log.
+type AuditService struct{ db *db.DB }
+
+// NewAuditService returns the service of a database.
+func NewAuditService(d *db.DB) *AuditService { return &AuditService{db: d} }
+
+// AuditFilter selects events. The zero value selects all.
+type AuditFilter struct {
+	Actor      string // exactly, for example client:0198f1f3 or command:import
+	Kind       store.AuditKind
+	ResourceID string // not found in events of several resources
+	Action     store.AuditAction
+	Since      time.Time // events of this time or later
+	Until      time.Time // events before this time
+}
+
+// AuditEvents lists events, newest first.
+func (s *AuditService) AuditEvents(ctx context.Context, filter AuditFilter, page store.Page) (*store.Slice[*store.AuditEvent], error) {
+	slice, err := db.List(ctx, s.db, filter.listing(), store.ListQuery{Sort: store.Sort{By: store.SortCreatedAt, Descending: true}, Page: page})
+	if err != nil {
+		return nil, err
+	}
+	return slice, charge(ctx, slice.Items)
+}
+
+// readWork is the work on a byte of an event: it is read, decoded and written.
+const readWork = 6
+
+// charge accounts for what events hold besides their columns.
+func charge(ctx context.Context, events []*store.AuditEvent) error {
+	size := 0
+	for _, e := range events {
+		for _, id := range e.IDs {
+			size += len(id)
+		}
+		for i := range e.Members {
+			size += e.Members[i].Size()
+		}
+	}
+	return store.Charge(ctx, size*readWork)
+}
+
+const eventColumns = `id, created_at, actor, operation, kind, resource_id, action, resources, body`
+
+// totalSQL is the number of all events: numbers have no gaps, and the oldest events are deleted first.
+const totalSQL = `SELECT (SELECT value FROM counter WHERE name = 'audit') - (SELECT value FROM counter WHERE name = 'audit_swept')`
+
+func (f AuditFilter) listing() db.Listing[*store.AuditEvent] {
+	l := db.Listing[*store.AuditEvent]{
+		Name: "audit_event", Columns: eventColumns, Table: "audit_event", ID: "id", Scan: scanEvent,
+		Key: func(e *store.AuditEvent, _ store.Sort) []any { return []any{store.Micros(e.At), e.ID} },
+	}
+	for _, equal := range []struct{ clause, value string }{
+		{"actor = ?", f.Actor}, {"kind = ?", string(f.Kind)}, {"resource_id = ?", f.ResourceID}, {"action = ?", string(f.Action)},
+	} {
+		if equal.value != "" {
+			l.Conditions = append(l.Conditions, db.Condition{Clause: equal.clause, Values: []any{equal.value}})
+		}
+	}
+	if !f.Since.IsZero() {
+		l.Conditions = append(l.Conditions, db.Condition{Clause: "created_at >= ?", Values: []any{store.Micros(f.Since)}})
+	}
+	if !f.Until.IsZero() {
+		l.Conditions = append(l.Conditions, db.Condition{Clause: "created_at < ?", Values: []any{store.Micros(f.Until)}})
+	}
+	if len(l.Conditions) == 0 {
+		l.TotalSQL = totalSQL
+	}
+	return l
+}
+
+func scanEvent(rows *sql.Rows) (*store.AuditEvent, error) {
+	e := &store.AuditEvent{}
+	var created int64
+	var body string
+	if err := rows.Scan(&e.ID, &created, &e.Actor, &e.Operation, &e.Kind, &e.ResourceID, &e.Action, &e.Count, &body); err != nil {
+		return nil, err
+	}
+	e.At = store.FromMicros(created)
+	if body == "" {
+		return e, nil
+	}
+	var kept db.AuditBody
+	err := json.Unmarshal([]byte(body), &kept)
+	e.IDs, e.Members, e.MemberCount = strings.Fields(kept.IDs), kept.Members, kept.MemberCount
+	return e, err
+}
