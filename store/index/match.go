@@ -25,6 +25,9 @@ type WeightedList struct {
 	Weight    uint32
 	Dead      OrdinalSet // products that do not count; nil for none
 	DeadCount int
+	// Products is how many products have the token by this and the lists after it, by LiveProducts; 0 for those
+	// lists.
+	Products int
 }
 
 // WordMatches is where a word of a search matches.
@@ -78,15 +81,28 @@ func (w WordMatches) Count(limit int) (n int) {
 	return n
 }
 
-// frequency is about the number of products that match, of all.
+// frequency is about the number of products that match, of all: the sum over tokens. It does not depend on how the
+// products are spread over lists.
 func (w WordMatches) frequency(products int) (n int) {
 	for _, list := range w.Lists {
-		n += list.OccurrenceList.Count()
+		n += list.Products
 	}
 	for _, set := range w.Sets {
 		n += set.All.Len()
 	}
 	return max(1, min(n, products))
+}
+
+// LiveProducts counts the products of some lists that are not dead, each once. ordinals bounds the ordinals.
+func LiveProducts(lists []OccurrenceList, dead Ordinals, ordinals int) (n int) {
+	if len(lists) == 1 {
+		return lists[0].Count() - lists[0].countOf(dead)
+	}
+	set := NewOrdinalSet(ordinals)
+	for _, list := range lists {
+		list.Each(func(ordinal uint32, _ byte) { set.Add(ordinal) })
+	}
+	return set.Len() - set.LenOf(dead)
 }
 
 // rarity is how much a word counts. One that few products have counts more.

@@ -49,6 +49,9 @@ func drawList(t *rapid.T, random *rand.Rand, ordinals int) (WeightedList, drawnL
 		}
 		weighted.Dead, weighted.DeadCount = drawn.dead, drawn.dead.Len()
 	}
+	weighted.Products = LiveProducts([]OccurrenceList{list}, drawn.dead.List(), ordinals)
+	require.Equal(t, len(drawn.of), weighted.Products)
+	require.Equal(t, len(drawn.of), LiveProducts([]OccurrenceList{list, list}, drawn.dead.List(), ordinals))
 	return weighted, drawn
 }
 

@@ -59,6 +59,21 @@ func (l OccurrenceList) Count() (n int) {
 	return n
 }
 
+// countOf counts the entries of some ordinals, which are sorted.
+func (l OccurrenceList) countOf(ordinals Ordinals) (n int) {
+	if len(ordinals) == 0 {
+		return 0
+	}
+	var cursor occurrenceCursor
+	cursor.reset(l)
+	for _, ordinal := range ordinals {
+		if _, found := cursor.find(ordinal); found {
+			n++
+		}
+	}
+	return n
+}
+
 // Each calls found with each ordinal and the byte of its occurrence.
 func (l OccurrenceList) Each(found func(ordinal uint32, detail byte)) {
 	r := l.reader()

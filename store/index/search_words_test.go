@@ -168,7 +168,7 @@ func TestMatch(t *testing.T) {
 		for _, ordinal := range named {
 			body, last = AppendOccurrence(body, ordinal-last, Occurrence{Named: true, NameWords: 4}), ordinal
 		}
-		return WordMatches{Lists: []WeightedList{{OccurrenceList: OccurrenceList{Body: body}, Weight: weight}}}
+		return WordMatches{Lists: []WeightedList{{OccurrenceList: OccurrenceList{Body: body}, Weight: weight, Products: len(named)}}}
 	}
 	found := func(words ...WordMatches) Ordinals {
 		m := Match(100, 100, words, nil)

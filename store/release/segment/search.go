@@ -28,6 +28,7 @@ type searchLayer struct {
 	*Reader
 	batches   []wordBatch // of the shopper's languages
 	dead      index.OrdinalSet
+	deadList  index.Ordinals
 	deadCount int
 }
 
@@ -80,7 +81,7 @@ func (r *Reader) newSearcher(ctx context.Context, search index.Search) (*searche
 			}
 		}
 		if reader != r && len(dead) > 0 {
-			layer.dead, layer.deadCount = index.Posting{Ordinals: dead}.Set(r.Release.Ordinals), len(dead)
+			layer.dead, layer.deadList, layer.deadCount = index.Posting{Ordinals: dead}.Set(r.Release.Ordinals), dead, len(dead)
 		}
 		s.layers = append(s.layers, layer)
 		vocabularies, err := reader.vocabularies(ctx, layer.batches)
@@ -268,8 +269,13 @@ func (s *searcher) read(ctx context.Context, tokens []index.SearchToken) error {
 				for first, end := batch.chunks(token); first < end; first++ {
 					of = append(of, chunks[first])
 				}
-				for _, list := range tokenLists(of, token) {
-					s.lists[token] = append(s.lists[token], index.WeightedList{OccurrenceList: list, Dead: layer.dead, DeadCount: layer.deadCount})
+				lists := tokenLists(of, token)
+				for i, list := range lists {
+					weighted := index.WeightedList{OccurrenceList: list, Dead: layer.dead, DeadCount: layer.deadCount}
+					if i == 0 {
+						weighted.Products = index.LiveProducts(lists, layer.deadList, s.Release.Ordinals)
+					}
+					s.lists[token] = append(s.lists[token], weighted)
 				}
 			}
 		}
