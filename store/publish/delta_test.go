@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,13 @@ func (c *randomShop) name() string {
 	return c.either("Anvil", "Ångström", "aa", "Brush", "brush", "Chalk", "Élan", "Kit", "Lamp oil", "Zz", "Zebra", "10")
 }
 
+// attach attaches a product to a node, unless a step before deleted the product.
+func (c *randomShop) attach(t require.TestingT, node, id string) {
+	if _, err := c.AttachProducts(context.Background(), storetest.Actor, node, []string{id}); err != nil {
+		require.ErrorContains(t, err, "is not a product: "+strconv.Quote(id))
+	}
+}
+
 // step makes one random change.
 func (c *randomShop) step(t require.TestingT) {
 	ctx, id, node := context.Background(), c.product(), c.node()
@@ -150,8 +158,7 @@ func (c *randomShop) step(t require.TestingT) {
 			r["component_products"] = map[string]any{"data": []any{map[string]any{"type": "product", "id": part}}}
 		})
 	case 12:
-		_, err := c.AttachProducts(ctx, storetest.Actor, node, []string{id})
-		require.NoError(t, err)
+		c.attach(t, node, id)
 	case 13:
 		_, err := c.DetachProducts(ctx, storetest.Actor, node, []string{id})
 		require.NoError(t, err)
@@ -165,8 +172,7 @@ func (c *randomShop) step(t require.TestingT) {
 		fresh := fmt.Sprintf("node-%d", len(c.done))
 		_, err := c.CreateNode(ctx, storetest.Actor, fresh, node, catalog.NodeChange{Name: new("Node " + c.name())})
 		require.NoError(t, err)
-		_, err = c.AttachProducts(ctx, storetest.Actor, fresh, []string{id})
-		require.NoError(t, err)
+		c.attach(t, fresh, id)
 		c.nodes = append(c.nodes, fresh)
 	case 17:
 		_, err := c.MoveNode(ctx, storetest.Actor, node, c.node())
