@@ -1,8 +1,6 @@
 package limits
 
 import (
-	"strings"
-
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -31,8 +29,6 @@ var fieldWeights = map[string]float64{
 	"Query.cartPreview":           96, // and what its promotions take, which is charged when they are read
 	"Query.catalogResolution":     24,
 	"Query.settings":              12,
-	"__Type.fields":               6, // a new list for each type
-	"__Field.args":                2,
 	"Query.gateway":               12,
 	"Query.gateways":              16,
 	"Query.catalogs":              16,
@@ -140,7 +136,7 @@ func (p *CostEstimator) fieldWeight(object *ast.Definition, field *ast.FieldDefi
 	if weight, ok := fieldWeights[object.Name+"."+field.Name]; ok {
 		return weight
 	}
-	if field.Name == "__typename" || strings.HasPrefix(object.Name, "__") { // fields of introspection read no store
+	if field.Name == "__typename" {
 		return plainWeight
 	}
 	if object == p.schema.Query || object == p.schema.Mutation || object == p.schema.Subscription || len(field.Arguments) > 0 {

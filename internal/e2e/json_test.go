@@ -58,6 +58,7 @@ func TestJSONOutput(t *testing.T) {
 	require.Equal(t, true, result(2, with("release", "hold", "2")...).(map[string]any)["retained"])
 	require.Equal(t, false, result(2, with("release", "unhold", "2")...).(map[string]any)["retained"])
 	require.Equal(t, "command:import", result(2, with("release", "show", "2")...).(map[string]any)["actor"])
+	result(1, with("audit", "--kind", "hierarchy")...)
 	require.Empty(t, result(1, with("doctor")...).(map[string]any)["findings"])
 	require.NotZero(t, result(1, with("export", filepath.Join(folder, "shop.ndjson"))...).(map[string]any)["count"])
 	require.EqualValues(t, 5, result(2, with("codes", "generate", "--promotion", "promo-early-bird", "--count",

@@ -356,10 +356,10 @@ func seeCart(t *testing.T, f *storefrontTab) {
 	f.eventually(t, "Breakfast at Portico\nCold Brew", `[...document.querySelectorAll(".lines .words a")].map((e) => e.textContent).join("\n")`)
 	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
 
-	f.write(t, "[name=code]", "earlybird"+kb.Enter)
-	f.eventually(t, "earlybird: This code does not exist. Check upper and lower case.", `document.querySelector(".code [role=status]").textContent`)
+	f.write(t, "[name=code]", "EARLYBRID"+kb.Enter)
+	f.eventually(t, "EARLYBRID: This code does not exist. Check upper and lower case.", `document.querySelector(".code [role=status]").textContent`)
 	f.eventually(t, preview("[]").CartPreview.Total.Formatted, shown("total"))
-	f.click(t, `[aria-label="Remove the code earlybird"]`)
+	f.click(t, `[aria-label="Remove the code EARLYBRID"]`)
 	f.eventually(t, "", `document.querySelector(".code [role=status]").textContent`)
 	f.write(t, "[name=code]", "EARLYBIRD"+kb.Enter)
 	less := preview(`["EARLYBIRD"]`).CartPreview
