@@ -51,7 +51,7 @@ func scanAuthoredProduct(rows *sql.Rows) (*AuthoredProduct, error) {
 	}
 	p := &AuthoredProduct{}
 	var created, updated int64
-	var body []byte
+	var body sql.RawBytes // decoded before the next row, without a copy of its own
 	if err := rows.Scan(&p.ID, &created, &updated, &body); err != nil {
 		return nil, err
 	}
