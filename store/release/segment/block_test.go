@@ -116,28 +116,3 @@ func TestFileTexts(t *testing.T) {
 	_, err = ParseFiles(string(texts[:len(texts)-1]))
 	require.Error(t, err)
 }
-
-// packedProducts are the products of a block as large as most.
-func packedProducts() []*BlockProduct {
-	products := make([]*BlockProduct, BlockProducts)
-	for i := range products {
-		products[i] = &BlockProduct{ID: fmt.Sprintf("product-%d", i), PublishedAt: int64(i), Offers: "=USD retail 1999 0 \n", Components: []uint32{7, 12},
-			Attributes: []byte(`{"colour":"red"}`), Crumbs: []byte(`"breadcrumbs":[]`), Files: make([]byte, 300),
-			Documents: map[string][]byte{"": make([]byte, 600), "fr": make([]byte, 600)}}
-	}
-	return products
-}
-
-// Packing a block takes memory for its result alone.
-func TestPackBlockAllocates(t *testing.T) {
-	products := packedProducts()
-	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { PackBlock(products) }), 4.0)
-}
-
-func BenchmarkPackBlock(b *testing.B) {
-	products := packedProducts()
-	b.ReportAllocs()
-	for b.Loop() {
-		PackBlock(products)
-	}
-}
