@@ -107,6 +107,10 @@ func TestChangedPagesAreBuiltBeforeTheyAreServed(t *testing.T) {
 					return err
 				}
 				preview = made.UUID()
+				// The preview is a change of the catalog too. A server without requests reads its table late, and might find the
+				// next release there, for which it did not build.
+				awaitPoll(t, other.store)
+				served(other)
 				_, err = publisher.store.ServeRelease(t.Context(), "test", preview)
 				return err
 			}},

@@ -469,7 +469,7 @@ func TestMostExpensiveRequestIsBounded(t *testing.T) {
 					return !keep(w.ask(t, query, values, graphtest.PublicClient(), false), query)
 				})
 			}
-			for range storetest.QuickOrFull(6, 200) {
+			for range storetest.QuickOrFull(6, 60) {
 				best, most := d.random(), 0.
 				for range 25 {
 					next := d.mutate(best)
