@@ -15,17 +15,19 @@ import (
 	"portico/store/settings"
 )
 
-// codeCaseChecker finds codes of a file that differ in case alone, if the shop ignores it or an earlier line
-// says so. It takes about 40 bytes for each code.
+// codeCaseChecker finds codes of a file that differ in case alone from each other or from codes of the store, if the shop
+// ignores case or the file says so. It takes about 40 bytes for each code.
 type codeCaseChecker struct {
 	now      time.Time
 	applies  bool // settings of the file are written
 	on, want bool // before the import, and after its settings
 	line     int  // of the settings
+	early    bool // codes came before the settings that switch it on
 	seed     maphash.Seed
-	codes    map[uint64]uint64              // the hash of a code by that of its key
-	repeated map[uint64]bool                // keys of several codes
-	held     map[int]code.HeldInAnotherCase // codes of the store, by line
+	codes    map[uint64]uint64                   // the hash of a code by that of its key
+	repeated map[uint64]bool                     // keys of several codes
+	held     map[int]code.HeldInAnotherCase      // codes of the store, by line
+	others   map[uint64][]code.HeldInAnotherCase // codes of the store that may conflict, by the hash of their key
 }
 
 func newCodeCaseChecker(ctx context.Context, d *db.DB, applies bool) (*codeCaseChecker, error) {
@@ -34,7 +36,8 @@ func newCodeCaseChecker(ctx context.Context, d *db.DB, applies bool) (*codeCaseC
 		return nil, err
 	}
 	return &codeCaseChecker{now: d.Now(), applies: applies, on: current.CodesIgnoreCase, want: current.CodesIgnoreCase, seed: maphash.MakeSeed(),
-		codes: map[uint64]uint64{}, repeated: map[uint64]bool{}, held: map[int]code.HeldInAnotherCase{}}, nil
+		codes: map[uint64]uint64{}, repeated: map[uint64]bool{}, held: map[int]code.HeldInAnotherCase{},
+		others: map[uint64][]code.HeldInAnotherCase{}}, nil
 }
 
 func (c *codeCaseChecker) add(d decodedLine) {
@@ -42,6 +45,14 @@ func (c *codeCaseChecker) add(d decodedLine) {
 		c.want, c.line = *ignore, d.line
 	}
 	if _, text := code.OfSource(d.source); text != "" && c.want {
+		c.addCode(d)
+	} else if text != "" {
+		c.early = true
+	}
+}
+
+func (c *codeCaseChecker) addCode(d decodedLine) {
+	if _, text := code.OfSource(d.source); text != "" {
 		key, hash := maphash.String(c.seed, code.Key(text)), maphash.String(c.seed, text)
 		if before, known := c.codes[key]; known && before != hash {
 			c.repeated[key] = true
@@ -50,7 +61,7 @@ func (c *codeCaseChecker) add(d decodedLine) {
 	}
 }
 
-// addHeld adds what the store holds in another case. If the setting changes, code.PrepareCase finds it.
+// addHeld adds what the store holds in another case. If the setting changes, scan finds it.
 func (c *codeCaseChecker) addHeld(ctx context.Context, in db.Session, batch []decodedLine) error {
 	if !c.want || !c.on {
 		return nil
@@ -70,15 +81,65 @@ func (c *codeCaseChecker) addHeld(ctx context.Context, in db.Session, batch []de
 	return err
 }
 
+// scan finds what keeps the setting from being switched on: codes of the store that may conflict with those of the file,
+// and codes of the store that conflict with each other, which it returns. It reads each code of the store once.
+func (c *codeCaseChecker) scan(ctx context.Context, in db.Session, batches func(func([]decodedLine) error) error) (list []ImportError, err error) {
+	if c.early {
+		if err := batches(func(batch []decodedLine) error {
+			for _, d := range batch {
+				c.addCode(d)
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	err = code.EachHeld(ctx, in, c.now, func(page []code.HeldInAnotherCase) error {
+		for _, held := range page {
+			key := maphash.String(c.seed, code.Key(held.Code))
+			if hash, known := c.codes[key]; known && (c.repeated[key] || hash != maphash.String(c.seed, held.Code)) {
+				c.others[key] = append(c.others[key], held)
+			}
+		}
+		if len(list) >= MaxImportErrors {
+			return nil
+		}
+		conflicts, err := code.SwitchConflicts(ctx, in, c.now, page)
+		for _, conflict := range conflicts {
+			list = append(list, ImportError{Line: c.line, Type: settings.SettingsKind.Name, Err: conflict})
+		}
+		return err
+	})
+	return list, err
+}
+
+// heldBeside returns the code of the store that keeps the code of a line from being imported; none if there is none.
+func (c *codeCaseChecker) heldBeside(line int, id, text string, ended map[string]bool) code.HeldInAnotherCase {
+	for _, other := range c.others[maphash.String(c.seed, code.Key(text))] {
+		if other.Code != text && other.ID != id && !ended[other.PromotionID] {
+			return other
+		}
+	}
+	if held := c.held[line]; !ended[held.PromotionID] {
+		return held
+	}
+	return code.HeldInAnotherCase{}
+}
+
 // conflicts returns an error for each code of a promotion that has not ended, if an earlier line or the store has such a
 // code that differs in case alone. It reads the file again if there may be any.
 func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches func(func([]decodedLine) error) error) (list []ImportError, err error) {
-	if !c.want || len(c.repeated)+len(c.held) == 0 {
-		return nil, nil
+	if c.want && !c.on {
+		if list, err = c.scan(ctx, in, batches); err != nil {
+			return nil, err
+		}
+	}
+	if !c.want || len(c.repeated)+len(c.held)+len(c.others) == 0 {
+		return list, nil
 	}
 	type writtenCode struct {
-		line            int
-		promotion, text string
+		line                int
+		promotion, id, text string
 	}
 	var codes []writtenCode
 	ended := map[string]bool{}
@@ -88,8 +149,12 @@ func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches 
 				ended[p.ID] = !store.StoredTime(p.End).After(c.now)
 			}
 			promotion, text := code.OfSource(d.source)
-			if _, held := c.held[d.line]; text != "" && (held || c.repeated[maphash.String(c.seed, code.Key(text))]) {
-				codes = append(codes, writtenCode{d.line, promotion, text})
+			if text == "" {
+				continue
+			}
+			key := maphash.String(c.seed, code.Key(text))
+			if _, held := c.held[d.line]; held || c.repeated[key] || len(c.others[key]) > 0 {
+				codes = append(codes, writtenCode{d.line, promotion, d.source.Key(), text})
 			}
 		}
 		return nil
@@ -109,7 +174,7 @@ func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches 
 	slices.SortStableFunc(codes, func(a, b writtenCode) int { return cmp.Compare(a.line, b.line) })
 	first := map[string]string{}
 	for _, written := range codes {
-		if held := c.held[written.line]; held.Code != "" && !ended[written.promotion] && !ended[held.PromotionID] {
+		if held := c.heldBeside(written.line, written.id, written.text, ended); held.Code != "" && !ended[written.promotion] {
 			list = append(list, ImportError{Line: written.line, Type: code.CodeKind.Name, Err: code.CaseConflict(held.Code, written.text)})
 			continue
 		}

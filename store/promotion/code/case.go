@@ -86,8 +86,8 @@ func deleteKeyClaims(ctx context.Context, t *db.Tx, number, epoch int64, keys []
 
 // HeldInAnotherCase is a code of the store that differs from one to import in case alone.
 type HeldInAnotherCase struct {
-	Code, PromotionID string
-	End               time.Time // of the promotion
+	ID, Code, PromotionID string
+	End                   time.Time // of the promotion
 }
 
 // HeldInOtherCases returns the codes that keep lines from being imported without regard to case, by the index of
@@ -99,34 +99,37 @@ func HeldInOtherCases(ctx context.Context, in db.Session, sources []authoring.So
 			byKey[Key(c.Code)] = append(byKey[Key(c.Code)], i)
 		}
 	}
-	if len(byKey) == 0 {
-		return nil, nil
+	holders, err := holdersOf(ctx, in, slices.Sorted(maps.Keys(byKey)))
+	if err != nil {
+		return nil, err
 	}
-	type holder struct {
-		HeldInAnotherCase
-		id string
+	found := map[int]HeldInAnotherCase{}
+	for _, h := range holders {
+		for _, i := range byKey[Key(h.Code)] {
+			if line := sources[i].(*codeSource); line.Code != h.Code && line.ID != h.ID && found[i].End.Before(h.End) {
+				found[i] = h
+			}
+		}
 	}
-	scan := func(rows *sql.Rows) (h holder, err error) {
+	return found, nil
+}
+
+// holdersOf returns the codes that have keys and claim themselves.
+func holdersOf(ctx context.Context, in db.Session, keys []string) (holders []HeldInAnotherCase, err error) {
+	scan := func(rows *sql.Rows) (h HeldInAnotherCase, err error) {
 		var end int64
-		err = rows.Scan(&h.Code, &h.id, &h.PromotionID, &end)
+		err = rows.Scan(&h.Code, &h.ID, &h.PromotionID, &end)
 		h.End = store.FromMicros(end)
 		return h, err
 	}
-	found := map[int]HeldInAnotherCase{}
 	for _, column := range []string{"code", "code_key"} {
-		holders, err := db.CollectIn(ctx, in, scan, slices.Sorted(maps.Keys(byKey)), `
+		found, err := db.CollectIn(ctx, in, scan, keys, `
 			SELECT promotion_code.code, promotion_code.id, promotion.id, end_at FROM `+CurrentTables+` WHERE promotion_code.`+column+` IN ($in)
 			  AND code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch`)
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range holders {
-			for _, i := range byKey[Key(h.Code)] {
-				if line := sources[i].(*codeSource); line.Code != h.Code && line.ID != h.id && found[i].End.Before(h.End) {
-					found[i] = h.HeldInAnotherCase
-				}
-			}
-		}
+		holders = append(holders, found...)
 	}
-	return found, nil
+	return holders, nil
 }
