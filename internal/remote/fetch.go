@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Fetch reads the shop into the folder, or what is missing there. The result has been fetched completely.
-func Fetch(ctx context.Context, c Config) (*Folder, error) {
+// Fetch reads the shop into the folder, or what is missing there. The result has been fetched completely. Until the caller
+// closes or removes it, another Fetch into the folder is an error.
+func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 	sender, err := newClient(c)
 	if err != nil {
 		return nil, err
@@ -21,7 +22,11 @@ func Fetch(ctx context.Context, c Config) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("keep what is fetched: %w", err)
 	}
-	defer folder.close()
+	defer func() {
+		if folder.closeParts(); err != nil {
+			folder.Close()
+		}
+	}()
 	f := &fetcher{apiClient: sender, folder: folder, say: c.Progress, orders: map[string]bool{}}
 	if f.say == nil {
 		f.say = func(string) {}
@@ -52,7 +57,10 @@ func Fetch(ctx context.Context, c Config) (*Folder, error) {
 		}
 	}
 	folder.state.Finished = true
-	return folder, folder.commit()
+	if err := folder.commit(); err != nil {
+		return nil, err
+	}
+	return folder, nil
 }
 
 // Files returns the files with the lines.

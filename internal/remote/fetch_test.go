@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -223,6 +224,7 @@ func TestInterruptedFetchContinues(t *testing.T) {
 	require.Equal(t, lines(t, whole), lines(t, folder))
 
 	before := s.requests.Load()
+	folder.Close()
 	again, err := Fetch(t.Context(), c)
 	require.NoError(t, err)
 	require.Equal(t, before, s.requests.Load(), "a folder that is complete is used as it is")
@@ -234,12 +236,17 @@ func TestFolderOfAnotherFetch(t *testing.T) {
 	t.Parallel()
 	s := newRecordedServer(t)
 	c := s.config(t)
-	_, err := Fetch(t.Context(), c)
+	folder, err := Fetch(t.Context(), c)
 	require.NoError(t, err)
+	folder.Close()
 	other := c
 	other.Languages = []string{"de"}
 	_, err = Fetch(t.Context(), other)
 	require.ErrorContains(t, err, "with another client, or with other languages")
+	other = c
+	other.Channel, other.Tags = "web", []string{"vip"}
+	_, err = Fetch(t.Context(), other)
+	require.ErrorContains(t, err, `for the channel "" and the tags "". Finish it with these`)
 
 	foreign := s.config(t)
 	require.NoError(t, os.Mkdir(foreign.Folder, 0o700))
@@ -250,6 +257,80 @@ func TestFolderOfAnotherFetch(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(state), testSecret)
 	require.NotContains(t, string(state), testToken)
+}
+
+// TestFolderIsLocked: a second import into a folder is refused from the begin of the first to its end, and changes nothing.
+func TestFolderIsLocked(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("has no flock")
+	}
+	s := newRecordedServer(t)
+	c := s.config(t)
+	refused := func() {
+		_, err := Fetch(t.Context(), c)
+		require.ErrorContains(t, err, fmt.Sprintf("another import (process %d) is using the folder %s. Wait until it has ended, or use another folder with --from-folder", os.Getpid(), c.Folder))
+	}
+	var during atomic.Int64
+	s.fault = func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
+		if r.URL.Path == "/catalog/hierarchies" && during.Add(1) == 1 {
+			refused()
+		}
+		return false
+	}
+	folder, err := Fetch(t.Context(), c)
+	require.NoError(t, err)
+	require.Positive(t, during.Load())
+	refused() // while it is imported
+	requireGolden(t, lines(t, folder))
+	folder.Close()
+	folder.Close()
+	again, err := Fetch(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, again.Remove())
+	require.NoDirExists(t, c.Folder)
+
+	broken, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Fetch(broken, c)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoFileExists(t, filepath.Join(c.Folder, lockName))
+	require.NoError(t, os.WriteFile(filepath.Join(c.Folder, lockName), []byte("process 1\n"), 0o600)) // as a kill leaves it
+	_, err = Fetch(t.Context(), c)
+	require.NoError(t, err)
+}
+
+// TestCatalogOfAShopper sends channel and tags with each request, and keeps the prices of catalogs apart.
+func TestCatalogOfAShopper(t *testing.T) {
+	t.Parallel()
+	s := newRecordedServer(t)
+	s.fault = func(w http.ResponseWriter, r *http.Request, n int64) bool {
+		for name, want := range map[string]string{"Store-Channel": "web", "EP-Channel": "web", "Store-Context-Tag": "vip,new", "EP-Context-Tag": "vip,new"} {
+			if n > 0 && r.Header.Get(name) != want {
+				refuse(w, http.StatusTeapot, name+" is "+r.Header.Get(name))
+				return true
+			}
+		}
+		return false
+	}
+	c := s.config(t)
+	c.Channel, c.Tags = "web", []string{"vip", "new"}
+	var said strings.Builder
+	c.Progress = func(text string) { said.WriteString(text + "\n") }
+	folder, err := Fetch(t.Context(), c)
+	require.NoError(t, err)
+	require.Contains(t, said.String(), fmt.Sprintf("the catalog for this channel and these tags is %q\n", folder.state.Shop.CatalogID))
+	requireGolden(t, lines(t, folder))
+
+	p := &wireProduct{}
+	f := &fetcher{apiClient: &apiClient{}, folder: folder}
+	require.Equal(t, "prices", f.pricebookOf(p))
+	f.shopper = shopperHeader(c)
+	first := f.pricebookOf(p)
+	folder.state.Shop.CatalogID = "another"
+	require.NotEqual(t, first, f.pricebookOf(p))
+	p.Meta.PricebookID = "told"
+	require.Equal(t, "told", f.pricebookOf(p))
 }
 
 // TestServersInTrouble answers each fifth request with an error that may not last.
