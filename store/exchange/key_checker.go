@@ -83,7 +83,7 @@ func (k *keysOfLine) record(d decodedLine) {
 // do not define so far.
 func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine, unchanged func(line int) bool) error {
 	var line keysOfLine
-	wanted := map[authoring.KeyKind][]string{}
+	wanted, used := map[authoring.KeyKind][]string{}, []recordedKey{}
 	for _, d := range batch {
 		if c.warnings += len(d.warnings); d.source == nil {
 			continue
@@ -107,11 +107,16 @@ func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine
 				wanted[key.kind] = append(wanted[key.kind], key.value)
 			}
 		}
+		for _, key := range line.used {
+			if !c.knows(key.recordedKey) {
+				used = append(used, key.recordedKey)
+			}
+		}
 	}
 	if err := c.addOwners(ctx, in, wanted); err != nil {
 		return err
 	}
-	return c.addMissing(ctx, in, batch)
+	return c.addMissing(ctx, in, used)
 }
 
 // unique reports whether two lines must not define the same key.
@@ -137,21 +142,21 @@ func (c *keyChecker) addOwners(ctx context.Context, in db.Session, wanted map[au
 	return nil
 }
 
-func (c *keyChecker) addMissing(ctx context.Context, in db.Session, batch []decodedLine) error {
-	var line keysOfLine
+// knows reports whether a line so far or the store defines a key, or the store does not have it.
+func (c *keyChecker) knows(key recordedKey) bool {
+	hash := c.hash(key.kind, key.value)
+	_, defined := c.defined[hash]
+	_, missing := c.missing[hash]
+	return defined || missing
+}
+
+// addMissing looks in the store for the keys that are still not known after a batch.
+func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used []recordedKey) error {
 	wanted := map[authoring.KeyKind][]string{}
-	for _, d := range batch {
-		if d.source == nil {
-			continue
-		}
-		line.record(d)
-		for _, key := range line.used {
-			hash := c.hash(key.kind, key.value)
-			_, known := c.defined[hash]
-			if _, noted := c.missing[hash]; !known && !noted {
-				c.missing[hash] = struct{}{}
-				wanted[key.kind] = append(wanted[key.kind], key.value)
-			}
+	for _, key := range used {
+		if !c.knows(key) {
+			c.missing[c.hash(key.kind, key.value)] = struct{}{}
+			wanted[key.kind] = append(wanted[key.kind], key.value)
 		}
 	}
 	for kind, values := range wanted {
