@@ -132,12 +132,14 @@ type ComplexityRoot struct {
 	}
 
 	AuthoredHierarchy struct {
-		Description func(childComplexity int) int
-		GlobalID    func(childComplexity int) int
-		ID          func(childComplexity int) int
-		Name        func(childComplexity int) int
-		Slug        func(childComplexity int) int
-		UpdatedAt   func(childComplexity int) int
+		Description  func(childComplexity int) int
+		GlobalID     func(childComplexity int) int
+		ID           func(childComplexity int) int
+		Name         func(childComplexity int) int
+		SEO          func(childComplexity int) int
+		Slug         func(childComplexity int) int
+		Translations func(childComplexity int) int
+		UpdatedAt    func(childComplexity int) int
 	}
 
 	AuthoredHierarchyConnection struct {
@@ -163,7 +165,9 @@ type ComplexityRoot struct {
 		ProductCount      func(childComplexity int) int
 		ProductIds        func(childComplexity int, first int, offset int) int
 		ProductUuids      func(childComplexity int, first int, offset int) int
+		SEO               func(childComplexity int) int
 		Slug              func(childComplexity int) int
+		Translations      func(childComplexity int) int
 		UpdatedAt         func(childComplexity int) int
 	}
 
@@ -201,6 +205,18 @@ type ComplexityRoot struct {
 	AuthoredProductEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	AuthoredSeo struct {
+		Description func(childComplexity int) int
+		Title       func(childComplexity int) int
+	}
+
+	AuthoredTranslation struct {
+		Description func(childComplexity int) int
+		Locale      func(childComplexity int) int
+		Name        func(childComplexity int) int
+		SEO         func(childComplexity int) int
 	}
 
 	AuthoredWrite struct {
@@ -2009,12 +2025,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredHierarchy.Name(childComplexity), true
+	case "AuthoredHierarchy.seo":
+		if e.ComplexityRoot.AuthoredHierarchy.SEO == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.SEO(childComplexity), true
 	case "AuthoredHierarchy.slug":
 		if e.ComplexityRoot.AuthoredHierarchy.Slug == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AuthoredHierarchy.Slug(childComplexity), true
+	case "AuthoredHierarchy.translations":
+		if e.ComplexityRoot.AuthoredHierarchy.Translations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.Translations(childComplexity), true
 	case "AuthoredHierarchy.updatedAt":
 		if e.ComplexityRoot.AuthoredHierarchy.UpdatedAt == nil {
 			break
@@ -2130,12 +2158,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNode.ProductUuids(childComplexity, args["first"].(int), args["offset"].(int)), true
+	case "AuthoredNode.seo":
+		if e.ComplexityRoot.AuthoredNode.SEO == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.SEO(childComplexity), true
 	case "AuthoredNode.slug":
 		if e.ComplexityRoot.AuthoredNode.Slug == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AuthoredNode.Slug(childComplexity), true
+	case "AuthoredNode.translations":
+		if e.ComplexityRoot.AuthoredNode.Translations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.Translations(childComplexity), true
 	case "AuthoredNode.updatedAt":
 		if e.ComplexityRoot.AuthoredNode.UpdatedAt == nil {
 			break
@@ -2273,6 +2313,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredProductEdge.Node(childComplexity), true
+
+	case "AuthoredSeo.description":
+		if e.ComplexityRoot.AuthoredSeo.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredSeo.Description(childComplexity), true
+	case "AuthoredSeo.title":
+		if e.ComplexityRoot.AuthoredSeo.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredSeo.Title(childComplexity), true
+
+	case "AuthoredTranslation.description":
+		if e.ComplexityRoot.AuthoredTranslation.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTranslation.Description(childComplexity), true
+	case "AuthoredTranslation.locale":
+		if e.ComplexityRoot.AuthoredTranslation.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTranslation.Locale(childComplexity), true
+	case "AuthoredTranslation.name":
+		if e.ComplexityRoot.AuthoredTranslation.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTranslation.Name(childComplexity), true
+	case "AuthoredTranslation.seo":
+		if e.ComplexityRoot.AuthoredTranslation.SEO == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTranslation.SEO(childComplexity), true
 
 	case "AuthoredWrite.changeCount":
 		if e.ComplexityRoot.AuthoredWrite.ChangeCount == nil {
@@ -8122,6 +8200,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputNodeProductsAttachInput,
 		ec.unmarshalInputNodeProductsDetachInput,
 		ec.unmarshalInputNodeProductsSetInput,
+		ec.unmarshalInputNodeTranslationInput,
 		ec.unmarshalInputNodeUpdateInput,
 		ec.unmarshalInputNodesDeleteInput,
 		ec.unmarshalInputNodesUpsertInput,
@@ -12136,8 +12215,32 @@ type AuthoredHierarchy implements Node {
   slug: String!
   "Display text. Empty if not set."
   description: String!
+  "Texts for search engines, as authored."
+  seo: AuthoredSeo!
+  "Texts in other languages, as authored, by language."
+  translations: [AuthoredTranslation!]!
   "Time of the last change."
   updatedAt: DateTime!
+}
+
+"Texts for search engines of a node or hierarchy, as authored. Shoppers see the fall-back of one that is not set."
+type AuthoredSeo {
+  "Title. Empty if not set."
+  title: String!
+  "Description. Empty if not set."
+  description: String!
+}
+
+"Texts of a node or hierarchy in a language, as authored. Shoppers see the base text of one that is not set."
+type AuthoredTranslation {
+  "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
+  locale: String!
+  "Display name. Empty if not set."
+  name: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Texts for search engines."
+  seo: AuthoredSeo!
 }
 
 "A page of authored hierarchies."
@@ -12784,6 +12887,20 @@ input NodeItemInput {
   description: String
   "Texts for search engines."
   seo: SeoInput
+  "Texts in other languages. Languages that are not in the list stay."
+  translations: [NodeTranslationInput!]
+}
+
+"Texts of a node or hierarchy in a language. Absent members keep their value, null clears one."
+input NodeTranslationInput {
+  "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
+  locale: String!
+  "Display name. At most 1024 bytes."
+  name: String
+  "Display text. At most 65536 bytes."
+  description: String
+  "Texts for search engines."
+  seo: SeoInput
 }
 
 "Result of ` + "`" + `nodesUpsert` + "`" + `."
@@ -13033,6 +13150,10 @@ type AuthoredNode implements Node {
   slug: String!
   "Display text. Empty if not set."
   description: String!
+  "Texts for search engines, as authored."
+  seo: AuthoredSeo!
+  "Texts in other languages, as authored, by language."
+  translations: [AuthoredTranslation!]!
   "Own ids of the products that come first, in order, at most 20."
   curatedProductUuids: [ID!]!
   "Own ids of the products that come first, in order, at most 20."
@@ -13918,6 +14039,10 @@ func (ec *executionContext) childFields_AuthoredHierarchy(ctx context.Context, f
 		return ec.fieldContext_AuthoredHierarchy_slug(ctx, field)
 	case "description":
 		return ec.fieldContext_AuthoredHierarchy_description(ctx, field)
+	case "seo":
+		return ec.fieldContext_AuthoredHierarchy_seo(ctx, field)
+	case "translations":
+		return ec.fieldContext_AuthoredHierarchy_translations(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_AuthoredHierarchy_updatedAt(ctx, field)
 	}
@@ -13968,6 +14093,10 @@ func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field 
 		return ec.fieldContext_AuthoredNode_slug(ctx, field)
 	case "description":
 		return ec.fieldContext_AuthoredNode_description(ctx, field)
+	case "seo":
+		return ec.fieldContext_AuthoredNode_seo(ctx, field)
+	case "translations":
+		return ec.fieldContext_AuthoredNode_translations(ctx, field)
 	case "curatedProductUuids":
 		return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
 	case "curatedProductIds":
@@ -14054,6 +14183,30 @@ func (ec *executionContext) childFields_AuthoredProductEdge(ctx context.Context,
 		return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredSeo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "title":
+		return ec.fieldContext_AuthoredSeo_title(ctx, field)
+	case "description":
+		return ec.fieldContext_AuthoredSeo_description(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredSeo", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "locale":
+		return ec.fieldContext_AuthoredTranslation_locale(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredTranslation_name(ctx, field)
+	case "description":
+		return ec.fieldContext_AuthoredTranslation_description(ctx, field)
+	case "seo":
+		return ec.fieldContext_AuthoredTranslation_seo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredTranslation", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredWrite(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -20713,6 +20866,70 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_description(_ context
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredHierarchy_seo(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SEO, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredHierarchy",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSeo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredHierarchy_translations(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_translations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Translations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
+			return ec.marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredHierarchy",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredTranslation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredHierarchy_updatedAt(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21115,6 +21332,70 @@ func (ec *executionContext) _AuthoredNode_description(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_AuthoredNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_seo(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SEO, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSeo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredNode_translations(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_translations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Translations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
+			return ec.marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredTranslation(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _AuthoredNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
@@ -21856,6 +22137,153 @@ func (ec *executionContext) fieldContext_AuthoredProductEdge_node(_ context.Cont
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AuthoredProduct(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredSeo_title(ctx context.Context, field graphql.CollectedField, obj *catalog.SEOText) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredSeo_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredSeo_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredSeo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredSeo_description(ctx context.Context, field graphql.CollectedField, obj *catalog.SEOText) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredSeo_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredSeo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredSeo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTranslation_locale(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTranslation_locale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locale, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTranslation_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredTranslation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTranslation_name(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTranslation_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTranslation_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredTranslation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTranslation_description(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTranslation_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredTranslation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTranslation_seo(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTranslation_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SEO, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTranslation_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredTranslation",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSeo(ctx, field)
 		},
 	}
 	return fc, nil
@@ -49899,7 +50327,7 @@ func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo"}
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -49955,6 +50383,13 @@ func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
 		}
 	}
 	return it, nil
@@ -50142,6 +50577,57 @@ func (ec *executionContext) unmarshalInputNodeProductsSetInput(ctx context.Conte
 				return it, err
 			}
 			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodeTranslationInput(ctx context.Context, obj any) (exchange.TranslationInput, error) {
+	var it exchange.TranslationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
 		}
 	}
 	return it, nil
@@ -51233,7 +51719,7 @@ func (ec *executionContext) unmarshalInputProductItemInput(ctx context.Context, 
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductTranslationInputᚄ(ctx, v)
+			data, err := ec.unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -51319,8 +51805,8 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputProductTranslationInput(ctx context.Context, obj any) (exchange.ProductTranslationInput, error) {
-	var it exchange.ProductTranslationInput
+func (ec *executionContext) unmarshalInputProductTranslationInput(ctx context.Context, obj any) (exchange.TranslationInput, error) {
+	var it exchange.TranslationInput
 	if obj == nil {
 		return it, nil
 	}
@@ -53966,6 +54452,16 @@ func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "seo":
+			out.Values[i] = ec._AuthoredHierarchy_seo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "translations":
+			out.Values[i] = ec._AuthoredHierarchy_translations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "updatedAt":
 			out.Values[i] = ec._AuthoredHierarchy_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -54175,6 +54671,16 @@ func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.Selection
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredNode_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "seo":
+			out.Values[i] = ec._AuthoredNode_seo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "translations":
+			out.Values[i] = ec._AuthoredNode_translations(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -54673,6 +55179,102 @@ func (ec *executionContext) _AuthoredProductEdge(ctx context.Context, sel ast.Se
 			}
 		case "node":
 			out.Values[i] = ec._AuthoredProductEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredSeoImplementors = []string{"AuthoredSeo"}
+
+func (ec *executionContext) _AuthoredSeo(ctx context.Context, sel ast.SelectionSet, obj *catalog.SEOText) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredSeoImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredSeo")
+		case "title":
+			out.Values[i] = ec._AuthoredSeo_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._AuthoredSeo_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredTranslationImplementors = []string{"AuthoredTranslation"}
+
+func (ec *executionContext) _AuthoredTranslation(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredTranslation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredTranslationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredTranslation")
+		case "locale":
+			out.Values[i] = ec._AuthoredTranslation_locale(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredTranslation_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._AuthoredTranslation_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "seo":
+			out.Values[i] = ec._AuthoredTranslation_seo(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -68544,6 +69146,36 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx context.Context, sel ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+	return ec._AuthoredSeo(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredTranslation2ᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredTranslation2ᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslation(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredTranslation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredTranslation(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -70186,6 +70818,11 @@ func (ec *executionContext) unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx context.Context, v any) (*exchange.TranslationInput, error) {
+	res, err := ec.unmarshalInputNodeTranslationInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx context.Context, v any) (NodeUpdateInput, error) {
 	res, err := ec.unmarshalInputNodeUpdateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -70728,7 +71365,7 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐProductTranslationInput(ctx context.Context, v any) (*exchange.ProductTranslationInput, error) {
+func (ec *executionContext) unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx context.Context, v any) (*exchange.TranslationInput, error) {
 	res, err := ec.unmarshalInputProductTranslationInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -73386,6 +74023,23 @@ func (ec *executionContext) marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋ
 	return ec._NodeProductsSetPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx context.Context, v any) ([]*exchange.TranslationInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.TranslationInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -73684,16 +74338,16 @@ func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcar
 	return ret
 }
 
-func (ec *executionContext) unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductTranslationInputᚄ(ctx context.Context, v any) ([]*exchange.ProductTranslationInput, error) {
+func (ec *executionContext) unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx context.Context, v any) ([]*exchange.TranslationInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*exchange.ProductTranslationInput, len(vSlice))
+	res := make([]*exchange.TranslationInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐProductTranslationInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

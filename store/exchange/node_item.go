@@ -13,13 +13,14 @@ import (
 
 // NodeItemInput is a node in nodesUpsert: what changes of it. Its products are written by other mutations.
 type NodeItemInput struct {
-	ID          *string   `json:"id,omitempty"`
-	HierarchyID *string   `json:"hierarchyId,omitempty"`
-	ParentID    *string   `json:"parentId,omitempty"`
-	Name        *string   `json:"name,omitempty"`
-	Slug        *string   `json:"slug,omitempty"`
-	Description *string   `json:"description,omitempty"`
-	Seo         *SeoInput `json:"seo,omitempty"`
+	ID           *string             `json:"id,omitempty"`
+	HierarchyID  *string             `json:"hierarchyId,omitempty"`
+	ParentID     *string             `json:"parentId,omitempty"`
+	Name         *string             `json:"name,omitempty"`
+	Slug         *string             `json:"slug,omitempty"`
+	Description  *string             `json:"description,omitempty"`
+	Seo          *SeoInput           `json:"seo,omitempty"`
+	Translations []*TranslationInput `json:"translations,omitzero"`
 }
 
 // UpsertNodes creates nodes and changes members of existing ones, all or none. An item without an id is a new
@@ -38,7 +39,13 @@ func (s *ExchangeService) UpsertNodes(ctx context.Context, actor store.Actor, it
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string { return inItem(places, nodePath(member)) },
+		path: func(places []int, member []string) []string {
+			var translations []*TranslationInput
+			if len(places) > 0 {
+				translations = items[places[0]].Translations
+			}
+			return inItem(places, nodePath(member, translations))
+		},
 		accept: func(d *decodedLine) { // of curated products that are not attached, which are not in the line
 			d.warnings = slices.DeleteFunc(d.warnings, func(e *store.Error) bool { return len(e.Path) > 1 && e.Path[1] == "curated_products" })
 		},
@@ -71,15 +78,18 @@ func (item *NodeItemInput) patch(p *itemPatch) {
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "description", "attributes.description", item.Description)
 	item.Seo.patch(p, "seo", "attributes.seo")
+	patchTranslations(p, item.Translations)
 }
 
-// nodePath returns the path of a member of a node in an item.
-func nodePath(member []string) []string {
+// nodePath returns the path of a member of a node in an item that has these translations.
+func nodePath(member []string, translations []*TranslationInput) []string {
 	switch {
 	case len(member) < 2:
 		return member
 	case member[0] == "relationships":
 		return []string{member[1] + "_id"}
+	case member[0] == "attributes" && member[1] == "locales":
+		return translationPath(member[2:], translations)
 	case member[0] == "attributes":
 		return member[1:]
 	}
