@@ -661,6 +661,18 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	HierarchiesDeletePayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
+	HierarchiesUpsertPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	Hierarchy struct {
 		AllNodes    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Children    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -751,6 +763,8 @@ type ComplexityRoot struct {
 		FilesDelete            func(childComplexity int, input FilesDeleteInput) int
 		FilesUpsert            func(childComplexity int, input FilesUpsertInput) int
 		GatewayUpdate          func(childComplexity int, input model.GatewayUpdateInput) int
+		HierarchiesDelete      func(childComplexity int, input HierarchiesDeleteInput) int
+		HierarchiesUpsert      func(childComplexity int, input HierarchiesUpsertInput) int
 		HierarchyCreate        func(childComplexity int, input HierarchyCreateInput) int
 		HierarchyDelete        func(childComplexity int, input HierarchyDeleteInput) int
 		HierarchyUpdate        func(childComplexity int, input HierarchyUpdateInput) int
@@ -1608,6 +1622,8 @@ type MutationResolver interface {
 	NodeUpdate(ctx context.Context, input NodeUpdateInput) (*NodeUpdatePayload, error)
 	NodeMove(ctx context.Context, input NodeMoveInput) (*NodeMovePayload, error)
 	NodeDelete(ctx context.Context, input NodeDeleteInput) (*NodeDeletePayload, error)
+	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*HierarchiesUpsertPayload, error)
+	HierarchiesDelete(ctx context.Context, input HierarchiesDeleteInput) (*HierarchiesDeletePayload, error)
 	NodesUpsert(ctx context.Context, input NodesUpsertInput) (*NodesUpsertPayload, error)
 	NodesDelete(ctx context.Context, input NodesDeleteInput) (*NodesDeletePayload, error)
 	NodeProductsAttach(ctx context.Context, input NodeProductsAttachInput) (*NodeProductsAttachPayload, error)
@@ -4028,6 +4044,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GatewayUpdatePayload.UserErrors(childComplexity), true
 
+	case "HierarchiesDeletePayload.items":
+		if e.ComplexityRoot.HierarchiesDeletePayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesDeletePayload.Items(childComplexity), true
+	case "HierarchiesDeletePayload.userErrors":
+		if e.ComplexityRoot.HierarchiesDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesDeletePayload.UserErrors(childComplexity), true
+	case "HierarchiesDeletePayload.warnings":
+		if e.ComplexityRoot.HierarchiesDeletePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesDeletePayload.Warnings(childComplexity), true
+
+	case "HierarchiesUpsertPayload.items":
+		if e.ComplexityRoot.HierarchiesUpsertPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesUpsertPayload.Items(childComplexity), true
+	case "HierarchiesUpsertPayload.userErrors":
+		if e.ComplexityRoot.HierarchiesUpsertPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesUpsertPayload.UserErrors(childComplexity), true
+	case "HierarchiesUpsertPayload.warnings":
+		if e.ComplexityRoot.HierarchiesUpsertPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesUpsertPayload.Warnings(childComplexity), true
+
 	case "Hierarchy.allNodes":
 		if e.ComplexityRoot.Hierarchy.AllNodes == nil {
 			break
@@ -4472,6 +4526,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.GatewayUpdate(childComplexity, args["input"].(model.GatewayUpdateInput)), true
+	case "Mutation.hierarchiesDelete":
+		if e.ComplexityRoot.Mutation.HierarchiesDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_hierarchiesDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.HierarchiesDelete(childComplexity, args["input"].(HierarchiesDeleteInput)), true
+	case "Mutation.hierarchiesUpsert":
+		if e.ComplexityRoot.Mutation.HierarchiesUpsert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_hierarchiesUpsert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.HierarchiesUpsert(childComplexity, args["input"].(HierarchiesUpsertInput)), true
 	case "Mutation.hierarchyCreate":
 		if e.ComplexityRoot.Mutation.HierarchyCreate == nil {
 			break
@@ -8182,8 +8258,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputFilesDeleteInput,
 		ec.unmarshalInputFilesUpsertInput,
 		ec.unmarshalInputGatewayUpdateInput,
+		ec.unmarshalInputHierarchiesDeleteInput,
+		ec.unmarshalInputHierarchiesUpsertInput,
 		ec.unmarshalInputHierarchyCreateInput,
 		ec.unmarshalInputHierarchyDeleteInput,
+		ec.unmarshalInputHierarchyItemInput,
 		ec.unmarshalInputHierarchyUpdateInput,
 		ec.unmarshalInputIDBounds,
 		ec.unmarshalInputIDFilter,
@@ -9093,6 +9172,12 @@ type Mutation {
 
   "Deletes a node that has no nodes below it. Its products stay."
   nodeDelete("The input." input: NodeDeleteInput!): NodeDeletePayload
+
+  "Creates hierarchies, and changes members of existing ones: up to 1000, all or none. Catalogs include them by ` + "`" + `catalogUpdate` + "`" + `."
+  hierarchiesUpsert("The input." input: HierarchiesUpsertInput!): HierarchiesUpsertPayload
+
+  "Deletes up to 1000 hierarchies, all or none, that have no nodes and that no catalog includes."
+  hierarchiesDelete("The input." input: HierarchiesDeleteInput!): HierarchiesDeletePayload
 
   """
   Creates nodes, and changes members of existing ones: up to 1000, all or none. A node may be below another
@@ -12933,6 +13018,62 @@ type NodesDeletePayload {
   userErrors: [UserError!]!
 }
 
+"Hierarchies to create or change."
+input HierarchiesUpsertInput {
+  "1 to 1000 hierarchies, each once."
+  items: [HierarchyItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"A hierarchy, or what changes of it. An absent member keeps its value, null clears it. A new hierarchy needs ` + "`" + `name` + "`" + `."
+input HierarchyItemInput {
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new, and must not be that of a node. Default: a new hierarchy."
+  id: ID
+  "Display name. At most 1024 bytes."
+  name: String
+  "URL slug."
+  slug: String
+  "Display text. At most 65536 bytes."
+  description: String
+  "Texts for search engines."
+  seo: SeoInput
+  "Texts in other languages. Languages that are not in the list stay."
+  translations: [NodeTranslationInput!]
+}
+
+"Result of ` + "`" + `hierarchiesUpsert` + "`" + `."
+type HierarchiesUpsertPayload {
+  "The hierarchies, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in hierarchies that were written. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Hierarchies to delete."
+input HierarchiesDeleteInput {
+  "1 to 1000 hierarchies. Global ids or ` + "`" + `uuid` + "`" + `s."
+  ids: [ID!]!
+  "True deletes nothing, and returns what would be deleted."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `hierarchiesDelete` + "`" + `."
+type HierarchiesDeletePayload {
+  "The hierarchies, in the order of the ids. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was deleted. Empty on success."
+  userErrors: [UserError!]!
+}
+
 "Prices to delete."
 input PricesDeleteInput {
   "1 to 1000 prices."
@@ -15109,6 +15250,30 @@ func (ec *executionContext) childFields_GatewayUpdatePayload(ctx context.Context
 		return ec.fieldContext_GatewayUpdatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GatewayUpdatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_HierarchiesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_HierarchiesDeletePayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_HierarchiesDeletePayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_HierarchiesDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HierarchiesDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_HierarchiesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_HierarchiesUpsertPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_HierarchiesUpsertPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_HierarchiesUpsertPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HierarchiesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -17311,6 +17476,34 @@ func (ec *executionContext) field_Mutation_gatewayUpdate_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.GatewayUpdateInput, error) {
 			return ec.unmarshalNGatewayUpdateInput2porticoᚋgraphᚋmodelᚐGatewayUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_hierarchiesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (HierarchiesDeleteInput, error) {
+			return ec.unmarshalNHierarchiesDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchiesDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_hierarchiesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (HierarchiesUpsertInput, error) {
+			return ec.unmarshalNHierarchiesUpsertInput2porticoᚋgraphᚋgeneratedᚐHierarchiesUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -29566,6 +29759,198 @@ func (ec *executionContext) fieldContext_GatewayUpdatePayload_userErrors(_ conte
 	return fc, nil
 }
 
+func (ec *executionContext) _HierarchiesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesDeletePayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesDeletePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesUpsertPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesUpsertPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesUpsertPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Hierarchy_id(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31854,6 +32239,94 @@ func (ec *executionContext) fieldContext_Mutation_nodeDelete(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_nodeDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_hierarchiesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_hierarchiesUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().HierarchiesUpsert(ctx, fc.Args["input"].(HierarchiesUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *HierarchiesUpsertPayload) graphql.Marshaler {
+			return ec.marshalOHierarchiesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesUpsertPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_hierarchiesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HierarchiesUpsertPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_hierarchiesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_hierarchiesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_hierarchiesDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().HierarchiesDelete(ctx, fc.Args["input"].(HierarchiesDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *HierarchiesDeletePayload) graphql.Marshaler {
+			return ec.marshalOHierarchiesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesDeletePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_hierarchiesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HierarchiesDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_hierarchiesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -49724,6 +50197,102 @@ func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputHierarchiesDeleteInput(ctx context.Context, obj any) (HierarchiesDeleteInput, error) {
+	var it HierarchiesDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputHierarchiesUpsertInput(ctx context.Context, obj any) (HierarchiesUpsertInput, error) {
+	var it HierarchiesUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNHierarchyItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐHierarchyItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputHierarchyCreateInput(ctx context.Context, obj any) (HierarchyCreateInput, error) {
 	var it HierarchyCreateInput
 	if obj == nil {
@@ -49814,6 +50383,71 @@ func (ec *executionContext) unmarshalInputHierarchyDeleteInput(ctx context.Conte
 				return it, err
 			}
 			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context, obj any) (exchange.HierarchyItemInput, error) {
+	var it exchange.HierarchyItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
 		}
 	}
 	return it, nil
@@ -59192,6 +59826,102 @@ func (ec *executionContext) _GatewayUpdatePayload(ctx context.Context, sel ast.S
 	return out
 }
 
+var hierarchiesDeletePayloadImplementors = []string{"HierarchiesDeletePayload"}
+
+func (ec *executionContext) _HierarchiesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchiesDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchiesDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("HierarchiesDeletePayload")
+		case "items":
+			out.Values[i] = ec._HierarchiesDeletePayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._HierarchiesDeletePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._HierarchiesDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var hierarchiesUpsertPayloadImplementors = []string{"HierarchiesUpsertPayload"}
+
+func (ec *executionContext) _HierarchiesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchiesUpsertPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchiesUpsertPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("HierarchiesUpsertPayload")
+		case "items":
+			out.Values[i] = ec._HierarchiesUpsertPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._HierarchiesUpsertPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._HierarchiesUpsertPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var hierarchyImplementors = []string{"Hierarchy", "Node"}
 
 func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet, obj *model.Hierarchy) graphql.Marshaler {
@@ -60101,6 +60831,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "nodeDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "hierarchiesUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_hierarchiesUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "hierarchiesDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_hierarchiesDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -70449,6 +71193,16 @@ func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋmodel
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNHierarchiesDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchiesDeleteInput(ctx context.Context, v any) (HierarchiesDeleteInput, error) {
+	res, err := ec.unmarshalInputHierarchiesDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNHierarchiesUpsertInput2porticoᚋgraphᚋgeneratedᚐHierarchiesUpsertInput(ctx context.Context, v any) (HierarchiesUpsertInput, error) {
+	res, err := ec.unmarshalInputHierarchiesUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Hierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -70503,6 +71257,25 @@ func (ec *executionContext) marshalNHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐE
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNHierarchyItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐHierarchyItemInputᚄ(ctx context.Context, v any) ([]*exchange.HierarchyItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.HierarchyItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNHierarchyItemInput2ᚖporticoᚋstoreᚋexchangeᚐHierarchyItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNHierarchyItemInput2ᚖporticoᚋstoreᚋexchangeᚐHierarchyItemInput(ctx context.Context, v any) (*exchange.HierarchyItemInput, error) {
+	res, err := ec.unmarshalInputHierarchyItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNHierarchyUpdateInput2porticoᚋgraphᚋgeneratedᚐHierarchyUpdateInput(ctx context.Context, v any) (HierarchyUpdateInput, error) {
@@ -73716,6 +74489,20 @@ func (ec *executionContext) marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋge
 		return graphql.Null
 	}
 	return ec._GatewayUpdatePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchiesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchiesDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchiesDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchiesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *HierarchiesUpsertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchiesUpsertPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx context.Context, sel ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {

@@ -120,14 +120,14 @@ func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor,
 		if err := w.Read(ctx, "hierarchy", "hierarchy", id, &hierarchySource{}); err != nil {
 			return err
 		}
-		catalogs, err := db.Collect(ctx, w.Session, scanCatalog, `SELECT `+CatalogList.Columns+` FROM catalog ORDER BY sequence, id`)
+		including, err := CatalogsIncluding(ctx, w.Session)
 		if err != nil {
 			return err
 		}
 		var naming []string
-		for _, c := range catalogs {
-			if slices.Contains(c.HierarchyIDs, id) {
-				naming = append(naming, c.ID)
+		for _, use := range including {
+			if use.Key == id {
+				naming = append(naming, use.Value)
 			}
 		}
 		if len(naming) > 0 {
@@ -143,6 +143,17 @@ func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor,
 		_, err = w.Recorded(ctx, HierarchyKind, []string{id}, func() (int, error) { return 1, w.Remove(ctx, "hierarchy", "hierarchy", id) })
 		return err
 	})
+}
+
+// CatalogsIncluding returns each hierarchy that a catalog includes with that catalog, in the order of the catalogs.
+func CatalogsIncluding(ctx context.Context, in db.Session) (uses []db.Pair[string, string], err error) {
+	catalogs, err := db.Collect(ctx, in, scanCatalog, `SELECT `+CatalogList.Columns+` FROM catalog ORDER BY sequence, id`)
+	for _, c := range catalogs {
+		for _, hierarchy := range store.Unique(c.HierarchyIDs) {
+			uses = append(uses, db.Pair[string, string]{Key: hierarchy, Value: c.ID})
+		}
+	}
+	return uses, err
 }
 
 // requireUnusedID rejects an id that is used in table. Nodes and hierarchies share their ids.

@@ -52,20 +52,26 @@ func (s *ExchangeService) UpsertNodes(ctx context.Context, actor store.Actor, it
 	}, dryRun)
 }
 
-// identifyNodes returns the id of each item's node. A hierarchy must not have it.
+// identifyNodes returns the id of each item's node.
 func identifyNodes(ctx context.Context, in db.Session, items []*NodeItemInput) (ids []string, faults store.Errors, err error) {
-	ids = make([]string, len(items))
-	for i, item := range items {
-		if item.ID == nil {
+	return idsOutside(ctx, in, "hierarchy", len(items), func(i int) *string { return items[i].ID })
+}
+
+// idsOutside returns the id of each item, a new one by default. No resource of the other kind must have it: nodes and
+// hierarchies share their ids.
+func idsOutside(ctx context.Context, in db.Session, other string, count int, of func(i int) *string) (ids []string, faults store.Errors, err error) {
+	ids = make([]string, count)
+	for i := range ids {
+		if id := of(i); id == nil {
 			ids[i] = store.NewID()
 		} else {
-			ids[i] = store.LocalID(*item.ID)
+			ids[i] = store.LocalID(*id)
 		}
 	}
-	taken, err := (&authoring.Writer{Tx: &db.Tx{Session: in}}).Existing(ctx, "hierarchy", store.Unique(store.ValidIDs(ids)))
+	taken, err := (&authoring.Writer{Tx: &db.Tx{Session: in}}).Existing(ctx, other, store.Unique(store.ValidIDs(ids)))
 	for i, id := range ids {
 		if taken[id] {
-			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "id"}, "is already used by a hierarchy: %q", id))
+			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "id"}, "is already used by a %s: %q", other, id))
 		}
 	}
 	return ids, faults, err

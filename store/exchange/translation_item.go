@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,33 +30,32 @@ func (seo *SeoInput) patch(p *itemPatch, member, path string) {
 	put(p, member+".description", path+".description", seo.Description)
 }
 
-// patchTranslations adds texts by language; languages that the item does not name stay.
+// patchTranslations adds texts by language; languages that the item does not name stay. An object in the place of the
+// list is its only element.
 func patchTranslations(p *itemPatch, translations []*TranslationInput) {
 	if translations == nil && p.null("translations") {
 		p.set(nil, "attributes", "locales")
 	}
 	for i, text := range translations {
-		member := "translations." + strconv.Itoa(i)
-		p.translation(text.Locale, "name", member, text.Name)
-		p.translation(text.Locale, "description", member, text.Description)
-		if text.Seo == nil {
-			if p.null(member + ".seo") {
-				p.set(nil, "attributes", "locales", canonicalTag(text.Locale), "seo")
-			}
-			continue
+		cleared := func(name string) bool {
+			return p.null("translations."+strconv.Itoa(i)+"."+name) || len(translations) == 1 && p.null("translations."+name)
 		}
-		p.translation(text.Locale, "seo.title", member, text.Seo.Title)
-		p.translation(text.Locale, "seo.description", member, text.Seo.Description)
-	}
-}
-
-// translation sets a text in a language.
-func (p *itemPatch) translation(locale, name, member string, text *string) {
-	path := append([]string{"attributes", "locales", canonicalTag(locale)}, strings.Split(name, ".")...)
-	if text != nil {
-		p.set(*text, path...)
-	} else if p.null(member + "." + name) {
-		p.set(nil, path...)
+		locale := []string{"attributes", "locales", canonicalTag(text.Locale)}
+		set := func(name string, value *string) {
+			if path := append(slices.Clone(locale), strings.Split(name, ".")...); value != nil {
+				p.set(*value, path...)
+			} else if cleared(name) {
+				p.set(nil, path...)
+			}
+		}
+		set("name", text.Name)
+		set("description", text.Description)
+		if text.Seo != nil {
+			set("seo.title", text.Seo.Title)
+			set("seo.description", text.Seo.Description)
+		} else {
+			set("seo", nil)
+		}
 	}
 }
 
