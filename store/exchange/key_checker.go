@@ -83,35 +83,43 @@ func (k *keysOfLine) record(d decodedLine) {
 // do not define so far.
 func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine, unchanged func(line int) bool) error {
 	var line keysOfLine
-	wanted := map[authoring.KeyKind][]string{}
+	owners, used := map[authoring.KeyKind][]string{}, map[uint64]recordedKey{}
 	for _, d := range batch {
 		if c.warnings += len(d.warnings); d.source == nil {
 			continue
 		}
 		line.record(d)
 		for _, key := range line.defined {
-			hash := c.hash(key.kind, key.value)
-			if _, twice := c.defined[hash]; twice && unique(key.kind) && !d.row.Continued {
-				c.repeated[hash] = struct{}{}
-			}
-			_, before := c.defined[hash]
-			c.defined[hash] = struct{}{}
-			if key.kind == authoring.KeySKU {
-				folded := c.hash(foldedSKU, strings.ToLower(key.value))
-				if _, twice := c.defined[folded]; twice && !before {
-					c.repeated[folded] = struct{}{} // in another case
-				}
-				c.defined[folded] = struct{}{}
-			}
+			c.define(key.recordedKey, d.row.Continued)
 			if owned(key.kind) && !unchanged(d.line) {
-				wanted[key.kind] = append(wanted[key.kind], key.value)
+				owners[key.kind] = append(owners[key.kind], key.value)
 			}
 		}
+		for _, key := range line.used {
+			used[c.hash(key.kind, key.value)] = key.recordedKey
+		}
 	}
-	if err := c.addOwners(ctx, in, wanted); err != nil {
+	if err := c.addOwners(ctx, in, owners); err != nil {
 		return err
 	}
-	return c.addMissing(ctx, in, batch)
+	return c.addMissing(ctx, in, used)
+}
+
+// define records a key that a line defines. continued says that the line goes on with the resource of the one before.
+func (c *keyChecker) define(key recordedKey, continued bool) {
+	hash := c.hash(key.kind, key.value)
+	_, before := c.defined[hash]
+	c.defined[hash] = struct{}{}
+	if before && unique(key.kind) && !continued {
+		c.repeated[hash] = struct{}{}
+	}
+	if key.kind == authoring.KeySKU {
+		folded := c.hash(foldedSKU, strings.ToLower(key.value))
+		if _, twice := c.defined[folded]; twice && !before {
+			c.repeated[folded] = struct{}{} // in another case
+		}
+		c.defined[folded] = struct{}{}
+	}
 }
 
 // unique reports whether two lines must not define the same key.
@@ -137,21 +145,14 @@ func (c *keyChecker) addOwners(ctx context.Context, in db.Session, wanted map[au
 	return nil
 }
 
-func (c *keyChecker) addMissing(ctx context.Context, in db.Session, batch []decodedLine) error {
-	var line keysOfLine
+// addMissing looks in the store for keys that a batch uses, by hash.
+func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uint64]recordedKey) error {
 	wanted := map[authoring.KeyKind][]string{}
-	for _, d := range batch {
-		if d.source == nil {
-			continue
-		}
-		line.record(d)
-		for _, key := range line.used {
-			hash := c.hash(key.kind, key.value)
-			_, known := c.defined[hash]
-			if _, noted := c.missing[hash]; !known && !noted {
-				c.missing[hash] = struct{}{}
-				wanted[key.kind] = append(wanted[key.kind], key.value)
-			}
+	for hash, key := range used {
+		_, known := c.defined[hash]
+		if _, noted := c.missing[hash]; !known && !noted {
+			c.missing[hash] = struct{}{}
+			wanted[key.kind] = append(wanted[key.kind], key.value)
 		}
 	}
 	for kind, values := range wanted {
@@ -160,8 +161,9 @@ func (c *keyChecker) addMissing(ctx context.Context, in db.Session, batch []deco
 			return err
 		}
 		for _, value := range found {
-			delete(c.missing, c.hash(kind, value))
-			c.defined[c.hash(kind, value)] = struct{}{} // need not be looked up again
+			hash := c.hash(kind, value)
+			delete(c.missing, hash)
+			c.defined[hash] = struct{}{} // need not be looked up again
 		}
 	}
 	return nil
