@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -75,6 +76,9 @@ func (x *executors) same(t testing.TB, query string, values graphtest.Variables,
 	for i, other := range []*graphtest.Service{x.planned, x.withResponses, x.withResponses} { // the second time from the cache
 		by := []string{"a plan", "a plan that fills the cache", "a cached response"}[i]
 		otherStatus, otherData, otherFaults := ask(other)
+		if refused(faults) && refused(otherFaults) {
+			continue // each executor gives what is left to its root fields in its own order
+		}
 		if status != otherStatus || data != otherData {
 			require.Equal(t, status, otherStatus, "%s", told(by))
 			require.Equal(t, data, otherData, "%s", told(by))
@@ -85,6 +89,11 @@ func (x *executors) same(t testing.TB, query string, values graphtest.Variables,
 		require.Equal(t, len(faults), len(otherFaults), "%s", told(by))
 	}
 	return len(faults)
+}
+
+// refused reports whether an operation met so many errors that not all are reported, because it costs more than it may.
+func refused(faults []string) bool {
+	return len(faults) >= 20 && slices.ContainsFunc(faults, func(fault string) bool { return strings.Contains(fault, "the operation may cost") })
 }
 
 // Plans return what gqlgen's executor returns.

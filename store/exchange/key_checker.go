@@ -83,40 +83,43 @@ func (k *keysOfLine) record(d decodedLine) {
 // do not define so far.
 func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine, unchanged func(line int) bool) error {
 	var line keysOfLine
-	wanted, used := map[authoring.KeyKind][]string{}, []recordedKey{}
+	owners, used := map[authoring.KeyKind][]string{}, map[uint64]recordedKey{}
 	for _, d := range batch {
 		if c.warnings += len(d.warnings); d.source == nil {
 			continue
 		}
 		line.record(d)
 		for _, key := range line.defined {
-			hash := c.hash(key.kind, key.value)
-			if _, twice := c.defined[hash]; twice && unique(key.kind) && !d.row.Continued {
-				c.repeated[hash] = struct{}{}
-			}
-			_, before := c.defined[hash]
-			c.defined[hash] = struct{}{}
-			if key.kind == authoring.KeySKU {
-				folded := c.hash(foldedSKU, strings.ToLower(key.value))
-				if _, twice := c.defined[folded]; twice && !before {
-					c.repeated[folded] = struct{}{} // in another case
-				}
-				c.defined[folded] = struct{}{}
-			}
+			c.define(key.recordedKey, d.row.Continued)
 			if owned(key.kind) && !unchanged(d.line) {
-				wanted[key.kind] = append(wanted[key.kind], key.value)
+				owners[key.kind] = append(owners[key.kind], key.value)
 			}
 		}
 		for _, key := range line.used {
-			if !c.knows(key.recordedKey) {
-				used = append(used, key.recordedKey)
-			}
+			used[c.hash(key.kind, key.value)] = key.recordedKey
 		}
 	}
-	if err := c.addOwners(ctx, in, wanted); err != nil {
+	if err := c.addOwners(ctx, in, owners); err != nil {
 		return err
 	}
 	return c.addMissing(ctx, in, used)
+}
+
+// define records a key that a line defines. continued says that the line goes on with the resource of the one before.
+func (c *keyChecker) define(key recordedKey, continued bool) {
+	hash := c.hash(key.kind, key.value)
+	_, before := c.defined[hash]
+	c.defined[hash] = struct{}{}
+	if before && unique(key.kind) && !continued {
+		c.repeated[hash] = struct{}{}
+	}
+	if key.kind == authoring.KeySKU {
+		folded := c.hash(foldedSKU, strings.ToLower(key.value))
+		if _, twice := c.defined[folded]; twice && !before {
+			c.repeated[folded] = struct{}{} // in another case
+		}
+		c.defined[folded] = struct{}{}
+	}
 }
 
 // unique reports whether two lines must not define the same key.
@@ -142,20 +145,13 @@ func (c *keyChecker) addOwners(ctx context.Context, in db.Session, wanted map[au
 	return nil
 }
 
-// knows reports whether a line so far or the store defines a key, or the store does not have it.
-func (c *keyChecker) knows(key recordedKey) bool {
-	hash := c.hash(key.kind, key.value)
-	_, defined := c.defined[hash]
-	_, missing := c.missing[hash]
-	return defined || missing
-}
-
-// addMissing looks in the store for the keys that are still not known after a batch.
-func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used []recordedKey) error {
+// addMissing looks in the store for keys that a batch uses, by hash.
+func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used map[uint64]recordedKey) error {
 	wanted := map[authoring.KeyKind][]string{}
-	for _, key := range used {
-		if !c.knows(key) {
-			c.missing[c.hash(key.kind, key.value)] = struct{}{}
+	for hash, key := range used {
+		_, known := c.defined[hash]
+		if _, noted := c.missing[hash]; !known && !noted {
+			c.missing[hash] = struct{}{}
 			wanted[key.kind] = append(wanted[key.kind], key.value)
 		}
 	}
@@ -165,8 +161,9 @@ func (c *keyChecker) addMissing(ctx context.Context, in db.Session, used []recor
 			return err
 		}
 		for _, value := range found {
-			delete(c.missing, c.hash(kind, value))
-			c.defined[c.hash(kind, value)] = struct{}{} // need not be looked up again
+			hash := c.hash(kind, value)
+			delete(c.missing, hash)
+			c.defined[hash] = struct{}{} // need not be looked up again
 		}
 	}
 	return nil
