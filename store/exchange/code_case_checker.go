@@ -26,7 +26,18 @@ type codeCaseChecker struct {
 	codes    map[uint64]uint64              // the hash of a code by that of its key
 	repeated map[uint64]bool                // keys of several codes
 	held     map[int]code.HeldInAnotherCase // codes of the store, by line
+	inUse    map[uint64]heldLine            // codes of the store, by key, if the file switches the setting on
 }
+
+// heldLine is a code of the store, with the id of its line.
+type heldLine struct {
+	code.HeldInAnotherCase
+	id string
+}
+
+// maxHeldCodes is the most codes of the store to compare with lines when a file switches the setting on. The write
+// of a line finds the others.
+const maxHeldCodes = 10_000
 
 func newCodeCaseChecker(ctx context.Context, d *db.DB, applies bool) (*codeCaseChecker, error) {
 	current, err := db.ReadSettings(ctx, d.Reader)
@@ -34,14 +45,15 @@ func newCodeCaseChecker(ctx context.Context, d *db.DB, applies bool) (*codeCaseC
 		return nil, err
 	}
 	return &codeCaseChecker{now: d.Now(), applies: applies, on: current.CodesIgnoreCase, want: current.CodesIgnoreCase, seed: maphash.MakeSeed(),
-		codes: map[uint64]uint64{}, repeated: map[uint64]bool{}, held: map[int]code.HeldInAnotherCase{}}, nil
+		codes: map[uint64]uint64{}, repeated: map[uint64]bool{}, held: map[int]code.HeldInAnotherCase{},
+		inUse: map[uint64]heldLine{}}, nil
 }
 
 func (c *codeCaseChecker) add(d decodedLine) {
 	if ignore := settings.CodesIgnoreCase(d.source); ignore != nil && c.applies {
 		c.want, c.line = *ignore, d.line
 	}
-	if _, text := code.OfSource(d.source); text != "" && c.want {
+	if _, text := code.OfSource(d.source); text != "" && (c.want || c.applies) { // settings may follow
 		key, hash := maphash.String(c.seed, code.Key(text)), maphash.String(c.seed, text)
 		if before, known := c.codes[key]; known && before != hash {
 			c.repeated[key] = true
@@ -50,7 +62,7 @@ func (c *codeCaseChecker) add(d decodedLine) {
 	}
 }
 
-// addHeld adds what the store holds in another case. If the setting changes, code.PrepareCase finds it.
+// addHeld adds what the store holds in another case. If the setting changes, addInUse finds it after the first pass.
 func (c *codeCaseChecker) addHeld(ctx context.Context, in db.Session, batch []decodedLine) error {
 	if !c.want || !c.on {
 		return nil
@@ -70,11 +82,36 @@ func (c *codeCaseChecker) addHeld(ctx context.Context, in db.Session, batch []de
 	return err
 }
 
+// addInUse adds the codes of the store that differ from a code of the file in case alone, if the file switches the
+// setting on. It reads each code of the store.
+func (c *codeCaseChecker) addInUse(ctx context.Context, in db.Session) error {
+	if !c.want || c.on || len(c.codes) == 0 {
+		return nil
+	}
+	return code.EachInUse(ctx, in, c.now, func(ids []string, held []code.HeldInAnotherCase) {
+		for i, other := range held {
+			key := maphash.String(c.seed, code.Key(other.Code))
+			if written, known := c.codes[key]; known && len(c.inUse) < maxHeldCodes && (c.repeated[key] || written != maphash.String(c.seed, other.Code)) {
+				c.inUse[key] = heldLine{other, ids[i]}
+			}
+		}
+	})
+}
+
+// heldBeside returns the code of the store that differs from that of a line in case alone.
+func (c *codeCaseChecker) heldBeside(d decodedLine, text string) (code.HeldInAnotherCase, bool) {
+	if held, is := c.held[d.line]; is || text == "" {
+		return held, is
+	}
+	held, is := c.inUse[maphash.String(c.seed, code.Key(text))]
+	return held.HeldInAnotherCase, is && held.Code != text && held.id != d.source.Key()
+}
+
 // conflicts returns an error for each code of a promotion that has not ended, if an earlier line or the store has such a
 // code that differs in case alone. It reads the file again if there may be any.
 func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches func(func([]decodedLine) error) error) (list []ImportError, err error) {
-	if !c.want || len(c.repeated)+len(c.held) == 0 {
-		return nil, nil
+	if err := c.addInUse(ctx, in); err != nil || !c.want || len(c.repeated)+len(c.held)+len(c.inUse) == 0 {
+		return nil, err
 	}
 	type writtenCode struct {
 		line            int
@@ -88,7 +125,11 @@ func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches 
 				ended[p.ID] = !store.StoredTime(p.End).After(c.now)
 			}
 			promotion, text := code.OfSource(d.source)
-			if _, held := c.held[d.line]; text != "" && (held || c.repeated[maphash.String(c.seed, code.Key(text))]) {
+			held, is := c.heldBeside(d, text)
+			if is {
+				c.held[d.line] = held
+			}
+			if text != "" && (is || c.repeated[maphash.String(c.seed, code.Key(text))]) {
 				codes = append(codes, writtenCode{d.line, promotion, text})
 			}
 		}

@@ -167,6 +167,26 @@ func caseImports(d *storetest.SharedStore) func(*testing.T) {
 		require.Contains(t, faults.Errors[0].Error(), `the codes "TEN" and "ten" differ in case alone`)
 
 		storetest.DeleteAllRows(t, d.DB)
+		_, err = d.Import(t.Context(), storetest.Actor, storetest.Source(lines("false", p, a)), all)
+		require.NoError(t, err)
+		for line, text := range map[int]string{3: lines("true", q, b), 2: storetest.JoinLines(q, b, lines("true"))} {
+			_, err = d.PlanImport(t.Context(), storetest.Actor, storetest.Source(text), all, func(exchange.PlannedChange) {})
+			var planned *exchange.ImportErrors
+			require.ErrorAs(t, err, &planned, "a dry run of a file that switches the setting on")
+			_, err = d.Import(t.Context(), storetest.Actor, storetest.Source(text), all)
+			require.ErrorAs(t, err, &faults)
+			require.Equal(t, planned.Errors, faults.Errors)
+			require.Len(t, faults.Errors, 1)
+			require.Equal(t, line, faults.Errors[0].Line)
+			require.Contains(t, faults.Errors[0].Error(), `must not be "TEN": the code "ten" exists`)
+			require.Equal(t, 1, storetest.CountRows(t, d.DB, "promotion"), "nothing is written")
+			require.Contains(t, storetest.Export(t, d.Store), `"codes_ignore_case":false`)
+		}
+		recased := strings.Replace(storetest.CodeLine("p", "Ten", ""), "id-Ten", "id-ten", 1)
+		_, err = d.PlanImport(t.Context(), storetest.Actor, storetest.Source(lines("true", recased)), all, func(exchange.PlannedChange) {})
+		require.NoError(t, err, "the same code in another case")
+
+		storetest.DeleteAllRows(t, d.DB)
 		ended := strings.Replace(p, "2100-01-01", "2024-01-02", 1)
 		_, err = d.Import(t.Context(), storetest.Actor, storetest.Source(lines("true", ended, q, a, b)), all)
 		require.NoError(t, err, "the first promotion has ended")

@@ -130,3 +130,43 @@ func HeldInOtherCases(ctx context.Context, in db.Session, sources []authoring.So
 	}
 	return found, nil
 }
+
+// EachInUse calls do with the codes of promotions that have not ended at a time, at most 1,000 at once, and the
+// ids of their lines. It reads each code, so it also finds those of earlier versions, which have no keys yet.
+func EachInUse(ctx context.Context, in db.Session, now time.Time, do func(ids []string, held []HeldInAnotherCase)) error {
+	type current struct {
+		id                 string
+		number, epoch, end int64
+	}
+	scan := func(rows *sql.Rows) (p current, err error) {
+		err = rows.Scan(&p.id, &p.number, &p.epoch, &p.end)
+		return p, err
+	}
+	for after := int64(-1); ; {
+		promotions, err := db.Collect(ctx, in, scan, `SELECT id, number, epoch, end_at FROM promotion WHERE number > $1 ORDER BY number LIMIT $2`, after, promotionsAtOnce)
+		if err != nil || len(promotions) == 0 {
+			return err
+		}
+		for _, p := range promotions {
+			if after = p.number; p.end <= store.Micros(now) {
+				continue
+			}
+			for last := ""; ; {
+				page, err := db.Collect(ctx, in, db.ScanPair[string, string], `
+					SELECT code, id FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code > $3 ORDER BY code LIMIT $4`, p.number, p.epoch, last, db.PageRows)
+				if err != nil {
+					return err
+				}
+				if len(page) == 0 {
+					break
+				}
+				last = page[len(page)-1].Key
+				ids, held := make([]string, len(page)), make([]HeldInAnotherCase, len(page))
+				for i, code := range page {
+					ids[i], held[i] = code.Value, HeldInAnotherCase{Code: code.Key, PromotionID: p.id, End: store.FromMicros(p.end)}
+				}
+				do(ids, held)
+			}
+		}
+	}
+}
