@@ -100,9 +100,16 @@ func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
 	}
 	files, err := newFileInput(ctx, folder.Files(), nil)
 	if err != nil {
+		folder.Close()
 		return nil, err
 	}
 	return &fetchedInput{files, folder}, nil
+}
+
+// close lets other imports use the folder.
+func (in *fetchedInput) close() {
+	in.fileInput.close()
+	in.folder.Close()
 }
 
 // explainFetched adds to the error of invalid lines where they are, if they were fetched.

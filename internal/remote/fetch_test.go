@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -155,7 +156,7 @@ func requireGolden(t *testing.T, got string) {
 func TestRecordedShopBecomesLines(t *testing.T) {
 	t.Parallel()
 	s := newRecordedServer(t)
-	folder, err := Fetch(t.Context(), s.config(t))
+	folder, err := fetchOnce(t.Context(), s.config(t))
 	require.NoError(t, err)
 	requireGolden(t, lines(t, folder))
 	var gaps []string
@@ -189,7 +190,7 @@ func TestRecordedLinesCanBeImported(t *testing.T) {
 func TestInterruptedFetchContinues(t *testing.T) {
 	t.Parallel()
 	s := newRecordedServer(t)
-	whole, err := Fetch(t.Context(), s.config(t))
+	whole, err := fetchOnce(t.Context(), s.config(t))
 	require.NoError(t, err)
 	all := s.requests.Load()
 	c := s.config(t)
@@ -207,7 +208,7 @@ func TestInterruptedFetchContinues(t *testing.T) {
 			}
 			return false
 		}
-		folder, err = Fetch(ctx, c)
+		folder, err = fetchOnce(ctx, c)
 		if folder == nil {
 			require.ErrorIs(t, err, context.Canceled)
 		}
@@ -223,7 +224,7 @@ func TestInterruptedFetchContinues(t *testing.T) {
 	require.Equal(t, lines(t, whole), lines(t, folder))
 
 	before := s.requests.Load()
-	again, err := Fetch(t.Context(), c)
+	again, err := fetchOnce(t.Context(), c)
 	require.NoError(t, err)
 	require.Equal(t, before, s.requests.Load(), "a folder that is complete is used as it is")
 	require.NoError(t, again.Remove())
@@ -234,17 +235,17 @@ func TestFolderOfAnotherFetch(t *testing.T) {
 	t.Parallel()
 	s := newRecordedServer(t)
 	c := s.config(t)
-	_, err := Fetch(t.Context(), c)
+	_, err := fetchOnce(t.Context(), c)
 	require.NoError(t, err)
 	other := c
 	other.Languages = []string{"de"}
-	_, err = Fetch(t.Context(), other)
+	_, err = fetchOnce(t.Context(), other)
 	require.ErrorContains(t, err, "with another client, or with other languages")
 
 	foreign := s.config(t)
 	require.NoError(t, os.Mkdir(foreign.Folder, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(foreign.Folder, "mine.txt"), nil, 0o600))
-	_, err = Fetch(t.Context(), foreign)
+	_, err = fetchOnce(t.Context(), foreign)
 	require.ErrorContains(t, err, "has other files")
 	state, err := os.ReadFile(filepath.Join(c.Folder, stateFile))
 	require.NoError(t, err)
@@ -269,7 +270,7 @@ func TestServersInTrouble(t *testing.T) {
 			waits++
 			require.ErrorContains(t, err, fmt.Sprint(": ", status, " "))
 		}
-		folder, err := Fetch(t.Context(), c)
+		folder, err := fetchOnce(t.Context(), c)
 		require.NoError(t, err)
 		require.Positive(t, waits)
 		requireGolden(t, lines(t, folder))
@@ -291,7 +292,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	c := s.config(t)
 	var wait time.Duration
 	c.Waiting = func(_ error, d time.Duration) { wait = d }
-	_, err := Fetch(t.Context(), c)
+	_, err := fetchOnce(t.Context(), c)
 	require.NoError(t, err)
 	require.Equal(t, time.Second, wait)
 
@@ -303,7 +304,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		}
 		return n > 0
 	}
-	_, err = Fetch(t.Context(), s.config(t))
+	_, err = fetchOnce(t.Context(), s.config(t))
 	require.ErrorContains(t, err, "GET /catalog: 503 Service Unavailable (closed for the winter). The server did not recover in time. Run the command again later: it continues")
 }
 
@@ -317,7 +318,7 @@ func TestTokenIsRenewed(t *testing.T) {
 		}
 		return n == 4
 	}
-	folder, err := Fetch(t.Context(), s.config(t))
+	folder, err := fetchOnce(t.Context(), s.config(t))
 	require.NoError(t, err)
 	requireGolden(t, lines(t, folder))
 }
@@ -379,7 +380,7 @@ func TestServersThatAreRefused(t *testing.T) {
 			t.Parallel()
 			s := newRecordedServer(t)
 			s.fault = test.fault
-			_, err := Fetch(t.Context(), s.config(t))
+			_, err := fetchOnce(t.Context(), s.config(t))
 			require.ErrorContains(t, err, test.want)
 			require.NotContains(t, err.Error(), testSecret)
 			require.NotContains(t, err.Error(), testToken)
@@ -403,13 +404,13 @@ func TestWrongCredentials(t *testing.T) {
 	s := newRecordedServer(t)
 	c := s.config(t)
 	c.Credentials.Secret = "another-secret"
-	_, err := Fetch(t.Context(), c)
+	_, err := fetchOnce(t.Context(), c)
 	require.EqualError(t, err, "fetch shop: POST /oauth/access_token: 401 Unauthorized (not ***). Check the client id and the secret: the server does not accept them.")
 	s.Close()
 	c = s.config(t)
 	c.Credentials.ID = "nobody"
 	c.firstWait = time.Microsecond
-	_, err = Fetch(t.Context(), c)
+	_, err = fetchOnce(t.Context(), c)
 	require.ErrorContains(t, err, "POST /oauth/access_token: no complete response: ")
 }
 
@@ -424,7 +425,7 @@ func TestRefusedParts(t *testing.T) {
 		}
 		return false
 	}
-	folder, err := Fetch(t.Context(), s.config(t))
+	folder, err := fetchOnce(t.Context(), s.config(t))
 	require.NoError(t, err)
 	var refused []string
 	for _, gap := range folder.Gaps() {
@@ -512,4 +513,35 @@ func TestNodesFollowTheBreadcrumbs(t *testing.T) {
 	}{{nil, "abcd"}, {before("ba"), "abcd"}, {before("ab"), "bacd"}, {before("ad", "dc"), "cdab"}, {before("ab", "ba"), "bacd"}, {before("ax"), "abcd"}} {
 		require.Equal(t, test.want, strings.Join(sorted(ids, test.earlier), ""))
 	}
+}
+
+// fetchOnce fetches, and lets others use the folder.
+func fetchOnce(ctx context.Context, c Config) (*Folder, error) {
+	folder, err := Fetch(ctx, c)
+	if folder != nil {
+		folder.Close()
+	}
+	return folder, err
+}
+
+// Two imports do not write into one folder.
+func TestFolderIsLocked(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("no flock")
+	}
+	s := newRecordedServer(t)
+	c := s.config(t)
+	first, err := Fetch(t.Context(), c)
+	require.NoError(t, err)
+	_, err = Fetch(t.Context(), c)
+	require.ErrorContains(t, err, "the folder "+c.Folder+" is used by another import")
+	require.ErrorContains(t, err, "--from-folder")
+	first.Close()
+	second, err := Fetch(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, second.Remove())
+	third, err := Fetch(t.Context(), c)
+	require.NoError(t, err, "after the folder was removed")
+	third.Close()
 }

@@ -27,9 +27,10 @@ const orderPart = "order"
 // Folder holds the lines of a fetch in files of the import format, and its state. Lines that were written after the last
 // commit are written again by the next run.
 type Folder struct {
-	path  string
-	state fetchState
-	files map[string]*partFile
+	path   string
+	unlock func()
+	state  fetchState
+	files  map[string]*partFile
 }
 
 type partFile struct {
@@ -38,24 +39,42 @@ type partFile struct {
 	bytes  int64
 }
 
-// openFolder opens the folder of a fetch, or starts one. It continues only a fetch of the same shop by the same client.
+// openFolder locks and opens the folder of a fetch, or starts one. It continues only a fetch of the same shop by the same
+// client.
 func openFolder(path string, c Config) (*Folder, error) {
-	f := &Folder{path: path, files: map[string]*partFile{}}
-	text, err := os.ReadFile(filepath.Join(path, stateFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return f, f.start(c)
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
 	}
+	unlock, err := lockFolder(path)
 	if err != nil {
 		return nil, err
 	}
+	f := &Folder{path: path, unlock: unlock, files: map[string]*partFile{}}
+	if err := f.open(c); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// open reads the state, or starts a fetch.
+func (f *Folder) open(c Config) error {
+	path := f.path
+	text, err := os.ReadFile(filepath.Join(path, stateFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.start(c)
+	}
+	if err != nil {
+		return err
+	}
 	if err := json.Unmarshal(text, &f.state); err != nil || f.state.Version != stateVersion {
-		return nil, fmt.Errorf("%s is not of this version. Remove the folder to fetch the shop again", filepath.Join(path, stateFile))
+		return fmt.Errorf("%s is not of this version. Remove the folder to fetch the shop again", filepath.Join(path, stateFile))
 	}
 	if f.state.URL != c.URL || f.state.ClientID != c.Credentials.ID || strings.Join(f.state.Languages, ",") != strings.Join(c.Languages, ",") {
-		return nil, fmt.Errorf("%s holds a fetch of %s with another client, or with other languages. Remove the folder, or use another one", path, f.state.URL)
+		return fmt.Errorf("%s holds a fetch of %s with another client, or with other languages. Remove the folder, or use another one", path, f.state.URL)
 	}
 	if f.state.Finished { // somebody may have corrected the lines
-		return f, nil
+		return nil
 	}
 	for name, valid := range f.state.Parts {
 		info, err := os.Stat(f.file(name))
@@ -66,16 +85,13 @@ func openFolder(path string, c Config) (*Folder, error) {
 			err = os.Truncate(f.file(name), valid) // what an interrupted run wrote after its last commit
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return f, nil
+	return nil
 }
 
 func (f *Folder) start(c Config) error {
-	if err := os.MkdirAll(f.path, 0o700); err != nil {
-		return err
-	}
 	names, err := filepath.Glob(filepath.Join(f.path, "*"))
 	if err == nil && len(names) > 0 {
 		err = fmt.Errorf("the folder %s has other files. Use an empty one", f.path)
@@ -98,8 +114,15 @@ func (f *Folder) file(part string) string {
 	return filepath.Join(f.path, part+".ndjson")
 }
 
-// Remove deletes the files of the fetch, and the folder if it is empty then.
+// Close lets other processes use the folder. The files stay.
+func (f *Folder) Close() {
+	f.close()
+	f.unlock()
+}
+
+// Remove deletes the files of the fetch, and the folder if it is empty then, and closes it.
 func (f *Folder) Remove() error {
+	defer f.Close()
 	f.close()
 	for name := range f.state.Parts {
 		if err := os.Remove(f.file(name)); err != nil {
