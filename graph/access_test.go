@@ -110,6 +110,8 @@ func rootFields() map[string]string {
 		"Mutation.salesUpsert":        `mutation { salesUpsert(input: {items: [{pricebookId: "standard", sku: "NEW", name: "sale", amounts: [{currency: "USD", amount: "4"}]}]}) { items { uuid outcome } userErrors { message } } }`,
 		"Mutation.filesUpsert":        `mutation { filesUpsert(input: {items: [{fileName: "new.png", href: "https://files.example/new.png"}]}) { items { uuid outcome } userErrors { message } } }`,
 		"Mutation.attributesDeclare":  `mutation { attributesDeclare(input: {items: [{key: "new", label: "New", type: TEXT}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.hierarchiesUpsert":  `mutation { hierarchiesUpsert(input: {items: [{name: "New"}]}) { items { uuid outcome } userErrors { message } } }`,
+		"Mutation.hierarchiesDelete":  `mutation { hierarchiesUpsert(input: {items: [{id: "gone-hierarchies", name: "Gone"}]}) { userErrors { message } } hierarchiesDelete(input: {ids: ["gone-hierarchies"]}) { items { uuid outcome } userErrors { message } } }`,
 		"Mutation.nodesUpsert":        `mutation { nodesUpsert(input: {items: [{hierarchyId: "attic", name: "New"}]}) { items { uuid outcome } userErrors { message } } }`,
 		"Mutation.nodesDelete":        `mutation { nodesUpsert(input: {items: [{id: "gone-nodes", hierarchyId: "attic", name: "Gone"}]}) { userErrors { message } } nodesDelete(input: {ids: ["gone-nodes"]}) { items { uuid outcome } userErrors { message } } }`,
 		"Mutation.pricesDelete":       `mutation { pricesUpsert(input: {items: [{pricebookId: "standard", sku: "GONE", amounts: [{currency: "USD", amount: "5"}]}]}) { userErrors { message } } pricesDelete(input: {items: [{pricebookId: "standard", sku: "GONE"}]}) { items { uuid outcome } userErrors { message } } }`,

@@ -90,6 +90,26 @@ func (r mutationResolver) FilesDelete(ctx context.Context, input generated.Files
 	return &generated.FilesDeletePayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
 }
 
+func (r mutationResolver) HierarchiesUpsert(ctx context.Context, input generated.HierarchiesUpsertInput) (*generated.HierarchiesUpsertPayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.hierarchiesUpsert", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.UpsertHierarchies(ctx, auth.PrincipalFrom(ctx).Actor(), input.Items, opctx.Nulls(ctx), input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.HierarchiesUpsertPayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
+func (r mutationResolver) HierarchiesDelete(ctx context.Context, input generated.HierarchiesDeleteInput) (*generated.HierarchiesDeletePayload, error) {
+	ctx, err := opctx.BeginWrite(ctx, "Mutation.hierarchiesDelete", input.IdempotencyKey, input)
+	if err != nil {
+		return nil, err
+	}
+	written, err := r.store.DeleteHierarchies(ctx, auth.PrincipalFrom(ctx).Actor(), localIDs(input.Ids), input.DryRun)
+	items, warnings, userErrs, err := writePayload(written, err)
+	return &generated.HierarchiesDeletePayload{Items: items, Warnings: warnings, UserErrors: userErrs}, err
+}
+
 func (r mutationResolver) NodesUpsert(ctx context.Context, input generated.NodesUpsertInput) (*generated.NodesUpsertPayload, error) {
 	ctx, err := opctx.BeginWrite(ctx, "Mutation.nodesUpsert", input.IdempotencyKey, input)
 	if err != nil {

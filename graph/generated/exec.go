@@ -132,12 +132,14 @@ type ComplexityRoot struct {
 	}
 
 	AuthoredHierarchy struct {
-		Description func(childComplexity int) int
-		GlobalID    func(childComplexity int) int
-		ID          func(childComplexity int) int
-		Name        func(childComplexity int) int
-		Slug        func(childComplexity int) int
-		UpdatedAt   func(childComplexity int) int
+		Description  func(childComplexity int) int
+		GlobalID     func(childComplexity int) int
+		ID           func(childComplexity int) int
+		Name         func(childComplexity int) int
+		SEO          func(childComplexity int) int
+		Slug         func(childComplexity int) int
+		Translations func(childComplexity int) int
+		UpdatedAt    func(childComplexity int) int
 	}
 
 	AuthoredHierarchyConnection struct {
@@ -163,7 +165,9 @@ type ComplexityRoot struct {
 		ProductCount      func(childComplexity int) int
 		ProductIds        func(childComplexity int, first int, offset int) int
 		ProductUuids      func(childComplexity int, first int, offset int) int
+		SEO               func(childComplexity int) int
 		Slug              func(childComplexity int) int
+		Translations      func(childComplexity int) int
 		UpdatedAt         func(childComplexity int) int
 	}
 
@@ -201,6 +205,18 @@ type ComplexityRoot struct {
 	AuthoredProductEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	AuthoredSeo struct {
+		Description func(childComplexity int) int
+		Title       func(childComplexity int) int
+	}
+
+	AuthoredTranslation struct {
+		Description func(childComplexity int) int
+		Locale      func(childComplexity int) int
+		Name        func(childComplexity int) int
+		SEO         func(childComplexity int) int
 	}
 
 	AuthoredWrite struct {
@@ -645,6 +661,18 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	HierarchiesDeletePayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
+	HierarchiesUpsertPayload struct {
+		Items      func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+		Warnings   func(childComplexity int) int
+	}
+
 	Hierarchy struct {
 		AllNodes    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
 		Children    func(childComplexity int, filter *model.CatalogNodeFilter, orderBy *model.ListOrder, first *int, after *string, last *int, before *string, offset *int) int
@@ -735,6 +763,8 @@ type ComplexityRoot struct {
 		FilesDelete            func(childComplexity int, input FilesDeleteInput) int
 		FilesUpsert            func(childComplexity int, input FilesUpsertInput) int
 		GatewayUpdate          func(childComplexity int, input model.GatewayUpdateInput) int
+		HierarchiesDelete      func(childComplexity int, input HierarchiesDeleteInput) int
+		HierarchiesUpsert      func(childComplexity int, input HierarchiesUpsertInput) int
 		HierarchyCreate        func(childComplexity int, input HierarchyCreateInput) int
 		HierarchyDelete        func(childComplexity int, input HierarchyDeleteInput) int
 		HierarchyUpdate        func(childComplexity int, input HierarchyUpdateInput) int
@@ -1592,6 +1622,8 @@ type MutationResolver interface {
 	NodeUpdate(ctx context.Context, input NodeUpdateInput) (*NodeUpdatePayload, error)
 	NodeMove(ctx context.Context, input NodeMoveInput) (*NodeMovePayload, error)
 	NodeDelete(ctx context.Context, input NodeDeleteInput) (*NodeDeletePayload, error)
+	HierarchiesUpsert(ctx context.Context, input HierarchiesUpsertInput) (*HierarchiesUpsertPayload, error)
+	HierarchiesDelete(ctx context.Context, input HierarchiesDeleteInput) (*HierarchiesDeletePayload, error)
 	NodesUpsert(ctx context.Context, input NodesUpsertInput) (*NodesUpsertPayload, error)
 	NodesDelete(ctx context.Context, input NodesDeleteInput) (*NodesDeletePayload, error)
 	NodeProductsAttach(ctx context.Context, input NodeProductsAttachInput) (*NodeProductsAttachPayload, error)
@@ -2009,12 +2041,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredHierarchy.Name(childComplexity), true
+	case "AuthoredHierarchy.seo":
+		if e.ComplexityRoot.AuthoredHierarchy.SEO == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.SEO(childComplexity), true
 	case "AuthoredHierarchy.slug":
 		if e.ComplexityRoot.AuthoredHierarchy.Slug == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AuthoredHierarchy.Slug(childComplexity), true
+	case "AuthoredHierarchy.translations":
+		if e.ComplexityRoot.AuthoredHierarchy.Translations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredHierarchy.Translations(childComplexity), true
 	case "AuthoredHierarchy.updatedAt":
 		if e.ComplexityRoot.AuthoredHierarchy.UpdatedAt == nil {
 			break
@@ -2130,12 +2174,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredNode.ProductUuids(childComplexity, args["first"].(int), args["offset"].(int)), true
+	case "AuthoredNode.seo":
+		if e.ComplexityRoot.AuthoredNode.SEO == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.SEO(childComplexity), true
 	case "AuthoredNode.slug":
 		if e.ComplexityRoot.AuthoredNode.Slug == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AuthoredNode.Slug(childComplexity), true
+	case "AuthoredNode.translations":
+		if e.ComplexityRoot.AuthoredNode.Translations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredNode.Translations(childComplexity), true
 	case "AuthoredNode.updatedAt":
 		if e.ComplexityRoot.AuthoredNode.UpdatedAt == nil {
 			break
@@ -2273,6 +2329,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredProductEdge.Node(childComplexity), true
+
+	case "AuthoredSeo.description":
+		if e.ComplexityRoot.AuthoredSeo.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredSeo.Description(childComplexity), true
+	case "AuthoredSeo.title":
+		if e.ComplexityRoot.AuthoredSeo.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredSeo.Title(childComplexity), true
+
+	case "AuthoredTranslation.description":
+		if e.ComplexityRoot.AuthoredTranslation.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTranslation.Description(childComplexity), true
+	case "AuthoredTranslation.locale":
+		if e.ComplexityRoot.AuthoredTranslation.Locale == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTranslation.Locale(childComplexity), true
+	case "AuthoredTranslation.name":
+		if e.ComplexityRoot.AuthoredTranslation.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTranslation.Name(childComplexity), true
+	case "AuthoredTranslation.seo":
+		if e.ComplexityRoot.AuthoredTranslation.SEO == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredTranslation.SEO(childComplexity), true
 
 	case "AuthoredWrite.changeCount":
 		if e.ComplexityRoot.AuthoredWrite.ChangeCount == nil {
@@ -3950,6 +4044,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GatewayUpdatePayload.UserErrors(childComplexity), true
 
+	case "HierarchiesDeletePayload.items":
+		if e.ComplexityRoot.HierarchiesDeletePayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesDeletePayload.Items(childComplexity), true
+	case "HierarchiesDeletePayload.userErrors":
+		if e.ComplexityRoot.HierarchiesDeletePayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesDeletePayload.UserErrors(childComplexity), true
+	case "HierarchiesDeletePayload.warnings":
+		if e.ComplexityRoot.HierarchiesDeletePayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesDeletePayload.Warnings(childComplexity), true
+
+	case "HierarchiesUpsertPayload.items":
+		if e.ComplexityRoot.HierarchiesUpsertPayload.Items == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesUpsertPayload.Items(childComplexity), true
+	case "HierarchiesUpsertPayload.userErrors":
+		if e.ComplexityRoot.HierarchiesUpsertPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesUpsertPayload.UserErrors(childComplexity), true
+	case "HierarchiesUpsertPayload.warnings":
+		if e.ComplexityRoot.HierarchiesUpsertPayload.Warnings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HierarchiesUpsertPayload.Warnings(childComplexity), true
+
 	case "Hierarchy.allNodes":
 		if e.ComplexityRoot.Hierarchy.AllNodes == nil {
 			break
@@ -4394,6 +4526,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.GatewayUpdate(childComplexity, args["input"].(model.GatewayUpdateInput)), true
+	case "Mutation.hierarchiesDelete":
+		if e.ComplexityRoot.Mutation.HierarchiesDelete == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_hierarchiesDelete_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.HierarchiesDelete(childComplexity, args["input"].(HierarchiesDeleteInput)), true
+	case "Mutation.hierarchiesUpsert":
+		if e.ComplexityRoot.Mutation.HierarchiesUpsert == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_hierarchiesUpsert_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.HierarchiesUpsert(childComplexity, args["input"].(HierarchiesUpsertInput)), true
 	case "Mutation.hierarchyCreate":
 		if e.ComplexityRoot.Mutation.HierarchyCreate == nil {
 			break
@@ -8104,8 +8258,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputFilesDeleteInput,
 		ec.unmarshalInputFilesUpsertInput,
 		ec.unmarshalInputGatewayUpdateInput,
+		ec.unmarshalInputHierarchiesDeleteInput,
+		ec.unmarshalInputHierarchiesUpsertInput,
 		ec.unmarshalInputHierarchyCreateInput,
 		ec.unmarshalInputHierarchyDeleteInput,
+		ec.unmarshalInputHierarchyItemInput,
 		ec.unmarshalInputHierarchyUpdateInput,
 		ec.unmarshalInputIDBounds,
 		ec.unmarshalInputIDFilter,
@@ -8122,6 +8279,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputNodeProductsAttachInput,
 		ec.unmarshalInputNodeProductsDetachInput,
 		ec.unmarshalInputNodeProductsSetInput,
+		ec.unmarshalInputNodeTranslationInput,
 		ec.unmarshalInputNodeUpdateInput,
 		ec.unmarshalInputNodesDeleteInput,
 		ec.unmarshalInputNodesUpsertInput,
@@ -9014,6 +9172,12 @@ type Mutation {
 
   "Deletes a node that has no nodes below it. Its products stay."
   nodeDelete("The input." input: NodeDeleteInput!): NodeDeletePayload
+
+  "Creates hierarchies, and changes members of existing ones: up to 1000, all or none. Catalogs include them by ` + "`" + `catalogUpdate` + "`" + `."
+  hierarchiesUpsert("The input." input: HierarchiesUpsertInput!): HierarchiesUpsertPayload
+
+  "Deletes up to 1000 hierarchies, all or none, that have no nodes and that no catalog includes."
+  hierarchiesDelete("The input." input: HierarchiesDeleteInput!): HierarchiesDeletePayload
 
   """
   Creates nodes, and changes members of existing ones: up to 1000, all or none. A node may be below another
@@ -12136,8 +12300,32 @@ type AuthoredHierarchy implements Node {
   slug: String!
   "Display text. Empty if not set."
   description: String!
+  "Texts for search engines, as authored."
+  seo: AuthoredSeo!
+  "Texts in other languages, as authored, by language."
+  translations: [AuthoredTranslation!]!
   "Time of the last change."
   updatedAt: DateTime!
+}
+
+"Texts for search engines of a node or hierarchy, as authored. Shoppers see the fall-back of one that is not set."
+type AuthoredSeo {
+  "Title. Empty if not set."
+  title: String!
+  "Description. Empty if not set."
+  description: String!
+}
+
+"Texts of a node or hierarchy in a language, as authored. Shoppers see the base text of one that is not set."
+type AuthoredTranslation {
+  "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
+  locale: String!
+  "Display name. Empty if not set."
+  name: String!
+  "Display text. Empty if not set."
+  description: String!
+  "Texts for search engines."
+  seo: AuthoredSeo!
 }
 
 "A page of authored hierarchies."
@@ -12784,6 +12972,20 @@ input NodeItemInput {
   description: String
   "Texts for search engines."
   seo: SeoInput
+  "Texts in other languages. Languages that are not in the list stay."
+  translations: [NodeTranslationInput!]
+}
+
+"Texts of a node or hierarchy in a language. Absent members keep their value, null clears one."
+input NodeTranslationInput {
+  "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
+  locale: String!
+  "Display name. At most 1024 bytes."
+  name: String
+  "Display text. At most 65536 bytes."
+  description: String
+  "Texts for search engines."
+  seo: SeoInput
 }
 
 "Result of ` + "`" + `nodesUpsert` + "`" + `."
@@ -12809,6 +13011,62 @@ input NodesDeleteInput {
 "Result of ` + "`" + `nodesDelete` + "`" + `."
 type NodesDeletePayload {
   "The nodes, in the order of the ids. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was deleted. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Hierarchies to create or change."
+input HierarchiesUpsertInput {
+  "1 to 1000 hierarchies, each once."
+  items: [HierarchyItemInput!]!
+  "True writes nothing, and returns what would be written."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"A hierarchy, or what changes of it. An absent member keeps its value, null clears it. A new hierarchy needs ` + "`" + `name` + "`" + `."
+input HierarchyItemInput {
+  "Global id or ` + "`" + `uuid` + "`" + `, which may be new, and must not be that of a node. Default: a new hierarchy."
+  id: ID
+  "Display name. At most 1024 bytes."
+  name: String
+  "URL slug."
+  slug: String
+  "Display text. At most 65536 bytes."
+  description: String
+  "Texts for search engines."
+  seo: SeoInput
+  "Texts in other languages. Languages that are not in the list stay."
+  translations: [NodeTranslationInput!]
+}
+
+"Result of ` + "`" + `hierarchiesUpsert` + "`" + `."
+type HierarchiesUpsertPayload {
+  "The hierarchies, in the order of the items. Empty if there are errors."
+  items: [AuthoredWrite!]!
+  "Likely mistakes in hierarchies that were written. At most 20."
+  warnings: [Warning!]!
+  "What to correct: then nothing was written. Empty on success."
+  userErrors: [UserError!]!
+}
+
+"Hierarchies to delete."
+input HierarchiesDeleteInput {
+  "1 to 1000 hierarchies. Global ids or ` + "`" + `uuid` + "`" + `s."
+  ids: [ID!]!
+  "True deletes nothing, and returns what would be deleted."
+  dryRun: Boolean! = false
+  "Idempotency key."
+  idempotencyKey: String
+}
+
+"Result of ` + "`" + `hierarchiesDelete` + "`" + `."
+type HierarchiesDeletePayload {
+  "The hierarchies, in the order of the ids. Empty if there are errors."
   items: [AuthoredWrite!]!
   "Likely mistakes. At most 20."
   warnings: [Warning!]!
@@ -13033,6 +13291,10 @@ type AuthoredNode implements Node {
   slug: String!
   "Display text. Empty if not set."
   description: String!
+  "Texts for search engines, as authored."
+  seo: AuthoredSeo!
+  "Texts in other languages, as authored, by language."
+  translations: [AuthoredTranslation!]!
   "Own ids of the products that come first, in order, at most 20."
   curatedProductUuids: [ID!]!
   "Own ids of the products that come first, in order, at most 20."
@@ -13918,6 +14180,10 @@ func (ec *executionContext) childFields_AuthoredHierarchy(ctx context.Context, f
 		return ec.fieldContext_AuthoredHierarchy_slug(ctx, field)
 	case "description":
 		return ec.fieldContext_AuthoredHierarchy_description(ctx, field)
+	case "seo":
+		return ec.fieldContext_AuthoredHierarchy_seo(ctx, field)
+	case "translations":
+		return ec.fieldContext_AuthoredHierarchy_translations(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_AuthoredHierarchy_updatedAt(ctx, field)
 	}
@@ -13968,6 +14234,10 @@ func (ec *executionContext) childFields_AuthoredNode(ctx context.Context, field 
 		return ec.fieldContext_AuthoredNode_slug(ctx, field)
 	case "description":
 		return ec.fieldContext_AuthoredNode_description(ctx, field)
+	case "seo":
+		return ec.fieldContext_AuthoredNode_seo(ctx, field)
+	case "translations":
+		return ec.fieldContext_AuthoredNode_translations(ctx, field)
 	case "curatedProductUuids":
 		return ec.fieldContext_AuthoredNode_curatedProductUuids(ctx, field)
 	case "curatedProductIds":
@@ -14054,6 +14324,30 @@ func (ec *executionContext) childFields_AuthoredProductEdge(ctx context.Context,
 		return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredSeo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "title":
+		return ec.fieldContext_AuthoredSeo_title(ctx, field)
+	case "description":
+		return ec.fieldContext_AuthoredSeo_description(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredSeo", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredTranslation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "locale":
+		return ec.fieldContext_AuthoredTranslation_locale(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredTranslation_name(ctx, field)
+	case "description":
+		return ec.fieldContext_AuthoredTranslation_description(ctx, field)
+	case "seo":
+		return ec.fieldContext_AuthoredTranslation_seo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredTranslation", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredWrite(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -14956,6 +15250,30 @@ func (ec *executionContext) childFields_GatewayUpdatePayload(ctx context.Context
 		return ec.fieldContext_GatewayUpdatePayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GatewayUpdatePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_HierarchiesDeletePayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_HierarchiesDeletePayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_HierarchiesDeletePayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_HierarchiesDeletePayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HierarchiesDeletePayload", field.Name)
+}
+
+func (ec *executionContext) childFields_HierarchiesUpsertPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "items":
+		return ec.fieldContext_HierarchiesUpsertPayload_items(ctx, field)
+	case "warnings":
+		return ec.fieldContext_HierarchiesUpsertPayload_warnings(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_HierarchiesUpsertPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HierarchiesUpsertPayload", field.Name)
 }
 
 func (ec *executionContext) childFields_Hierarchy(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -17158,6 +17476,34 @@ func (ec *executionContext) field_Mutation_gatewayUpdate_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (model.GatewayUpdateInput, error) {
 			return ec.unmarshalNGatewayUpdateInput2porticoᚋgraphᚋmodelᚐGatewayUpdateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_hierarchiesDelete_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (HierarchiesDeleteInput, error) {
+			return ec.unmarshalNHierarchiesDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchiesDeleteInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_hierarchiesUpsert_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (HierarchiesUpsertInput, error) {
+			return ec.unmarshalNHierarchiesUpsertInput2porticoᚋgraphᚋgeneratedᚐHierarchiesUpsertInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -20713,6 +21059,70 @@ func (ec *executionContext) fieldContext_AuthoredHierarchy_description(_ context
 	return graphql.NewScalarFieldContext("AuthoredHierarchy", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredHierarchy_seo(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SEO, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredHierarchy",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSeo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredHierarchy_translations(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredHierarchy_translations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Translations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
+			return ec.marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredHierarchy_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredHierarchy",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredTranslation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuthoredHierarchy_updatedAt(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredHierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -21115,6 +21525,70 @@ func (ec *executionContext) _AuthoredNode_description(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_AuthoredNode_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("AuthoredNode", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredNode_seo(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SEO, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSeo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredNode_translations(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredNode_translations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Translations, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
+			return ec.marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredNode_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredNode",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredTranslation(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _AuthoredNode_curatedProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredNode) (ret graphql.Marshaler) {
@@ -21856,6 +22330,153 @@ func (ec *executionContext) fieldContext_AuthoredProductEdge_node(_ context.Cont
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_AuthoredProduct(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredSeo_title(ctx context.Context, field graphql.CollectedField, obj *catalog.SEOText) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredSeo_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredSeo_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredSeo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredSeo_description(ctx context.Context, field graphql.CollectedField, obj *catalog.SEOText) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredSeo_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredSeo_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredSeo", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTranslation_locale(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTranslation_locale(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Locale, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTranslation_locale(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredTranslation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTranslation_name(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTranslation_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTranslation_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredTranslation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTranslation_description(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTranslation_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTranslation_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredTranslation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredTranslation_seo(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredTranslation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredTranslation_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SEO, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredTranslation_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredTranslation",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSeo(ctx, field)
 		},
 	}
 	return fc, nil
@@ -29138,6 +29759,198 @@ func (ec *executionContext) fieldContext_GatewayUpdatePayload_userErrors(_ conte
 	return fc, nil
 }
 
+func (ec *executionContext) _HierarchiesDeletePayload_items(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesDeletePayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesDeletePayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesDeletePayload_warnings(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesDeletePayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesDeletePayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesDeletePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchiesDeletePayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesDeletePayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesDeletePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesDeletePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesUpsertPayload_items(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesUpsertPayload_items(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Items, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
+			return ec.marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_items(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredWrite(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesUpsertPayload_warnings(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesUpsertPayload_warnings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Warnings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Warning) graphql.Marshaler {
+			return ec.marshalNWarning2ᚕᚖporticoᚋgraphᚋmodelᚐWarningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_warnings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Warning(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _HierarchiesUpsertPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *HierarchiesUpsertPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HierarchiesUpsertPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.UserError) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖporticoᚋgraphᚋmodelᚐUserErrorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HierarchiesUpsertPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HierarchiesUpsertPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Hierarchy_id(ctx context.Context, field graphql.CollectedField, obj *model.Hierarchy) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31426,6 +32239,94 @@ func (ec *executionContext) fieldContext_Mutation_nodeDelete(ctx context.Context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_nodeDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_hierarchiesUpsert(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_hierarchiesUpsert(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().HierarchiesUpsert(ctx, fc.Args["input"].(HierarchiesUpsertInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *HierarchiesUpsertPayload) graphql.Marshaler {
+			return ec.marshalOHierarchiesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesUpsertPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_hierarchiesUpsert(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HierarchiesUpsertPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_hierarchiesUpsert_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_hierarchiesDelete(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_hierarchiesDelete(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().HierarchiesDelete(ctx, fc.Args["input"].(HierarchiesDeleteInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *HierarchiesDeletePayload) graphql.Marshaler {
+			return ec.marshalOHierarchiesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesDeletePayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_hierarchiesDelete(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HierarchiesDeletePayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_hierarchiesDelete_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -49296,6 +50197,102 @@ func (ec *executionContext) unmarshalInputGatewayUpdateInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputHierarchiesDeleteInput(ctx context.Context, obj any) (HierarchiesDeleteInput, error) {
+	var it HierarchiesDeleteInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"ids", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "ids":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ids"))
+			data, err := ec.unmarshalNID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Ids = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputHierarchiesUpsertInput(ctx context.Context, obj any) (HierarchiesUpsertInput, error) {
+	var it HierarchiesUpsertInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["dryRun"]; !present {
+		asMap["dryRun"] = false
+	}
+
+	fieldsInOrder := [...]string{"items", "dryRun", "idempotencyKey"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "items":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("items"))
+			data, err := ec.unmarshalNHierarchyItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐHierarchyItemInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Items = data
+		case "dryRun":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("dryRun"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.DryRun = data
+		case "idempotencyKey":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputHierarchyCreateInput(ctx context.Context, obj any) (HierarchyCreateInput, error) {
 	var it HierarchyCreateInput
 	if obj == nil {
@@ -49386,6 +50383,71 @@ func (ec *executionContext) unmarshalInputHierarchyDeleteInput(ctx context.Conte
 				return it, err
 			}
 			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context, obj any) (exchange.HierarchyItemInput, error) {
+	var it exchange.HierarchyItemInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "slug":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("slug"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Slug = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
 		}
 	}
 	return it, nil
@@ -49899,7 +50961,7 @@ func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo"}
+	fieldsInOrder := [...]string{"id", "hierarchyId", "parentId", "name", "slug", "description", "seo", "translations"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -49955,6 +51017,13 @@ func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
 		}
 	}
 	return it, nil
@@ -50142,6 +51211,57 @@ func (ec *executionContext) unmarshalInputNodeProductsSetInput(ctx context.Conte
 				return it, err
 			}
 			it.IdempotencyKey = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputNodeTranslationInput(ctx context.Context, obj any) (exchange.TranslationInput, error) {
+	var it exchange.TranslationInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"locale", "name", "description", "seo"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "locale":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("locale"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Locale = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "description":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
 		}
 	}
 	return it, nil
@@ -51233,7 +52353,7 @@ func (ec *executionContext) unmarshalInputProductItemInput(ctx context.Context, 
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductTranslationInputᚄ(ctx, v)
+			data, err := ec.unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -51319,8 +52439,8 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputProductTranslationInput(ctx context.Context, obj any) (exchange.ProductTranslationInput, error) {
-	var it exchange.ProductTranslationInput
+func (ec *executionContext) unmarshalInputProductTranslationInput(ctx context.Context, obj any) (exchange.TranslationInput, error) {
+	var it exchange.TranslationInput
 	if obj == nil {
 		return it, nil
 	}
@@ -53966,6 +55086,16 @@ func (ec *executionContext) _AuthoredHierarchy(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "seo":
+			out.Values[i] = ec._AuthoredHierarchy_seo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "translations":
+			out.Values[i] = ec._AuthoredHierarchy_translations(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "updatedAt":
 			out.Values[i] = ec._AuthoredHierarchy_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -54175,6 +55305,16 @@ func (ec *executionContext) _AuthoredNode(ctx context.Context, sel ast.Selection
 			}
 		case "description":
 			out.Values[i] = ec._AuthoredNode_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "seo":
+			out.Values[i] = ec._AuthoredNode_seo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "translations":
+			out.Values[i] = ec._AuthoredNode_translations(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -54673,6 +55813,102 @@ func (ec *executionContext) _AuthoredProductEdge(ctx context.Context, sel ast.Se
 			}
 		case "node":
 			out.Values[i] = ec._AuthoredProductEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredSeoImplementors = []string{"AuthoredSeo"}
+
+func (ec *executionContext) _AuthoredSeo(ctx context.Context, sel ast.SelectionSet, obj *catalog.SEOText) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredSeoImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredSeo")
+		case "title":
+			out.Values[i] = ec._AuthoredSeo_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._AuthoredSeo_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredTranslationImplementors = []string{"AuthoredTranslation"}
+
+func (ec *executionContext) _AuthoredTranslation(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredTranslation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredTranslationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredTranslation")
+		case "locale":
+			out.Values[i] = ec._AuthoredTranslation_locale(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredTranslation_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "description":
+			out.Values[i] = ec._AuthoredTranslation_description(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "seo":
+			out.Values[i] = ec._AuthoredTranslation_seo(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -58590,6 +59826,102 @@ func (ec *executionContext) _GatewayUpdatePayload(ctx context.Context, sel ast.S
 	return out
 }
 
+var hierarchiesDeletePayloadImplementors = []string{"HierarchiesDeletePayload"}
+
+func (ec *executionContext) _HierarchiesDeletePayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchiesDeletePayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchiesDeletePayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("HierarchiesDeletePayload")
+		case "items":
+			out.Values[i] = ec._HierarchiesDeletePayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._HierarchiesDeletePayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._HierarchiesDeletePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var hierarchiesUpsertPayloadImplementors = []string{"HierarchiesUpsertPayload"}
+
+func (ec *executionContext) _HierarchiesUpsertPayload(ctx context.Context, sel ast.SelectionSet, obj *HierarchiesUpsertPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, hierarchiesUpsertPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("HierarchiesUpsertPayload")
+		case "items":
+			out.Values[i] = ec._HierarchiesUpsertPayload_items(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "warnings":
+			out.Values[i] = ec._HierarchiesUpsertPayload_warnings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._HierarchiesUpsertPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var hierarchyImplementors = []string{"Hierarchy", "Node"}
 
 func (ec *executionContext) _Hierarchy(ctx context.Context, sel ast.SelectionSet, obj *model.Hierarchy) graphql.Marshaler {
@@ -59499,6 +60831,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "nodeDelete":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_nodeDelete(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "hierarchiesUpsert":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_hierarchiesUpsert(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "hierarchiesDelete":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_hierarchiesDelete(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -68544,6 +69890,36 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx context.Context, sel ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+	return ec._AuthoredSeo(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx context.Context, sel ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredTranslation2ᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslation(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredTranslation2ᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslation(ctx context.Context, sel ast.SelectionSet, v *catalog.AuthoredTranslation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AuthoredTranslation(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNAuthoredWrite2ᚕᚖporticoᚋgraphᚋmodelᚐAuthoredWriteᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AuthoredWrite) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -69817,6 +71193,16 @@ func (ec *executionContext) unmarshalNGatewayUpdateInput2porticoᚋgraphᚋmodel
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNHierarchiesDeleteInput2porticoᚋgraphᚋgeneratedᚐHierarchiesDeleteInput(ctx context.Context, v any) (HierarchiesDeleteInput, error) {
+	res, err := ec.unmarshalInputHierarchiesDeleteInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNHierarchiesUpsertInput2porticoᚋgraphᚋgeneratedᚐHierarchiesUpsertInput(ctx context.Context, v any) (HierarchiesUpsertInput, error) {
+	res, err := ec.unmarshalInputHierarchiesUpsertInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNHierarchy2ᚕᚖporticoᚋgraphᚋmodelᚐHierarchyᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Hierarchy) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -69871,6 +71257,25 @@ func (ec *executionContext) marshalNHierarchyEdge2ᚕporticoᚋgraphᚋmodelᚐE
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNHierarchyItemInput2ᚕᚖporticoᚋstoreᚋexchangeᚐHierarchyItemInputᚄ(ctx context.Context, v any) ([]*exchange.HierarchyItemInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.HierarchyItemInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNHierarchyItemInput2ᚖporticoᚋstoreᚋexchangeᚐHierarchyItemInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNHierarchyItemInput2ᚖporticoᚋstoreᚋexchangeᚐHierarchyItemInput(ctx context.Context, v any) (*exchange.HierarchyItemInput, error) {
+	res, err := ec.unmarshalInputHierarchyItemInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNHierarchyUpdateInput2porticoᚋgraphᚋgeneratedᚐHierarchyUpdateInput(ctx context.Context, v any) (HierarchyUpdateInput, error) {
@@ -70184,6 +71589,11 @@ func (ec *executionContext) unmarshalNNodeProductsDetachInput2porticoᚋgraphᚋ
 func (ec *executionContext) unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgeneratedᚐNodeProductsSetInput(ctx context.Context, v any) (NodeProductsSetInput, error) {
 	res, err := ec.unmarshalInputNodeProductsSetInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx context.Context, v any) (*exchange.TranslationInput, error) {
+	res, err := ec.unmarshalInputNodeTranslationInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNNodeUpdateInput2porticoᚋgraphᚋgeneratedᚐNodeUpdateInput(ctx context.Context, v any) (NodeUpdateInput, error) {
@@ -70728,7 +72138,7 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐProductTranslationInput(ctx context.Context, v any) (*exchange.ProductTranslationInput, error) {
+func (ec *executionContext) unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx context.Context, v any) (*exchange.TranslationInput, error) {
 	res, err := ec.unmarshalInputProductTranslationInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -73081,6 +74491,20 @@ func (ec *executionContext) marshalOGatewayUpdatePayload2ᚖporticoᚋgraphᚋge
 	return ec._GatewayUpdatePayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOHierarchiesDeletePayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesDeletePayload(ctx context.Context, sel ast.SelectionSet, v *HierarchiesDeletePayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchiesDeletePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOHierarchiesUpsertPayload2ᚖporticoᚋgraphᚋgeneratedᚐHierarchiesUpsertPayload(ctx context.Context, sel ast.SelectionSet, v *HierarchiesUpsertPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HierarchiesUpsertPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOHierarchy2ᚖporticoᚋgraphᚋmodelᚐHierarchy(ctx context.Context, sel ast.SelectionSet, v *model.Hierarchy) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -73386,6 +74810,23 @@ func (ec *executionContext) marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋ
 	return ec._NodeProductsSetPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx context.Context, v any) ([]*exchange.TranslationInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*exchange.TranslationInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
 func (ec *executionContext) marshalONodeUpdatePayload2ᚖporticoᚋgraphᚋgeneratedᚐNodeUpdatePayload(ctx context.Context, sel ast.SelectionSet, v *NodeUpdatePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -73684,16 +75125,16 @@ func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcar
 	return ret
 }
 
-func (ec *executionContext) unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐProductTranslationInputᚄ(ctx context.Context, v any) ([]*exchange.ProductTranslationInput, error) {
+func (ec *executionContext) unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx context.Context, v any) ([]*exchange.TranslationInput, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*exchange.ProductTranslationInput, len(vSlice))
+	res := make([]*exchange.TranslationInput, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐProductTranslationInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}

@@ -299,6 +299,46 @@ type GatewayUpdatePayload struct {
 	UserErrors []*model.UserError `json:"userErrors"`
 }
 
+// Hierarchies to delete.
+type HierarchiesDeleteInput struct {
+	// 1 to 1000 hierarchies. Global ids or `uuid`s.
+	Ids []string `json:"ids"`
+	// True deletes nothing, and returns what would be deleted.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `hierarchiesDelete`.
+type HierarchiesDeletePayload struct {
+	// The hierarchies, in the order of the ids. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was deleted. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
+// Hierarchies to create or change.
+type HierarchiesUpsertInput struct {
+	// 1 to 1000 hierarchies, each once.
+	Items []*exchange.HierarchyItemInput `json:"items"`
+	// True writes nothing, and returns what would be written.
+	DryRun bool `json:"dryRun"`
+	// Idempotency key.
+	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
+}
+
+// Result of `hierarchiesUpsert`.
+type HierarchiesUpsertPayload struct {
+	// The hierarchies, in the order of the items. Empty if there are errors.
+	Items []*model.AuthoredWrite `json:"items"`
+	// Likely mistakes in hierarchies that were written. At most 20.
+	Warnings []*model.Warning `json:"warnings"`
+	// What to correct: then nothing was written. Empty on success.
+	UserErrors []*model.UserError `json:"userErrors"`
+}
+
 // A new hierarchy.
 type HierarchyCreateInput struct {
 	// The service's own id, 1 to 64 of `A-Z a-z 0-9 _ -`, unique among nodes and hierarchies. Default: a new one.

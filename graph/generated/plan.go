@@ -340,12 +340,14 @@ var planAuthoredHierarchy = &plan.Object{
 	Name:      "AuthoredHierarchy",
 	Satisfies: []string{"AuthoredHierarchy", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":          {Number: 1, NonNull: true},
-		"uuid":        {Number: 2, NonNull: true},
-		"name":        {Number: 3, NonNull: true},
-		"slug":        {Number: 4, NonNull: true},
-		"description": {Number: 5, NonNull: true},
-		"updatedAt":   {Number: 6, NonNull: true},
+		"id":           {Number: 1, NonNull: true},
+		"uuid":         {Number: 2, NonNull: true},
+		"name":         {Number: 3, NonNull: true},
+		"slug":         {Number: 4, NonNull: true},
+		"description":  {Number: 5, NonNull: true},
+		"seo":          {Number: 6, NonNull: true},
+		"translations": {Number: 7, NonNull: true},
+		"updatedAt":    {Number: 8, NonNull: true},
 	},
 }
 
@@ -374,7 +376,11 @@ func (x *planRun) fieldAuthoredHierarchy(ctx context.Context, f *plan.Field, obj
 		return x.writeNString2string(ctx, f, obj.Slug)
 	case 5: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 6: // updatedAt
+	case 6: // seo
+		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
+	case 7: // translations
+		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
+	case 8: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredHierarchy")
@@ -467,12 +473,14 @@ var planAuthoredNode = &plan.Object{
 		"name":                {Number: 7, NonNull: true},
 		"slug":                {Number: 8, NonNull: true},
 		"description":         {Number: 9, NonNull: true},
-		"curatedProductUuids": {Number: 10, NonNull: true},
-		"curatedProductIds":   {Number: 11, NonNull: true},
-		"productCount":        {Number: 12, NonNull: true, Resolver: true},
-		"productUuids":        {Number: 13, NonNull: true, Resolver: true},
-		"productIds":          {Number: 14, NonNull: true, Resolver: true},
-		"updatedAt":           {Number: 15, NonNull: true},
+		"seo":                 {Number: 10, NonNull: true},
+		"translations":        {Number: 11, NonNull: true},
+		"curatedProductUuids": {Number: 12, NonNull: true},
+		"curatedProductIds":   {Number: 13, NonNull: true},
+		"productCount":        {Number: 14, NonNull: true, Resolver: true},
+		"productUuids":        {Number: 15, NonNull: true, Resolver: true},
+		"productIds":          {Number: 16, NonNull: true, Resolver: true},
+		"updatedAt":           {Number: 17, NonNull: true},
 	},
 }
 
@@ -509,17 +517,21 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 		return x.writeNString2string(ctx, f, obj.Slug)
 	case 9: // description
 		return x.writeNString2string(ctx, f, obj.Description)
-	case 10: // curatedProductUuids
+	case 10: // seo
+		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
+	case 11: // translations
+		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations)
+	case 12: // curatedProductUuids
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 11: // curatedProductIds
+	case 13: // curatedProductIds
 		return x.writeNID2ᚕstringᚄ(ctx, f, obj.CuratedProductIDs)
-	case 12: // productCount
+	case 14: // productCount
 		v, err := plan.Call(ctx, func() (int, error) { return x.resolvers.AuthoredNode().ProductCount(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
 		}
 		return x.writeNInt2int(ctx, f, v)
-	case 13: // productUuids
+	case 15: // productUuids
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productUuids_args)
 		if !ok {
 			return false
@@ -531,7 +543,7 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 14: // productIds
+	case 16: // productIds
 		arguments, ok := x.Arguments(ctx, f, x.ec.field_AuthoredNode_productIds_args)
 		if !ok {
 			return false
@@ -543,7 +555,7 @@ func (x *planRun) fieldAuthoredNode(ctx context.Context, f *plan.Field, obj *mod
 			return x.Fail(ctx, err)
 		}
 		return x.writeNID2ᚕstringᚄ(ctx, f, v)
-	case 15: // updatedAt
+	case 17: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
 	}
 	return x.String("AuthoredNode")
@@ -752,6 +764,76 @@ func (x *planRun) fieldAuthoredProductEdge(ctx context.Context, f *plan.Field, o
 		return x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredProductEdge")
+}
+
+var planAuthoredSeo = &plan.Object{
+	Name:      "AuthoredSeo",
+	Satisfies: []string{"AuthoredSeo"},
+	Fields: map[string]*plan.FieldInfo{
+		"title":       {Number: 1, NonNull: true},
+		"description": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredSeo(ctx context.Context, fields *plan.Fields, obj *catalog.SEOText) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredSeo(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredSeo(ctx context.Context, f *plan.Field, obj *catalog.SEOText) bool {
+	switch f.Number {
+	case 1: // title
+		return x.writeNString2string(ctx, f, obj.Title)
+	case 2: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	}
+	return x.String("AuthoredSeo")
+}
+
+var planAuthoredTranslation = &plan.Object{
+	Name:      "AuthoredTranslation",
+	Satisfies: []string{"AuthoredTranslation"},
+	Fields: map[string]*plan.FieldInfo{
+		"locale":      {Number: 1, NonNull: true},
+		"name":        {Number: 2, NonNull: true},
+		"description": {Number: 3, NonNull: true},
+		"seo":         {Number: 4, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredTranslation(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredTranslation) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredTranslation(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredTranslation(ctx context.Context, f *plan.Field, obj *catalog.AuthoredTranslation) bool {
+	switch f.Number {
+	case 1: // locale
+		return x.writeNString2string(ctx, f, obj.Locale)
+	case 2: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 3: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	case 4: // seo
+		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO)
+	}
+	return x.String("AuthoredTranslation")
 }
 
 var planBreadcrumb = &plan.Object{
@@ -6667,6 +6749,30 @@ func (x *planRun) writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ
 
 func (x *planRun) writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, f *plan.Field, v catalog.ProductStatus) bool {
 	return x.String(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
+}
+
+func (x *planRun) writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx context.Context, f *plan.Field, v catalog.SEOText) bool {
+	return x.writeAuthoredSeo(ctx, f.Of(planAuthoredSeo), &v)
+}
+
+func (x *planRun) writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx context.Context, f *plan.Field, v []*catalog.AuthoredTranslation) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredTranslation2ᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslation(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredTranslation2ᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslation(ctx context.Context, f *plan.Field, v *catalog.AuthoredTranslation) bool {
+	if v == nil {
+		return x.Missing(ctx)
+	}
+	return x.writeAuthoredTranslation(ctx, f.Of(planAuthoredTranslation), v)
 }
 
 func (x *planRun) writeNBoolean2bool(ctx context.Context, f *plan.Field, v bool) bool {

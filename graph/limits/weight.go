@@ -95,6 +95,8 @@ var fieldWeights = map[string]float64{
 	"ProductFacets.productTypes":          16,
 	"ProductFacets.price":                 16,
 	"ProductFacets.groups":                64,
+	"AuthoredNode.translations":           2, // and their texts, which are charged when they are read
+	"AuthoredHierarchy.translations":      2,
 	"AuthoredNode.productIds":             12,
 	"AuthoredNode.productCount":           6,
 	"CatalogNode.products":                12,

@@ -142,6 +142,8 @@ var scopeTable = map[string]string{
 	"Mutation.hierarchyCreate":      "catalog:write",
 	"Mutation.hierarchyUpdate":      "catalog:write",
 	"Mutation.hierarchyDelete":      "catalog:write",
+	"Mutation.hierarchiesUpsert":    "catalog:write",
+	"Mutation.hierarchiesDelete":    "catalog:write",
 	"Mutation.nodeCreate":           "catalog:write",
 	"Mutation.nodeUpdate":           "catalog:write",
 	"Mutation.nodeMove":             "catalog:write",

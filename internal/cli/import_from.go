@@ -7,10 +7,13 @@ import (
 	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/language"
 
 	"portico/internal/remote"
+	"portico/store"
 )
 
 // FromFlags are the flags for importing the shop of another server.
@@ -20,14 +23,16 @@ type FromFlags struct {
 	FromClientSecret     string   `group:"from" secret:"" placeholder:"SECRET" help:"Secret of the client. Prefer the environment variable, since other users can see command lines. Overrides --from-client-secret-file. Without a secret, only what shoppers see is read."`
 	FromClientSecretFile string   `group:"from" type:"path" placeholder:"FILE" help:"File with the secret."`
 	FromLanguage         []string `group:"from" sep:"," placeholder:"TAG" help:"Language of texts to read, such as fr, beside the catalog's own and those of the server's settings. Can be repeated."`
+	FromChannel          string   `group:"from" placeholder:"NAME" help:"Read the catalog that the server shows in this channel, sent as Store-Channel."`
+	FromTag              []string `group:"from" sep:"," placeholder:"TAG" help:"Read the catalog that the server shows for this tag, sent as Store-Context-Tag. Can be repeated."`
 	FromFolder           string   `group:"from" type:"path" placeholder:"DIR" help:"Folder for what was read, until the import is done. A run that was interrupted continues from it. Default: from-HOST in the current folder."`
 	Rate                 float64  `group:"from" placeholder:"N" default:"10" help:"Requests a second to the other server, at most."`
 }
 
 func (f *FromFlags) check() error {
 	if f.From == "" {
-		if len(f.FromLanguage) > 0 || f.FromFolder != "" {
-			return usagef("--from-language and --from-folder need --from")
+		if len(f.FromLanguage)+len(f.FromTag) > 0 || f.FromFolder != "" || f.FromChannel != "" {
+			return usagef("--from-language, --from-channel, --from-tag and --from-folder need --from")
 		}
 		return nil // the credentials may be in the environment for other imports
 	}
@@ -39,6 +44,11 @@ func (f *FromFlags) check() error {
 		return usagef("--from needs --from-client-id, and the secret in PORTICO_FROM_CLIENT_SECRET or --from-client-secret-file")
 	case f.Rate <= 0 || f.Rate > 1000:
 		return usagef("--rate must be more than 0 and at most 1000 requests a second, got %g", f.Rate)
+	}
+	for _, name := range append([]string{f.FromChannel}, f.FromTag...) {
+		if len(name) > 255 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+			return usagef("--from-channel and --from-tag must be at most 255 bytes of text without control characters, got %q", store.Abbreviate(name))
+		}
 	}
 	for _, tag := range f.FromLanguage {
 		if _, err := language.Parse(tag); err != nil {
@@ -89,7 +99,7 @@ func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
 	}
 	folder, err := remote.Fetch(ctx, remote.Config{
 		URL: strings.TrimRight(f.From, "/"), Credentials: remote.Credentials{ID: f.FromClientID, Secret: secret},
-		Languages: f.FromLanguage, Rate: f.Rate, Folder: f.folder(),
+		Languages: f.FromLanguage, Channel: f.FromChannel, Tags: f.FromTag, Rate: f.Rate, Folder: f.folder(),
 		Progress: func(text string) { fmt.Fprintln(streams.Err, text) },
 		Waiting: func(err error, wait time.Duration) {
 			fmt.Fprintf(streams.Err, "%s\ntrying again in %s\n", err, wait.Round(time.Second/10))
@@ -106,10 +116,9 @@ func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
 	return &fetchedInput{files, folder}, nil
 }
 
-// close lets other imports use the folder.
-func (in *fetchedInput) close() {
-	in.fileInput.close()
-	in.folder.Close()
+func (f *fetchedInput) close() {
+	f.fileInput.close()
+	f.folder.Close()
 }
 
 // explainFetched adds to the error of invalid lines where they are, if they were fetched.

@@ -45,6 +45,8 @@ func TestExitCodes(t *testing.T) {
 		{"import --from https://shop.example", 2, "--from needs --from-client-id"},
 		{"import --from https://shop.example --from-client-id x --rate 0", 2, "--rate must be more than 0"},
 		{"import --from https://shop.example --from-client-id x --from-language 1", 2, "--from-language must be a BCP 47 tag"},
+		{"import --from-channel web shop.ndjson", 2, "--from-tag and --from-folder need --from"},
+		{"import --from https://shop.example --from-client-id x --from-tag " + strings.Repeat("x", 256), 2, "--from-channel and --from-tag must be at most 255 bytes"},
 		{"import --from https://shop.example --from-client-id x --from-client-secret-file missing", 1, "missing does not exist. Correct the path"},
 		{"import --dry-run --database-url file:missing.db --from https://shop.example --from-client-id x", 1, "the database file missing.db does not exist"},
 		{"import x --from-folder y", 2, "--from-language and --from-folder need --from"},

@@ -357,7 +357,7 @@ func seeCart(t *testing.T, f *storefrontTab) {
 	f.eventually(t, said.Breakfast.DisplayPrice.text(), `document.querySelector(".lines .price").textContent`)
 
 	f.write(t, "[name=code]", "EARLYBRID"+kb.Enter)
-	f.eventually(t, "EARLYBRID: This code does not exist. Check that it is written exactly as you received it.", `document.querySelector(".code [role=status]").textContent`)
+	f.eventually(t, "EARLYBRID: This code does not exist. Enter it exactly as you received it.", `document.querySelector(".code [role=status]").textContent`)
 	f.eventually(t, preview("[]").CartPreview.Total.Formatted, shown("total"))
 	f.click(t, `[aria-label="Remove the code EARLYBRID"]`)
 	f.eventually(t, "", `document.querySelector(".code [role=status]").textContent`)

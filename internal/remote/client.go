@@ -39,6 +39,7 @@ type Credentials struct {
 type apiClient struct {
 	base        *url.URL
 	credentials Credentials
+	shopper     http.Header // headers that choose the catalog
 	http        *http.Client
 	limiter     *rate.Limiter
 	firstWait   time.Duration // before the first retry, without Retry-After
@@ -59,11 +60,26 @@ func newClient(c Config) (*apiClient, error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	transport.MaxResponseHeaderBytes = 1 << 20
-	return &apiClient{base: base, credentials: c.Credentials, limiter: rate.NewLimiter(rate.Limit(perSecond), 1), firstWait: cmp.Or(c.firstWait, time.Second),
+	return &apiClient{base: base, credentials: c.Credentials, shopper: shopperHeader(c), limiter: rate.NewLimiter(rate.Limit(perSecond), 1), firstWait: cmp.Or(c.firstWait, time.Second),
 		waiting: c.Waiting,
 		http: &http.Client{Transport: transport, Timeout: requestTime,
 			// A redirect could take the token, or the secret, to another server.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+}
+
+// shopperHeader returns the headers that choose the catalog. Servers read them by the name of the contract, or by that of
+// the hosted service.
+func shopperHeader(c Config) http.Header {
+	header := http.Header{}
+	for _, prefix := range []string{"Store-", "Ep-"} {
+		if c.Channel != "" {
+			header.Set(prefix+"Channel", c.Channel)
+		}
+		if len(c.Tags) > 0 {
+			header.Set(prefix+"Context-Tag", strings.Join(c.Tags, ","))
+		}
+	}
+	return header
 }
 
 // request is a request for JSON.
@@ -103,6 +119,7 @@ func (c *apiClient) newGet(ctx context.Context, r request) (*http.Request, error
 		return nil, err
 	}
 	req.URL.RawQuery = r.query
+	req.Header = c.shopper.Clone()
 	req.Header.Set("Authorization", "Bearer "+c.token)
 	if r.language != "" {
 		req.Header.Set("Accept-Language", r.language)

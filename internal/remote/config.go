@@ -10,6 +10,8 @@ type Config struct {
 	URL         string // base address, such as https://shop.example
 	Credentials Credentials
 	Languages   []string // BCP 47 tags to fetch beside those that the server's settings name
+	Channel     string   // of the shopper whose catalog is fetched; empty for none
+	Tags        []string // of that shopper
 	Rate        float64  // requests a second; 0 means DefaultRate
 	Folder      string   // where to keep what was fetched
 

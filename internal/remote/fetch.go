@@ -11,34 +11,29 @@ import (
 	"time"
 )
 
-// Fetch reads the shop into the folder, or what is missing there. The result has been fetched completely. It is locked:
-// a Fetch of another process into the folder fails until the caller closes or removes it.
-func Fetch(ctx context.Context, c Config) (*Folder, error) {
+// Fetch reads the shop into the folder, or what is missing there. The result has been fetched completely. Until the caller
+// closes or removes it, another Fetch into the folder is an error.
+func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 	sender, err := newClient(c)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := openFolder(c.Folder, c)
+	folder, err := openFolder(c.Folder, c)
 	if err != nil {
 		return nil, fmt.Errorf("keep what is fetched: %w", err)
 	}
-	if err := fetchInto(ctx, sender, opened, c); err != nil {
-		opened.Close()
-		return nil, err
-	}
-	return opened, nil
-}
-
-// fetchInto reads what is missing in the folder.
-func fetchInto(ctx context.Context, sender *apiClient, folder *Folder, c Config) error {
-	defer folder.close()
+	defer func() {
+		if folder.closeParts(); err != nil {
+			folder.Close()
+		}
+	}()
 	f := &fetcher{apiClient: sender, folder: folder, say: c.Progress, orders: map[string]bool{}}
 	if f.say == nil {
 		f.say = func(string) {}
 	}
 	if folder.state.Finished {
 		f.say(fmt.Sprintf("using what was fetched at %s; remove %s to fetch again", folder.state.StartedAt.Format(time.RFC3339), c.Folder))
-		return nil
+		return folder, nil
 	}
 	for _, step := range []struct {
 		name string
@@ -51,18 +46,21 @@ func fetchInto(ctx context.Context, sender *apiClient, folder *Folder, c Config)
 			continue
 		}
 		if err := step.run(ctx); err != nil {
-			return fmt.Errorf("fetch %s: %w", step.name, err)
+			return nil, fmt.Errorf("fetch %s: %w", step.name, err)
 		}
 		folder.state.Done[step.name] = true
 		if err := folder.commit(); err != nil {
-			return err
+			return nil, err
 		}
 		if n := folder.state.Counts["lines."+step.name]; n > 0 {
 			f.say(step.name + ": read " + strconv.Itoa(n))
 		}
 	}
 	folder.state.Finished = true
-	return folder.commit()
+	if err := folder.commit(); err != nil {
+		return nil, err
+	}
+	return folder, nil
 }
 
 // Files returns the files with the lines.

@@ -156,7 +156,7 @@ func requireGolden(t *testing.T, got string) {
 func TestRecordedShopBecomesLines(t *testing.T) {
 	t.Parallel()
 	s := newRecordedServer(t)
-	folder, err := fetchOnce(t.Context(), s.config(t))
+	folder, err := Fetch(t.Context(), s.config(t))
 	require.NoError(t, err)
 	requireGolden(t, lines(t, folder))
 	var gaps []string
@@ -190,7 +190,7 @@ func TestRecordedLinesCanBeImported(t *testing.T) {
 func TestInterruptedFetchContinues(t *testing.T) {
 	t.Parallel()
 	s := newRecordedServer(t)
-	whole, err := fetchOnce(t.Context(), s.config(t))
+	whole, err := Fetch(t.Context(), s.config(t))
 	require.NoError(t, err)
 	all := s.requests.Load()
 	c := s.config(t)
@@ -208,7 +208,7 @@ func TestInterruptedFetchContinues(t *testing.T) {
 			}
 			return false
 		}
-		folder, err = fetchOnce(ctx, c)
+		folder, err = Fetch(ctx, c)
 		if folder == nil {
 			require.ErrorIs(t, err, context.Canceled)
 		}
@@ -224,7 +224,8 @@ func TestInterruptedFetchContinues(t *testing.T) {
 	require.Equal(t, lines(t, whole), lines(t, folder))
 
 	before := s.requests.Load()
-	again, err := fetchOnce(t.Context(), c)
+	folder.Close()
+	again, err := Fetch(t.Context(), c)
 	require.NoError(t, err)
 	require.Equal(t, before, s.requests.Load(), "a folder that is complete is used as it is")
 	require.NoError(t, again.Remove())
@@ -235,22 +236,101 @@ func TestFolderOfAnotherFetch(t *testing.T) {
 	t.Parallel()
 	s := newRecordedServer(t)
 	c := s.config(t)
-	_, err := fetchOnce(t.Context(), c)
+	folder, err := Fetch(t.Context(), c)
 	require.NoError(t, err)
+	folder.Close()
 	other := c
 	other.Languages = []string{"de"}
-	_, err = fetchOnce(t.Context(), other)
+	_, err = Fetch(t.Context(), other)
 	require.ErrorContains(t, err, "with another client, or with other languages")
+	other = c
+	other.Channel, other.Tags = "web", []string{"vip"}
+	_, err = Fetch(t.Context(), other)
+	require.ErrorContains(t, err, `for the channel "" and the tags "". Finish it with these`)
 
 	foreign := s.config(t)
 	require.NoError(t, os.Mkdir(foreign.Folder, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(foreign.Folder, "mine.txt"), nil, 0o600))
-	_, err = fetchOnce(t.Context(), foreign)
+	_, err = Fetch(t.Context(), foreign)
 	require.ErrorContains(t, err, "has other files")
 	state, err := os.ReadFile(filepath.Join(c.Folder, stateFile))
 	require.NoError(t, err)
 	require.NotContains(t, string(state), testSecret)
 	require.NotContains(t, string(state), testToken)
+}
+
+// TestFolderIsLocked: a second import into a folder is refused from the begin of the first to its end, and changes nothing.
+func TestFolderIsLocked(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("has no flock")
+	}
+	s := newRecordedServer(t)
+	c := s.config(t)
+	refused := func() {
+		_, err := Fetch(t.Context(), c)
+		require.ErrorContains(t, err, fmt.Sprintf("another import (process %d) is using the folder %s. Wait until it has ended, or use another folder with --from-folder", os.Getpid(), c.Folder))
+	}
+	var during atomic.Int64
+	s.fault = func(_ http.ResponseWriter, r *http.Request, _ int64) bool {
+		if r.URL.Path == "/catalog/hierarchies" && during.Add(1) == 1 {
+			refused()
+		}
+		return false
+	}
+	folder, err := Fetch(t.Context(), c)
+	require.NoError(t, err)
+	require.Positive(t, during.Load())
+	refused() // while it is imported
+	requireGolden(t, lines(t, folder))
+	folder.Close()
+	folder.Close()
+	again, err := Fetch(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, again.Remove())
+	require.NoDirExists(t, c.Folder)
+
+	broken, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Fetch(broken, c)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NoFileExists(t, filepath.Join(c.Folder, lockName))
+	require.NoError(t, os.WriteFile(filepath.Join(c.Folder, lockName), []byte("process 1\n"), 0o600)) // as a kill leaves it
+	_, err = Fetch(t.Context(), c)
+	require.NoError(t, err)
+}
+
+// TestCatalogOfAShopper sends channel and tags with each request, and keeps the prices of catalogs apart.
+func TestCatalogOfAShopper(t *testing.T) {
+	t.Parallel()
+	s := newRecordedServer(t)
+	s.fault = func(w http.ResponseWriter, r *http.Request, n int64) bool {
+		for name, want := range map[string]string{"Store-Channel": "web", "EP-Channel": "web", "Store-Context-Tag": "vip,new", "EP-Context-Tag": "vip,new"} {
+			if n > 0 && r.Header.Get(name) != want {
+				refuse(w, http.StatusTeapot, name+" is "+r.Header.Get(name))
+				return true
+			}
+		}
+		return false
+	}
+	c := s.config(t)
+	c.Channel, c.Tags = "web", []string{"vip", "new"}
+	var said strings.Builder
+	c.Progress = func(text string) { said.WriteString(text + "\n") }
+	folder, err := Fetch(t.Context(), c)
+	require.NoError(t, err)
+	require.Contains(t, said.String(), fmt.Sprintf("the catalog for this channel and these tags is %q\n", folder.state.Shop.CatalogID))
+	requireGolden(t, lines(t, folder))
+
+	p := &wireProduct{}
+	f := &fetcher{apiClient: &apiClient{}, folder: folder}
+	require.Equal(t, "prices", f.pricebookOf(p))
+	f.shopper = shopperHeader(c)
+	first := f.pricebookOf(p)
+	folder.state.Shop.CatalogID = "another"
+	require.NotEqual(t, first, f.pricebookOf(p))
+	p.Meta.PricebookID = "told"
+	require.Equal(t, "told", f.pricebookOf(p))
 }
 
 // TestServersInTrouble answers each fifth request with an error that may not last.
@@ -270,7 +350,7 @@ func TestServersInTrouble(t *testing.T) {
 			waits++
 			require.ErrorContains(t, err, fmt.Sprint(": ", status, " "))
 		}
-		folder, err := fetchOnce(t.Context(), c)
+		folder, err := Fetch(t.Context(), c)
 		require.NoError(t, err)
 		require.Positive(t, waits)
 		requireGolden(t, lines(t, folder))
@@ -292,7 +372,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	c := s.config(t)
 	var wait time.Duration
 	c.Waiting = func(_ error, d time.Duration) { wait = d }
-	_, err := fetchOnce(t.Context(), c)
+	_, err := Fetch(t.Context(), c)
 	require.NoError(t, err)
 	require.Equal(t, time.Second, wait)
 
@@ -304,7 +384,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		}
 		return n > 0
 	}
-	_, err = fetchOnce(t.Context(), s.config(t))
+	_, err = Fetch(t.Context(), s.config(t))
 	require.ErrorContains(t, err, "GET /catalog: 503 Service Unavailable (closed for the winter). The server did not recover in time. Run the command again later: it continues")
 }
 
@@ -318,7 +398,7 @@ func TestTokenIsRenewed(t *testing.T) {
 		}
 		return n == 4
 	}
-	folder, err := fetchOnce(t.Context(), s.config(t))
+	folder, err := Fetch(t.Context(), s.config(t))
 	require.NoError(t, err)
 	requireGolden(t, lines(t, folder))
 }
@@ -380,7 +460,7 @@ func TestServersThatAreRefused(t *testing.T) {
 			t.Parallel()
 			s := newRecordedServer(t)
 			s.fault = test.fault
-			_, err := fetchOnce(t.Context(), s.config(t))
+			_, err := Fetch(t.Context(), s.config(t))
 			require.ErrorContains(t, err, test.want)
 			require.NotContains(t, err.Error(), testSecret)
 			require.NotContains(t, err.Error(), testToken)
@@ -404,13 +484,13 @@ func TestWrongCredentials(t *testing.T) {
 	s := newRecordedServer(t)
 	c := s.config(t)
 	c.Credentials.Secret = "another-secret"
-	_, err := fetchOnce(t.Context(), c)
+	_, err := Fetch(t.Context(), c)
 	require.EqualError(t, err, "fetch shop: POST /oauth/access_token: 401 Unauthorized (not ***). Check the client id and the secret: the server does not accept them.")
 	s.Close()
 	c = s.config(t)
 	c.Credentials.ID = "nobody"
 	c.firstWait = time.Microsecond
-	_, err = fetchOnce(t.Context(), c)
+	_, err = Fetch(t.Context(), c)
 	require.ErrorContains(t, err, "POST /oauth/access_token: no complete response: ")
 }
 
@@ -425,7 +505,7 @@ func TestRefusedParts(t *testing.T) {
 		}
 		return false
 	}
-	folder, err := fetchOnce(t.Context(), s.config(t))
+	folder, err := Fetch(t.Context(), s.config(t))
 	require.NoError(t, err)
 	var refused []string
 	for _, gap := range folder.Gaps() {
@@ -513,35 +593,4 @@ func TestNodesFollowTheBreadcrumbs(t *testing.T) {
 	}{{nil, "abcd"}, {before("ba"), "abcd"}, {before("ab"), "bacd"}, {before("ad", "dc"), "cdab"}, {before("ab", "ba"), "bacd"}, {before("ax"), "abcd"}} {
 		require.Equal(t, test.want, strings.Join(sorted(ids, test.earlier), ""))
 	}
-}
-
-// fetchOnce fetches, and lets others use the folder.
-func fetchOnce(ctx context.Context, c Config) (*Folder, error) {
-	folder, err := Fetch(ctx, c)
-	if folder != nil {
-		folder.Close()
-	}
-	return folder, err
-}
-
-// Two imports do not write into one folder.
-func TestFolderIsLocked(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("no flock")
-	}
-	s := newRecordedServer(t)
-	c := s.config(t)
-	first, err := Fetch(t.Context(), c)
-	require.NoError(t, err)
-	_, err = Fetch(t.Context(), c)
-	require.ErrorContains(t, err, "the folder "+c.Folder+" is used by another import")
-	require.ErrorContains(t, err, "--from-folder")
-	first.Close()
-	second, err := Fetch(t.Context(), c)
-	require.NoError(t, err)
-	require.NoError(t, second.Remove())
-	third, err := Fetch(t.Context(), c)
-	require.NoError(t, err, "after the folder was removed")
-	third.Close()
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,10 +28,11 @@ const orderPart = "order"
 // Folder holds the lines of a fetch in files of the import format, and its state. Lines that were written after the last
 // commit are written again by the next run.
 type Folder struct {
-	path   string
+	path  string
+	state fetchState
+	files map[string]*partFile
+
 	unlock func()
-	state  fetchState
-	files  map[string]*partFile
 }
 
 type partFile struct {
@@ -39,28 +41,24 @@ type partFile struct {
 	bytes  int64
 }
 
-// openFolder locks and opens the folder of a fetch, or starts one. It continues only a fetch of the same shop by the same
-// client.
+// openFolder opens and locks the folder of a fetch, or starts one. It continues only a fetch of the same catalog by the
+// same client. The caller closes the folder.
 func openFolder(path string, c Config) (*Folder, error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, err
-	}
 	unlock, err := lockFolder(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{path: path, unlock: unlock, files: map[string]*partFile{}}
-	if err := f.open(c); err != nil {
+	f := &Folder{path: path, files: map[string]*partFile{}, unlock: unlock}
+	if err := f.load(c); err != nil {
 		f.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// open reads the state, or starts a fetch.
-func (f *Folder) open(c Config) error {
-	path := f.path
-	text, err := os.ReadFile(filepath.Join(path, stateFile))
+// load reads the state, or starts one.
+func (f *Folder) load(c Config) error {
+	text, err := os.ReadFile(filepath.Join(f.path, stateFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return f.start(c)
 	}
@@ -68,10 +66,14 @@ func (f *Folder) open(c Config) error {
 		return err
 	}
 	if err := json.Unmarshal(text, &f.state); err != nil || f.state.Version != stateVersion {
-		return fmt.Errorf("%s is not of this version. Remove the folder to fetch the shop again", filepath.Join(path, stateFile))
+		return fmt.Errorf("%s is not of this version. Remove the folder to fetch the shop again", filepath.Join(f.path, stateFile))
 	}
-	if f.state.URL != c.URL || f.state.ClientID != c.Credentials.ID || strings.Join(f.state.Languages, ",") != strings.Join(c.Languages, ",") {
-		return fmt.Errorf("%s holds a fetch of %s with another client, or with other languages. Remove the folder, or use another one", path, f.state.URL)
+	if f.state.URL != c.URL || f.state.ClientID != c.Credentials.ID || !slices.Equal(f.state.Languages, c.Languages) {
+		return fmt.Errorf("%s holds a fetch of %s with another client, or with other languages. Remove the folder, or use another one", f.path, f.state.URL)
+	}
+	if f.state.Channel != c.Channel || !slices.Equal(f.state.Tags, c.Tags) {
+		return fmt.Errorf("%s holds a fetch of %s for the channel %q and the tags %q. Finish it with these, remove the folder, or use another one",
+			f.path, f.state.URL, f.state.Channel, strings.Join(f.state.Tags, ","))
 	}
 	if f.state.Finished { // somebody may have corrected the lines
 		return nil
@@ -93,13 +95,13 @@ func (f *Folder) open(c Config) error {
 
 func (f *Folder) start(c Config) error {
 	names, err := filepath.Glob(filepath.Join(f.path, "*"))
-	if err == nil && len(names) > 0 {
+	if err == nil && slices.ContainsFunc(names, func(name string) bool { return filepath.Base(name) != lockName }) {
 		err = fmt.Errorf("the folder %s has other files. Use an empty one", f.path)
 	}
 	if err != nil {
 		return err
 	}
-	f.state = fetchState{Version: stateVersion, URL: c.URL, ClientID: c.Credentials.ID, Languages: c.Languages, StartedAt: time.Now().UTC().Truncate(time.Second),
+	f.state = fetchState{Version: stateVersion, URL: c.URL, ClientID: c.Credentials.ID, Languages: c.Languages, Channel: c.Channel, Tags: c.Tags, StartedAt: time.Now().UTC().Truncate(time.Second),
 		Done: map[string]bool{}, At: map[string]*position{}, Parts: map[string]int64{}, Modifiers: map[string]*modifier{}, Counts: map[string]int{}, Refused: map[string]string{}}
 	return f.commit()
 }
@@ -114,26 +116,28 @@ func (f *Folder) file(part string) string {
 	return filepath.Join(f.path, part+".ndjson")
 }
 
-// Close lets other processes use the folder. The files stay.
-func (f *Folder) Close() {
-	f.close()
-	f.unlock()
-}
-
-// Remove deletes the files of the fetch, and the folder if it is empty then, and closes it.
+// Remove deletes the files of the fetch, and the folder if it is empty then. It closes the folder.
 func (f *Folder) Remove() error {
-	defer f.Close()
-	f.close()
+	defer func() {
+		f.Close()
+		_ = os.Remove(f.path) // it may have files of others
+	}()
+	f.closeParts()
 	for name := range f.state.Parts {
 		if err := os.Remove(f.file(name)); err != nil {
 			return err
 		}
 	}
-	if err := os.Remove(filepath.Join(f.path, stateFile)); err != nil {
-		return err
+	return os.Remove(filepath.Join(f.path, stateFile))
+}
+
+// Close lets others use the folder. What was not committed is lost. It may be called again.
+func (f *Folder) Close() {
+	f.closeParts()
+	if f.unlock != nil {
+		f.unlock()
+		f.unlock = nil
 	}
-	_ = os.Remove(f.path) // it may have files of others
-	return nil
 }
 
 // write appends a line to a part.
@@ -205,8 +209,8 @@ func (f *Folder) commit() error {
 	return os.Rename(temporary, filepath.Join(f.path, stateFile))
 }
 
-// close closes the files. What was not committed is lost.
-func (f *Folder) close() {
+// closeParts closes the files. What was not committed is lost.
+func (f *Folder) closeParts() {
 	for _, p := range f.files {
 		_ = p.file.Close() // what counts was flushed by commit
 	}

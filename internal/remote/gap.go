@@ -42,7 +42,7 @@ var countedGaps = []struct{ count, text string }{
 // untold are what the interface does not have at all.
 var untold = []string{
 	"products that are not live",
-	"other catalogs, and the rules that choose between them",
+	"other catalogs (fetch each with --from-channel and --from-tag), and the rules that choose between them",
 	"price books that no price shown is from, their names, and sales that have not begun",
 	"texts for search engines, attributes of your own, related products, synonyms and redirects",
 	"ledgers of stock, usages of codes, and API clients",

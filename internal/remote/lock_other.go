@@ -2,5 +2,9 @@
 
 package remote
 
-// lockFolder does nothing on systems without flock. There, run one import with a folder at a time.
-func lockFolder(string) (unlock func(), err error) { return func() {}, nil }
+import "os"
+
+// lockFolder only creates the folder on systems without flock. There, run one import into a folder at a time.
+func lockFolder(path string) (unlock func(), err error) {
+	return func() {}, os.MkdirAll(path, 0o700)
+}

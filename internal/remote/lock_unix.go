@@ -5,38 +5,59 @@ package remote
 import (
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"syscall"
 )
 
-// lockFolder keeps other processes from fetching into a folder, which exists, until unlock is called or the process ends.
+// lockFolder creates a folder unless it exists, and locks it until unlock is called, or the process ends. It returns an
+// error if another process, or another fetch of this one, has locked it.
 func lockFolder(path string) (unlock func(), err error) {
-	dir, err := os.Open(path)
-	if err != nil {
-		return nil, err
+	for range 100 { // others may remove the file, or the folder, before it is locked
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return nil, err
+		}
+		file, err := os.OpenFile(filepath.Join(path, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+			holder, _ := io.ReadAll(io.LimitReader(file, 64))
+			file.Close()
+			if errors.Is(err, syscall.EWOULDBLOCK) {
+				return nil, lockedError(path, strings.TrimSpace(string(holder)))
+			}
+			return nil, fmt.Errorf("lock %s: %w", file.Name(), err)
+		}
+		if !isAt(file) {
+			file.Close()
+			continue
+		}
+		if err := file.Truncate(0); err == nil { // the lock holds even if the id cannot be written
+			_, _ = fmt.Fprintf(file, "process %d\n", os.Getpid())
+		}
+		return func() {
+			if isAt(file) {
+				_ = os.Remove(file.Name()) // an unlocked file does no harm
+			}
+			file.Close()
+		}, nil
 	}
-	err = syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = fmt.Errorf("the folder %s is used by another import. Wait until it has ended, or use another folder with --from-folder", path)
-	}
-	if err == nil {
-		err = stillThere(dir, path)
-	}
-	if err != nil {
-		dir.Close()
-		return nil, err
-	}
-	return func() { dir.Close() }, nil
+	return nil, lockedError(path, "")
 }
 
-// stillThere returns an error if another import removed the folder before it was locked.
-func stillThere(dir *os.File, path string) error {
-	locked, err := dir.Stat()
+// isAt reports whether an open file is still the one at its path.
+func isAt(file *os.File) bool {
+	opened, err := file.Stat()
 	if err != nil {
-		return err
+		return false
 	}
-	if now, err := os.Stat(path); err != nil || !os.SameFile(locked, now) {
-		return fmt.Errorf("the folder %s was removed by another import, which has just ended. Run the command again", path)
-	}
-	return nil
+	found, err := os.Stat(file.Name())
+	return err == nil && os.SameFile(opened, found)
 }

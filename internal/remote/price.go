@@ -44,8 +44,17 @@ type priceLinks struct {
 	Pricebook *refLink `json:"pricebook"`
 }
 
-// unnamedPricebook has the prices of servers that do not tell the price book.
-const unnamedPricebook = "prices"
+// pricebookOf returns the price book of the price that a product shows. Servers that do not tell it get one for the prices
+// of the catalog, which is "prices" without a channel and tags.
+func (f *fetcher) pricebookOf(p *wireProduct) string {
+	switch {
+	case p.Meta.PricebookID != "":
+		return p.Meta.PricebookID
+	case len(f.shopper) > 0:
+		return derivedID("prices", f.folder.state.Shop.CatalogID)
+	}
+	return "prices"
+}
 
 // bookPrices are the prices of a product by price book.
 type bookPrices map[string]*priceAttributes
@@ -53,13 +62,9 @@ type bookPrices map[string]*priceAttributes
 // maxNames is the most price books, and price modifiers, that the state of a fetch holds.
 const maxNames = 1000
 
-// add adds the price that a product shows in a currency; in each that it shows for an empty currency. During a sale it is
+// add adds the price of a book that a product shows in a currency; in each that it shows for an empty currency. During a sale it is
 // that of the sale, and original_price is the price beside it.
-func (found bookPrices) add(p *wireProduct, wanted string) {
-	book := p.Meta.PricebookID
-	if book == "" {
-		book = unnamedPricebook
-	}
+func (found bookPrices) add(book string, p *wireProduct, wanted string) {
 	for _, currency := range slices.Sorted(maps.Keys(p.Attributes.Price)) {
 		if wanted != "" && currency != wanted {
 			continue // the sale may be another one in that currency
@@ -97,14 +102,14 @@ func (f *fetcher) pricesOf(ctx context.Context, products []*wireProduct, ids []s
 	found := map[string]bookPrices{}
 	for _, product := range products {
 		found[product.ID] = bookPrices{}
-		found[product.ID].add(product, s.Currency)
+		found[product.ID].add(f.pricebookOf(product), product, s.Currency)
 	}
 	for _, currency := range s.OtherCurrencies {
 		if err := f.readByID(ctx, productsPath, ids, s.Language, currency, func(raw json.RawMessage) error {
 			other := &wireProduct{}
 			err := decodeRow("product", raw, other)
 			if found[other.ID] != nil && err == nil {
-				found[other.ID].add(other, currency)
+				found[other.ID].add(f.pricebookOf(other), other, currency)
 			}
 			return err
 		}); err != nil {

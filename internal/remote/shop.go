@@ -42,6 +42,9 @@ func (f *fetcher) fetchShop(ctx context.Context) error {
 	attributes := catalog.Data.Attributes
 	s.CatalogID = cmp.Or(attributes.CatalogID, catalog.Data.ID)
 	s.Name = cmp.Or(attributes.Name, s.CatalogID)
+	if len(f.shopper) > 0 {
+		f.say(fmt.Sprintf("the catalog for this channel and these tags is %q", abbreviate(s.CatalogID)))
+	}
 	settings, err := f.fetchSettings(ctx)
 	if err != nil {
 		return err

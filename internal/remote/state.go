@@ -8,6 +8,8 @@ type fetchState struct {
 	URL       string    `json:"url"`
 	ClientID  string    `json:"client_id"`
 	Languages []string  `json:"languages_wanted,omitempty"`
+	Channel   string    `json:"channel,omitempty"`
+	Tags      []string  `json:"tags,omitempty"`
 	StartedAt time.Time `json:"started_at"`
 	Finished  bool      `json:"finished"`
 

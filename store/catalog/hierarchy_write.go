@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,11 +15,13 @@ import (
 // AuthoredHierarchy is the root of a tree of nodes as authored. Shoppers see it in the
 // catalogs that include it, once they are published.
 type AuthoredHierarchy struct {
-	ID          string
-	Name        string
-	Slug        string
-	Description string
-	UpdatedAt   time.Time
+	ID           string
+	Name         string
+	Slug         string
+	Description  string
+	SEO          SEOText
+	Translations []*AuthoredTranslation // by language
+	UpdatedAt    time.Time
 }
 
 // GlobalID returns the hierarchy's global id.
@@ -34,7 +37,8 @@ func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 		return nil, err
 	}
 	a := &source.Attributes
-	return &AuthoredHierarchy{ID: source.ID, Name: a.Name, Slug: a.Slug, Description: a.Description, UpdatedAt: store.FromMicros(updated)}, nil
+	return &AuthoredHierarchy{ID: source.ID, Name: a.Name, Slug: a.Slug, Description: a.Description,
+		SEO: a.Text().SEO, Translations: a.translations(), UpdatedAt: store.FromMicros(updated)}, nil
 }
 
 // AuthoredHierarchy returns a hierarchy as authored, or NOT_FOUND.
@@ -44,13 +48,23 @@ func (s *CatalogService) AuthoredHierarchy(ctx context.Context, id string) (*Aut
 
 // AuthoredHierarchiesByID returns hierarchies by id; unknown ones are missing.
 func (s *CatalogService) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
-	return authoring.ReadRowsByID(ctx, s.db.Reader, HierarchyList, ids)
+	byID, err := authoring.ReadRowsByID(ctx, s.db.Reader, HierarchyList, ids)
+	if err != nil {
+		return nil, err
+	}
+	return byID, chargeTranslations(ctx, maps.Values(byID), hierarchyTranslations)
 }
 
 // AuthoredHierarchies lists all hierarchies by id.
 func (s *CatalogService) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
-	return db.List(ctx, s.db, HierarchyList, store.ListQuery{Page: page})
+	list, err := db.List(ctx, s.db, HierarchyList, store.ListQuery{Page: page})
+	if err != nil {
+		return nil, err
+	}
+	return list, chargeTranslations(ctx, slices.Values(list.Items), hierarchyTranslations)
 }
+
+func hierarchyTranslations(h *AuthoredHierarchy) []*AuthoredTranslation { return h.Translations }
 
 var HierarchyList = db.Listing[*AuthoredHierarchy]{
 	Name: "hierarchy", Columns: `id, updated_at, body`, Table: "hierarchy", ID: "id", Scan: scanHierarchy,
@@ -106,14 +120,14 @@ func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor,
 		if err := w.Read(ctx, "hierarchy", "hierarchy", id, &hierarchySource{}); err != nil {
 			return err
 		}
-		catalogs, err := db.Collect(ctx, w.Session, scanCatalog, `SELECT `+CatalogList.Columns+` FROM catalog ORDER BY sequence, id`)
+		including, err := CatalogsIncluding(ctx, w.Session)
 		if err != nil {
 			return err
 		}
 		var naming []string
-		for _, c := range catalogs {
-			if slices.Contains(c.HierarchyIDs, id) {
-				naming = append(naming, c.ID)
+		for _, use := range including {
+			if use.Key == id {
+				naming = append(naming, use.Value)
 			}
 		}
 		if len(naming) > 0 {
@@ -129,6 +143,17 @@ func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor,
 		_, err = w.Recorded(ctx, HierarchyKind, []string{id}, func() (int, error) { return 1, w.Remove(ctx, "hierarchy", "hierarchy", id) })
 		return err
 	})
+}
+
+// CatalogsIncluding returns each hierarchy that a catalog includes with that catalog, in the order of the catalogs.
+func CatalogsIncluding(ctx context.Context, in db.Session) (uses []db.Pair[string, string], err error) {
+	catalogs, err := db.Collect(ctx, in, scanCatalog, `SELECT `+CatalogList.Columns+` FROM catalog ORDER BY sequence, id`)
+	for _, c := range catalogs {
+		for _, hierarchy := range store.Unique(c.HierarchyIDs) {
+			uses = append(uses, db.Pair[string, string]{Key: hierarchy, Value: c.ID})
+		}
+	}
+	return uses, err
 }
 
 // requireUnusedID rejects an id that is used in table. Nodes and hierarchies share their ids.

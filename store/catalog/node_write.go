@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
 	"time"
 
@@ -21,7 +22,9 @@ type AuthoredNode struct {
 	Name              string
 	Slug              string
 	Description       string
-	CuratedProductIDs []string // products that come first, in this order
+	SEO               SEOText
+	Translations      []*AuthoredTranslation // by language
+	CuratedProductIDs []string               // products that come first, in this order
 	UpdatedAt         time.Time
 }
 
@@ -37,7 +40,7 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	}
 	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.ID()
 	return &AuthoredNode{ID: source.ID, HierarchyID: hierarchy, ParentID: cmp.Or(source.Relationships.Parent.ID(), hierarchy),
-		Name: a.Name, Slug: a.Slug, Description: a.Description, CuratedProductIDs: a.CuratedProducts, UpdatedAt: store.FromMicros(updated)}, nil
+		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: a.translations(), CuratedProductIDs: a.CuratedProducts, UpdatedAt: store.FromMicros(updated)}, nil
 }
 
 // AuthoredNode returns a node as authored, or NOT_FOUND.
@@ -47,15 +50,25 @@ func (s *CatalogService) AuthoredNode(ctx context.Context, id string) (*Authored
 
 // AuthoredNodesByID returns nodes by id; unknown ones are missing.
 func (s *CatalogService) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
-	return authoring.ReadRowsByID(ctx, s.db.Reader, NodeList, ids)
+	byID, err := authoring.ReadRowsByID(ctx, s.db.Reader, NodeList, ids)
+	if err != nil {
+		return nil, err
+	}
+	return byID, chargeTranslations(ctx, maps.Values(byID), nodeTranslations)
 }
 
 // AuthoredNodes lists all nodes of a hierarchy by id; none if it does not exist.
 func (s *CatalogService) AuthoredNodes(ctx context.Context, hierarchyID string, page store.Page) (*store.Slice[*AuthoredNode], error) {
 	of := NodeList
 	of.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
-	return db.List(ctx, s.db, of, store.ListQuery{Page: page})
+	list, err := db.List(ctx, s.db, of, store.ListQuery{Page: page})
+	if err != nil {
+		return nil, err
+	}
+	return list, chargeTranslations(ctx, slices.Values(list.Items), nodeTranslations)
 }
+
+func nodeTranslations(n *AuthoredNode) []*AuthoredTranslation { return n.Translations }
 
 var NodeList = db.Listing[*AuthoredNode]{
 	Name: "node", Columns: `id, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,

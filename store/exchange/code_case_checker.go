@@ -15,29 +15,20 @@ import (
 	"portico/store/settings"
 )
 
-// codeCaseChecker finds codes of a file that differ in case alone, if the shop ignores it or an earlier line
-// says so. It takes about 40 bytes for each code.
+// codeCaseChecker finds codes of a file that differ in case alone from each other or from codes of the store, if the shop
+// ignores case or the file says so. It takes about 40 bytes for each code.
 type codeCaseChecker struct {
 	now      time.Time
 	applies  bool // settings of the file are written
 	on, want bool // before the import, and after its settings
 	line     int  // of the settings
+	early    bool // codes came before the settings that switch it on
 	seed     maphash.Seed
-	codes    map[uint64]uint64              // the hash of a code by that of its key
-	repeated map[uint64]bool                // keys of several codes
-	held     map[int]code.HeldInAnotherCase // codes of the store, by line
-	inUse    map[uint64]heldLine            // codes of the store, by key, if the file switches the setting on
+	codes    map[uint64]uint64                   // the hash of a code by that of its key
+	repeated map[uint64]bool                     // keys of several codes
+	held     map[int]code.HeldInAnotherCase      // codes of the store, by line
+	others   map[uint64][]code.HeldInAnotherCase // codes of the store that may conflict, by the hash of their key
 }
-
-// heldLine is a code of the store, with the id of its line.
-type heldLine struct {
-	code.HeldInAnotherCase
-	id string
-}
-
-// maxHeldCodes is the most codes of the store to compare with lines when a file switches the setting on. The write
-// of a line finds the others.
-const maxHeldCodes = 10_000
 
 func newCodeCaseChecker(ctx context.Context, d *db.DB, applies bool) (*codeCaseChecker, error) {
 	current, err := db.ReadSettings(ctx, d.Reader)
@@ -46,14 +37,22 @@ func newCodeCaseChecker(ctx context.Context, d *db.DB, applies bool) (*codeCaseC
 	}
 	return &codeCaseChecker{now: d.Now(), applies: applies, on: current.CodesIgnoreCase, want: current.CodesIgnoreCase, seed: maphash.MakeSeed(),
 		codes: map[uint64]uint64{}, repeated: map[uint64]bool{}, held: map[int]code.HeldInAnotherCase{},
-		inUse: map[uint64]heldLine{}}, nil
+		others: map[uint64][]code.HeldInAnotherCase{}}, nil
 }
 
 func (c *codeCaseChecker) add(d decodedLine) {
 	if ignore := settings.CodesIgnoreCase(d.source); ignore != nil && c.applies {
 		c.want, c.line = *ignore, d.line
 	}
-	if _, text := code.OfSource(d.source); text != "" && (c.want || c.applies) { // settings may follow
+	if _, text := code.OfSource(d.source); text != "" && c.want {
+		c.addCode(d)
+	} else if text != "" {
+		c.early = true
+	}
+}
+
+func (c *codeCaseChecker) addCode(d decodedLine) {
+	if _, text := code.OfSource(d.source); text != "" {
 		key, hash := maphash.String(c.seed, code.Key(text)), maphash.String(c.seed, text)
 		if before, known := c.codes[key]; known && before != hash {
 			c.repeated[key] = true
@@ -62,7 +61,7 @@ func (c *codeCaseChecker) add(d decodedLine) {
 	}
 }
 
-// addHeld adds what the store holds in another case. If the setting changes, addInUse finds it after the first pass.
+// addHeld adds what the store holds in another case. If the setting changes, scan finds it.
 func (c *codeCaseChecker) addHeld(ctx context.Context, in db.Session, batch []decodedLine) error {
 	if !c.want || !c.on {
 		return nil
@@ -82,40 +81,65 @@ func (c *codeCaseChecker) addHeld(ctx context.Context, in db.Session, batch []de
 	return err
 }
 
-// addInUse adds the codes of the store that differ from a code of the file in case alone, if the file switches the
-// setting on. It reads each code of the store.
-func (c *codeCaseChecker) addInUse(ctx context.Context, in db.Session) error {
-	if !c.want || c.on || len(c.codes) == 0 {
-		return nil
+// scan finds what keeps the setting from being switched on: codes of the store that may conflict with those of the file,
+// and codes of the store that conflict with each other, which it returns. It reads each code of the store once.
+func (c *codeCaseChecker) scan(ctx context.Context, in db.Session, batches func(func([]decodedLine) error) error) (list []ImportError, err error) {
+	if c.early {
+		if err := batches(func(batch []decodedLine) error {
+			for _, d := range batch {
+				c.addCode(d)
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
 	}
-	return code.EachInUse(ctx, in, c.now, func(ids []string, held []code.HeldInAnotherCase) {
-		for i, other := range held {
-			key := maphash.String(c.seed, code.Key(other.Code))
-			if written, known := c.codes[key]; known && len(c.inUse) < maxHeldCodes && (c.repeated[key] || written != maphash.String(c.seed, other.Code)) {
-				c.inUse[key] = heldLine{other, ids[i]}
+	err = code.EachHeld(ctx, in, c.now, func(page []code.HeldInAnotherCase) error {
+		for _, held := range page {
+			key := maphash.String(c.seed, code.Key(held.Code))
+			if hash, known := c.codes[key]; known && (c.repeated[key] || hash != maphash.String(c.seed, held.Code)) {
+				c.others[key] = append(c.others[key], held)
 			}
 		}
+		if len(list) >= MaxImportErrors {
+			return nil
+		}
+		conflicts, err := code.SwitchConflicts(ctx, in, c.now, page)
+		for _, conflict := range conflicts {
+			list = append(list, ImportError{Line: c.line, Type: settings.SettingsKind.Name, Err: conflict})
+		}
+		return err
 	})
+	return list, err
 }
 
-// heldBeside returns the code of the store that differs from that of a line in case alone.
-func (c *codeCaseChecker) heldBeside(d decodedLine, text string) (code.HeldInAnotherCase, bool) {
-	if held, is := c.held[d.line]; is || text == "" {
-		return held, is
+// heldBeside returns the code of the store that keeps the code of a line from being imported; none if there is none.
+func (c *codeCaseChecker) heldBeside(line int, id, text string, ended map[string]bool) code.HeldInAnotherCase {
+	for _, other := range c.others[maphash.String(c.seed, code.Key(text))] {
+		if other.Code != text && other.ID != id && !ended[other.PromotionID] {
+			return other
+		}
 	}
-	held, is := c.inUse[maphash.String(c.seed, code.Key(text))]
-	return held.HeldInAnotherCase, is && held.Code != text && held.id != d.source.Key()
+	if held := c.held[line]; !ended[held.PromotionID] {
+		return held
+	}
+	return code.HeldInAnotherCase{}
 }
 
 // conflicts returns an error for each code of a promotion that has not ended, if an earlier line or the store has such a
 // code that differs in case alone. It reads the file again if there may be any.
 func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches func(func([]decodedLine) error) error) (list []ImportError, err error) {
-	if err := c.addInUse(ctx, in); err != nil || !c.want || len(c.repeated)+len(c.held)+len(c.inUse) == 0 {
-		return nil, err
+	if c.want && !c.on {
+		if list, err = c.scan(ctx, in, batches); err != nil {
+			return nil, err
+		}
+	}
+	if !c.want || len(c.repeated)+len(c.held)+len(c.others) == 0 {
+		return list, nil
 	}
 	type writtenCode struct {
-		line            int
-		promotion, text string
+		line                int
+		promotion, id, text string
 	}
 	var codes []writtenCode
 	ended := map[string]bool{}
@@ -125,12 +149,12 @@ func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches 
 				ended[p.ID] = !store.StoredTime(p.End).After(c.now)
 			}
 			promotion, text := code.OfSource(d.source)
-			held, is := c.heldBeside(d, text)
-			if is {
-				c.held[d.line] = held
+			if text == "" {
+				continue
 			}
-			if text != "" && (is || c.repeated[maphash.String(c.seed, code.Key(text))]) {
-				codes = append(codes, writtenCode{d.line, promotion, text})
+			key := maphash.String(c.seed, code.Key(text))
+			if _, held := c.held[d.line]; held || c.repeated[key] || len(c.others[key]) > 0 {
+				codes = append(codes, writtenCode{d.line, promotion, d.source.Key(), text})
 			}
 		}
 		return nil
@@ -150,7 +174,7 @@ func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches 
 	slices.SortStableFunc(codes, func(a, b writtenCode) int { return cmp.Compare(a.line, b.line) })
 	first := map[string]string{}
 	for _, written := range codes {
-		if held := c.held[written.line]; held.Code != "" && !ended[written.promotion] && !ended[held.PromotionID] {
+		if held := c.heldBeside(written.line, written.id, written.text, ended); held.Code != "" && !ended[written.promotion] {
 			list = append(list, ImportError{Line: written.line, Type: code.CodeKind.Name, Err: code.CaseConflict(held.Code, written.text)})
 			continue
 		}

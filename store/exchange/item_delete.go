@@ -153,6 +153,12 @@ func (s *ExchangeService) DeleteNodes(ctx context.Context, actor store.Actor, id
 	return s.deleteByID(ctx, actor, deletedSet{kind: kind, table: "node", noun: "the id of a node", check: nodeUses}, ids, dryRun)
 }
 
+// DeleteHierarchies deletes hierarchies by id, all or none. Unknown ids are NOT_FOUND, and hierarchies that have nodes or
+// that catalogs include are UNPROCESSABLE.
+func (s *ExchangeService) DeleteHierarchies(ctx context.Context, actor store.Actor, ids []string, dryRun bool) (*ItemsWritten, error) {
+	return s.deleteByID(ctx, actor, deletedSet{kind: catalog.HierarchyKind, table: "hierarchy", noun: "the id of a hierarchy", check: hierarchyUses}, ids, dryRun)
+}
+
 // PriceKeyInput says which price pricesDelete deletes: by its id, or by its price book and SKU.
 type PriceKeyInput struct {
 	ID          *string `json:"id,omitempty"`
@@ -263,4 +269,22 @@ func nodeUses(ctx context.Context, in db.Session, positions map[string]int) (fau
 		}
 	}
 	return found.at(positions, "cannot be deleted: %s is below it; delete or move that first"), nil, nil
+}
+
+// hierarchyUses returns hierarchies that have nodes, or that catalogs include.
+func hierarchyUses(ctx context.Context, in db.Session, positions map[string]int) (faults, warnings store.Errors, err error) {
+	found := useCounts{}
+	including, err := catalog.CatalogsIncluding(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, use := range including {
+		found.add(use.Key, "catalog", use.Value)
+	}
+	nodes, err := db.CollectIn(ctx, in, db.ScanPair[string, string], slices.Sorted(maps.Keys(positions)),
+		`SELECT hierarchy_id, id FROM node WHERE hierarchy_id IN ($in) ORDER BY id`)
+	for _, node := range nodes {
+		found.add(node.Key, "node", node.Value)
+	}
+	return found.at(positions, "cannot be deleted: it is used by %s; change or delete that first"), nil, err
 }

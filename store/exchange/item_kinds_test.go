@@ -68,6 +68,14 @@ func TestUpsertNodes(t *testing.T) {
 			{"again", upsert(nil, &item{ID: new("top"), HierarchyID: new("h"), Name: new("Top")}), "top unchanged"},
 			{"texts of one with products", upsert(nil, &item{ID: new("n"), Name: new("Mugs"), Seo: &exchange.SeoInput{Title: new("T")}}), `n updated name:"N"->"Mugs" seo:->{"title":"T"}`},
 			{"its products stay", upsert(store.Nulls{"items.0.seo"}, &item{ID: new("n")}), `n updated seo:{"title":"T"}->`},
+			{"texts in languages", upsert(nil, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "fr", Name: new("Bols"), Seo: &exchange.SeoInput{Title: new("B")}}, {Locale: "pt_BR", Description: new("Azul")}}}),
+				`n updated translations:->{"fr":{"name":"Bols","seo":{"title":"B"}},"pt-BR":{"description":"Azul"}}`},
+			{"others stay", upsert(store.Nulls{"items.0.translations.0.seo"}, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "fr", Description: new("Bleu")}}}),
+				`n updated translations.fr.description:->"Bleu" translations.fr.seo:{"title":"B"}->`},
+			{"one is cleared", upsert(store.Nulls{"items.0.translations.0.description"}, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "pt-BR"}}}), `n updated translations.pt-BR:{"description":"Azul"}->`},
+			{"no language", upsert(nil, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}), "items.0.translations.1 must be a BCP 47 tag"},
+			{"too long a text", upsert(nil, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "de", Seo: &exchange.SeoInput{Title: new(strings.Repeat("a", 1025))}}}}), "items.0.translations.0.seo.title must be at most 1024 bytes"},
+			{"none is left", upsert(store.Nulls{"items.0.translations"}, &item{ID: new("n")}), `n updated translations:{"fr":{"name":"Bols","description":"Bleu"}}->`},
 			{"moved", upsert(nil, &item{ID: new("n"), ParentID: new("below")}), `n updated parent_id:->"below"`},
 			{"below itself", upsert(nil, &item{ID: new("top"), ParentID: new("n")}), "items.0.parent_id must not be the node itself or one of its descendants"},
 			{"in another hierarchy than its parent", upsert(nil, &item{ID: new("n"), HierarchyID: new("other")}), `items.0.parent_id must be a node of the same hierarchy, "other"; "below" is in "h"`},
@@ -80,6 +88,46 @@ func TestUpsertNodes(t *testing.T) {
 			{"deleted with those below", remove("top", "below", "top"), "top deleted\nbelow deleted"},
 		})
 		require.Equal(t, `{"type":"node","id":"n","attributes":{"name":"Mugs","curated_products":["mug"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"mug"}]}}}`, exported(t, s, "node", "n"))
+	})
+}
+
+func TestUpsertHierarchies(t *testing.T) {
+	t.Parallel()
+	type item = exchange.HierarchyItemInput
+	upsert := func(nulls store.Nulls, items ...*item) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.UpsertHierarchies(t.Context(), storetest.Actor, items, nulls, dry)
+		}
+	}
+	remove := func(ids ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+		return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+			return s.DeleteHierarchies(t.Context(), storetest.Actor, ids, dry)
+		}
+	}
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(`{"type":"hierarchy","id":"h","attributes":{"name":"H","slug":"h"}}`, `{"type":"hierarchy","id":"sold","attributes":{"name":"Sold"}}`,
+			`{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["sold"]}}`, `{"type":"catalog","id":"outlet","attributes":{"name":"Outlet","hierarchies":["sold"]}}`,
+			`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`))
+		runItemSteps(t, s, []itemStep{
+			{"new ones", upsert(nil, &item{ID: new("a"), Name: new("A")}, &item{ID: new("b"), Name: new("B"), Translations: []*exchange.TranslationInput{{Locale: "fr", Name: new("Bé")}}}), "a created\nb created"},
+			{"again", upsert(nil, &item{ID: new("a"), Name: new("A")}), "a unchanged"},
+			{"texts", upsert(nil, &item{ID: new("h"), Description: new("D"), Seo: &exchange.SeoInput{Title: new("T")}, Translations: []*exchange.TranslationInput{{Locale: "pt_BR", Seo: &exchange.SeoInput{Description: new("S")}}}}),
+				`h updated description:->"D" translations:->{"pt-BR":{"seo":{"description":"S"}}} seo:->{"title":"T"}`},
+			{"cleared", upsert(store.Nulls{"items.0.slug", "items.0.seo.title", "items.0.translations.0.seo"}, &item{ID: new("h"), Seo: &exchange.SeoInput{}, Translations: []*exchange.TranslationInput{{Locale: "pt-BR", Name: new("Agá")}}}),
+				`h updated translations.pt-BR.name:->"Agá" translations.pt-BR.seo:{"description":"S"}-> seo:{"title":"T"}-> slug:"h"->`},
+			{"no name", upsert(nil, &item{ID: new("a")}, &item{}), "items.1.name is required"},
+			{"a name cleared", upsert(store.Nulls{"items.0.name"}, &item{ID: new("a")}), "items.0.name is required"},
+			{"no language", upsert(nil, &item{ID: new("a"), Translations: []*exchange.TranslationInput{{Locale: "x!", Name: new("A")}}}), "items.0.translations.0 must be a BCP 47 tag"},
+			{"the id of a node", upsert(nil, &item{ID: new("n"), Name: new("X")}), `items.0.id is already used by a node: "n"`},
+			{"twice", upsert(nil, &item{ID: new("a")}, &item{ID: new("a")}), `items.1 is about the same resource as an item before it, "a"`},
+			{"too many", upsert(nil, make([]*item, 1001)...), "items must have between 1 and 1000 elements, got 1001"},
+			{"deleted with nodes", remove("a", "h"), `ids.1 cannot be deleted: it is used by the node "n"; change or delete that first`},
+			{"deleted from catalogs", remove("sold"), `ids.0 cannot be deleted: it is used by the catalog "main" and 1 more; change or delete that first`},
+			{"unknown", remove("a", "none"), `ids.1 is not the id of a hierarchy: "none"`},
+			{"deleted", remove("b", "a", "b"), "b deleted\na deleted"},
+		})
+		require.Equal(t, `{"type":"hierarchy","id":"h","attributes":{"name":"H","description":"D","locales":{"pt-BR":{"name":"Agá"}}}}`, exported(t, s, "hierarchy", "h"))
 	})
 }
 

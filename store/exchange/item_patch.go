@@ -86,19 +86,6 @@ func putLinks(p *itemPatch, member, path string, given bool, links []any) {
 	}
 }
 
-// canonicalTag returns fr-CA for fr_CA, as imports do.
-func canonicalTag(locale string) string { return strings.ReplaceAll(locale, "_", "-") }
-
-// translation sets a text of a product in a language.
-func (p *itemPatch) translation(locale, name, member string, text *string) {
-	path := append([]string{"attributes", "locales", canonicalTag(locale)}, strings.Split(name, ".")...)
-	if text != nil {
-		p.set(*text, path...)
-	} else if p.null(member + "." + name) {
-		p.set(nil, path...)
-	}
-}
-
 // putWhole sets an object so that nothing is left of the stored one.
 func (p *itemPatch) putWhole(member string, given bool, value map[string]any, names ...string) {
 	if !given {
@@ -127,4 +114,12 @@ func positionOf[T any](list []T, key string, of func(T) string) string {
 		return strconv.Itoa(i)
 	}
 	return key
+}
+
+// keyedPath is the path of a member of an object that the item has as a list.
+func keyedPath[T any](member string, rest []string, list []T, key func(T) string) []string {
+	if len(rest) == 0 {
+		return []string{member}
+	}
+	return append([]string{member, positionOf(list, rest[0], key)}, rest[1:]...)
 }

@@ -69,9 +69,9 @@ func TestUpsertProducts(t *testing.T) {
 			{"null clears", []*item{{ID: new("mug")}}, store.Nulls{"items.0.description", "items.0.seo.title", "items.0.tags"}, []string{`mug updated description:"Blue"-> tags:["a"]->`}},
 			{"an object in the place of the list", []*item{{ID: new("mug")}}, store.Nulls{"items.description"}, []string{`mug updated description:"Blue"->`}},
 			{"null of a part", []*item{{ID: new("mug"), Seo: &exchange.SeoInput{}}}, store.Nulls{"items.0.seo.title"}, []string{`mug updated seo.title:"T"->`}},
-			{"a translation", []*item{{ID: new("mug"), Translations: []*exchange.ProductTranslationInput{{Locale: "fr", Name: new("Bol")}, {Locale: "pt_BR", Description: new("Azul")}}}}, nil,
+			{"a translation", []*item{{ID: new("mug"), Translations: []*exchange.TranslationInput{{Locale: "fr", Name: new("Bol")}, {Locale: "pt_BR", Description: new("Azul")}}}}, nil,
 				[]string{`mug updated translations.fr.name:"Tasse"->"Bol" translations.pt-BR:->{"description":"Azul"}`}},
-			{"the last text of a translation", []*item{{ID: new("mug"), Translations: []*exchange.ProductTranslationInput{{Locale: "fr"}}}}, store.Nulls{"items.0.translations.0.name"}, []string{`mug updated translations.fr:{"name":"Tasse"}->`}},
+			{"the last text of a translation", []*item{{ID: new("mug"), Translations: []*exchange.TranslationInput{{Locale: "fr"}}}}, store.Nulls{"items.0.translations.0.name"}, []string{`mug updated translations.fr:{"name":"Tasse"}->`}},
 			{"no translations", []*item{{ID: new("mug")}}, store.Nulls{"items.0.translations"}, []string{`mug updated translations:{"de":{"name":"Tasse"},"fr":{"name":"Tasse"}}->`}},
 			{"open data", []*item{{ID: new("mug"), Extensions: json.RawMessage(`{"x":{"b":2}}`)}}, nil, []string{`mug updated extensions.x.b:->2`}},
 			{"images", []*item{{ID: new("mug"), MainImageID: new("f"), Files: []*exchange.ProductFileInput{{ID: "f", Alt: "Blue"}}}}, nil,
@@ -128,7 +128,7 @@ func TestItemErrors(t *testing.T) {
 			{"an ambiguous SKU", []*item{good, {SKU: new("SKU-TWIN")}}, "items.1.sku is the SKU of several products: twin, twin2"},
 			{"twice", []*item{good, {SKU: new("SKU-MUG")}}, "items.1 is about the same resource as an item before it"},
 			{"a new SKU twice", []*item{{SKU: new("N"), Name: new("N"), Status: &live}, {SKU: new("N")}}, "items.1 is about the same resource"},
-			{"a bad time zone of a translation", []*item{good, {ID: new("twin"), Translations: []*exchange.ProductTranslationInput{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}}, "items.1.translations.1 must be a BCP 47 tag"},
+			{"a bad time zone of a translation", []*item{good, {ID: new("twin"), Translations: []*exchange.TranslationInput{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}}, "items.1.translations.1 must be a BCP 47 tag"},
 			{"an undeclared attribute", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "watt", Value: json.RawMessage(`5`)}}}}, "items.1.attributes.0 is not declared"},
 			{"a NUL", []*item{good, {SKU: new("a\x00")}}, "items.1.sku contains the character U+0000"},
 			{"its own parent", []*item{good, {ID: new("twin"), ParentID: new("twin")}}, "items.1.parent_id must be another product"},
@@ -225,7 +225,7 @@ func TestItemsOfConcurrentMutations(t *testing.T) {
 		for i := range writers {
 			go func() {
 				_, err := s.UpsertProducts(context.WithoutCancel(t.Context()), storetest.Actor, []*exchange.ProductItemInput{{ID: new("mug"),
-					Translations: []*exchange.ProductTranslationInput{{Locale: locales[i], Name: new("A")}}}}, nil, false)
+					Translations: []*exchange.TranslationInput{{Locale: locales[i], Name: new("A")}}}}, nil, false)
 				failed <- err
 			}()
 		}

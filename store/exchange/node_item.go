@@ -13,13 +13,14 @@ import (
 
 // NodeItemInput is a node in nodesUpsert: what changes of it. Its products are written by other mutations.
 type NodeItemInput struct {
-	ID          *string   `json:"id,omitempty"`
-	HierarchyID *string   `json:"hierarchyId,omitempty"`
-	ParentID    *string   `json:"parentId,omitempty"`
-	Name        *string   `json:"name,omitempty"`
-	Slug        *string   `json:"slug,omitempty"`
-	Description *string   `json:"description,omitempty"`
-	Seo         *SeoInput `json:"seo,omitempty"`
+	ID           *string             `json:"id,omitempty"`
+	HierarchyID  *string             `json:"hierarchyId,omitempty"`
+	ParentID     *string             `json:"parentId,omitempty"`
+	Name         *string             `json:"name,omitempty"`
+	Slug         *string             `json:"slug,omitempty"`
+	Description  *string             `json:"description,omitempty"`
+	Seo          *SeoInput           `json:"seo,omitempty"`
+	Translations []*TranslationInput `json:"translations,omitzero"`
 }
 
 // UpsertNodes creates nodes and changes members of existing ones, all or none. An item without an id is a new
@@ -38,27 +39,39 @@ func (s *ExchangeService) UpsertNodes(ctx context.Context, actor store.Actor, it
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string { return inItem(places, nodePath(member)) },
+		path: func(places []int, member []string) []string {
+			var translations []*TranslationInput
+			if len(places) > 0 {
+				translations = items[places[0]].Translations
+			}
+			return inItem(places, nodePath(member, translations))
+		},
 		accept: func(d *decodedLine) { // of curated products that are not attached, which are not in the line
 			d.warnings = slices.DeleteFunc(d.warnings, func(e *store.Error) bool { return len(e.Path) > 1 && e.Path[1] == "curated_products" })
 		},
 	}, dryRun)
 }
 
-// identifyNodes returns the id of each item's node. A hierarchy must not have it.
+// identifyNodes returns the id of each item's node.
 func identifyNodes(ctx context.Context, in db.Session, items []*NodeItemInput) (ids []string, faults store.Errors, err error) {
-	ids = make([]string, len(items))
-	for i, item := range items {
-		if item.ID == nil {
+	return idsOutside(ctx, in, "hierarchy", len(items), func(i int) *string { return items[i].ID })
+}
+
+// idsOutside returns the id of each item, a new one by default. No resource of the other kind must have it: nodes and
+// hierarchies share their ids.
+func idsOutside(ctx context.Context, in db.Session, other string, count int, of func(i int) *string) (ids []string, faults store.Errors, err error) {
+	ids = make([]string, count)
+	for i := range ids {
+		if id := of(i); id == nil {
 			ids[i] = store.NewID()
 		} else {
-			ids[i] = store.LocalID(*item.ID)
+			ids[i] = store.LocalID(*id)
 		}
 	}
-	taken, err := (&authoring.Writer{Tx: &db.Tx{Session: in}}).Existing(ctx, "hierarchy", store.Unique(store.ValidIDs(ids)))
+	taken, err := (&authoring.Writer{Tx: &db.Tx{Session: in}}).Existing(ctx, other, store.Unique(store.ValidIDs(ids)))
 	for i, id := range ids {
 		if taken[id] {
-			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "id"}, "is already used by a hierarchy: %q", id))
+			faults = append(faults, store.Unprocessablef([]string{strconv.Itoa(i), "id"}, "is already used by a %s: %q", other, id))
 		}
 	}
 	return ids, faults, err
@@ -71,15 +84,18 @@ func (item *NodeItemInput) patch(p *itemPatch) {
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "description", "attributes.description", item.Description)
 	item.Seo.patch(p, "seo", "attributes.seo")
+	patchTranslations(p, item.Translations)
 }
 
-// nodePath returns the path of a member of a node in an item.
-func nodePath(member []string) []string {
+// nodePath returns the path of a member of a node in an item that has these translations.
+func nodePath(member []string, translations []*TranslationInput) []string {
 	switch {
 	case len(member) < 2:
 		return member
 	case member[0] == "relationships":
 		return []string{member[1] + "_id"}
+	case member[0] == "attributes" && member[1] == "locales":
+		return translationPath(member[2:], translations)
 	case member[0] == "attributes":
 		return member[1:]
 	}

@@ -15,48 +15,34 @@ import (
 // ProductItemInput is a product in productsUpsert: what changes of it. Nil members keep their value,
 // unless they are among the nulls.
 type ProductItemInput struct {
-	ID                  *string                    `json:"id,omitempty"`
-	SKU                 *string                    `json:"sku,omitempty"`
-	Name                *string                    `json:"name,omitempty"`
-	Slug                *string                    `json:"slug,omitempty"`
-	Status              *catalog.ProductStatus     `json:"status,omitempty"`
-	Description         *string                    `json:"description,omitempty"`
-	CommodityType       *string                    `json:"commodityType,omitempty"`
-	ManufacturerPartNum *string                    `json:"manufacturerPartNum,omitempty"`
-	UpcEan              *string                    `json:"upcEan,omitempty"`
-	ExternalRef         *string                    `json:"externalRef,omitempty"`
-	Tags                []string                   `json:"tags,omitzero"`
-	ProductTypes        []string                   `json:"productTypes,omitzero"`
-	BaseProduct         *bool                      `json:"baseProduct,omitempty"`
-	ParentID            *string                    `json:"parentId,omitempty"`
-	OptionIds           []string                   `json:"optionIds,omitzero"`
-	Variations          []*ProductVariationInput   `json:"variations,omitzero"`
-	PriceModifiers      []string                   `json:"priceModifiers,omitzero"`
-	MainImageID         *string                    `json:"mainImageId,omitempty"`
-	Files               []*ProductFileInput        `json:"files,omitzero"`
-	ComponentProductIds []string                   `json:"componentProductIds,omitzero"`
-	Components          []*ProductComponentInput   `json:"components,omitzero"`
-	Related             []*RelatedProductsInput    `json:"related,omitzero"`
-	Seo                 *SeoInput                  `json:"seo,omitempty"`
-	Translations        []*ProductTranslationInput `json:"translations,omitzero"`
-	Attributes          []*ProductAttributeInput   `json:"attributes,omitzero"`
-	CustomInputs        json.RawMessage            `json:"customInputs,omitempty"`
-	Extensions          json.RawMessage            `json:"extensions,omitempty"`
-	ShopperAttributes   json.RawMessage            `json:"shopperAttributes,omitempty"`
-}
-
-// SeoInput is what search engines show.
-type SeoInput struct {
-	Title       *string `json:"title,omitempty"`
-	Description *string `json:"description,omitempty"`
-}
-
-// ProductTranslationInput is a product's text in a language.
-type ProductTranslationInput struct {
-	Locale      string    `json:"locale"`
-	Name        *string   `json:"name,omitempty"`
-	Description *string   `json:"description,omitempty"`
-	Seo         *SeoInput `json:"seo,omitempty"`
+	ID                  *string                  `json:"id,omitempty"`
+	SKU                 *string                  `json:"sku,omitempty"`
+	Name                *string                  `json:"name,omitempty"`
+	Slug                *string                  `json:"slug,omitempty"`
+	Status              *catalog.ProductStatus   `json:"status,omitempty"`
+	Description         *string                  `json:"description,omitempty"`
+	CommodityType       *string                  `json:"commodityType,omitempty"`
+	ManufacturerPartNum *string                  `json:"manufacturerPartNum,omitempty"`
+	UpcEan              *string                  `json:"upcEan,omitempty"`
+	ExternalRef         *string                  `json:"externalRef,omitempty"`
+	Tags                []string                 `json:"tags,omitzero"`
+	ProductTypes        []string                 `json:"productTypes,omitzero"`
+	BaseProduct         *bool                    `json:"baseProduct,omitempty"`
+	ParentID            *string                  `json:"parentId,omitempty"`
+	OptionIds           []string                 `json:"optionIds,omitzero"`
+	Variations          []*ProductVariationInput `json:"variations,omitzero"`
+	PriceModifiers      []string                 `json:"priceModifiers,omitzero"`
+	MainImageID         *string                  `json:"mainImageId,omitempty"`
+	Files               []*ProductFileInput      `json:"files,omitzero"`
+	ComponentProductIds []string                 `json:"componentProductIds,omitzero"`
+	Components          []*ProductComponentInput `json:"components,omitzero"`
+	Related             []*RelatedProductsInput  `json:"related,omitzero"`
+	Seo                 *SeoInput                `json:"seo,omitempty"`
+	Translations        []*TranslationInput      `json:"translations,omitzero"`
+	Attributes          []*ProductAttributeInput `json:"attributes,omitzero"`
+	CustomInputs        json.RawMessage          `json:"customInputs,omitempty"`
+	Extensions          json.RawMessage          `json:"extensions,omitempty"`
+	ShopperAttributes   json.RawMessage          `json:"shopperAttributes,omitempty"`
 }
 
 // ProductAttributeInput is a product's value of a declared attribute; null removes it.
@@ -177,7 +163,8 @@ func (item *ProductItemInput) patch(p *itemPatch) {
 	putObject(p, "extensions", "attributes.extensions", item.Extensions)
 	putObject(p, "shopper_attributes", "attributes.shopper_attributes", item.ShopperAttributes)
 	item.Seo.patch(p, "seo", "attributes.seo")
-	item.patchTexts(p)
+	patchTranslations(p, item.Translations)
+	item.patchAttributes(p)
 	item.patchParts(p)
 }
 
@@ -190,33 +177,8 @@ func putObject(p *itemPatch, member, path string, value json.RawMessage) {
 	}
 }
 
-func (seo *SeoInput) patch(p *itemPatch, member, path string) {
-	if seo == nil {
-		put[any](p, member, path, nil)
-		return
-	}
-	put(p, member+".title", path+".title", seo.Title)
-	put(p, member+".description", path+".description", seo.Description)
-}
-
-// patchTexts adds translations and attributes; those that the item does not name stay.
-func (item *ProductItemInput) patchTexts(p *itemPatch) {
-	if item.Translations == nil && p.null("translations") {
-		p.set(nil, "attributes", "locales")
-	}
-	for i, text := range item.Translations {
-		member := "translations." + strconv.Itoa(i)
-		p.translation(text.Locale, "name", member, text.Name)
-		p.translation(text.Locale, "description", member, text.Description)
-		if text.Seo == nil {
-			if p.null(member + ".seo") {
-				p.set(nil, "attributes", "locales", canonicalTag(text.Locale), "seo")
-			}
-			continue
-		}
-		p.translation(text.Locale, "seo.title", member, text.Seo.Title)
-		p.translation(text.Locale, "seo.description", member, text.Seo.Description)
-	}
+// patchAttributes adds values of attributes; those that the item does not name stay.
+func (item *ProductItemInput) patchAttributes(p *itemPatch) {
 	if item.Attributes == nil && p.null("attributes") {
 		p.set(nil, "attributes", "custom_attributes")
 	}
@@ -297,7 +259,7 @@ func (item *ProductItemInput) path(member []string) []string {
 		}
 		return []string{"component_product_ids", rest[1]}
 	case "locales":
-		return keyedPath("translations", rest, item.Translations, func(t *ProductTranslationInput) string { return canonicalTag(t.Locale) })
+		return translationPath(rest, item.Translations)
 	case "custom_attributes":
 		return keyedPath("attributes", rest, item.Attributes, func(a *ProductAttributeInput) string { return a.Key })
 	case "related":
@@ -311,12 +273,4 @@ func (item *ProductItemInput) path(member []string) []string {
 	default:
 		return append([]string{name}, rest...)
 	}
-}
-
-// keyedPath is the path of a member of an object that the item has as a list.
-func keyedPath[T any](member string, rest []string, list []T, key func(T) string) []string {
-	if len(rest) == 0 {
-		return []string{member}
-	}
-	return append([]string{member, positionOf(list, rest[0], key)}, rest[1:]...)
 }

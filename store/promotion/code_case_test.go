@@ -36,6 +36,7 @@ func TestCodeCase(t *testing.T) {
 		d.Run(t, "any casing finds a code", anyCasing)
 		d.Run(t, "conflicts", caseConflicts)
 		d.Run(t, "imports", caseImports)
+		d.Run(t, "imports that switch it on", caseSwitchingImports)
 		d.Run(t, "switching", switchCase)
 		d.Run(t, "races", caseRaces)
 	})
@@ -167,26 +168,6 @@ func caseImports(d *storetest.SharedStore) func(*testing.T) {
 		require.Contains(t, faults.Errors[0].Error(), `the codes "TEN" and "ten" differ in case alone`)
 
 		storetest.DeleteAllRows(t, d.DB)
-		_, err = d.Import(t.Context(), storetest.Actor, storetest.Source(lines("false", p, a)), all)
-		require.NoError(t, err)
-		for line, text := range map[int]string{3: lines("true", q, b), 2: storetest.JoinLines(q, b, lines("true"))} {
-			_, err = d.PlanImport(t.Context(), storetest.Actor, storetest.Source(text), all, func(exchange.PlannedChange) {})
-			var planned *exchange.ImportErrors
-			require.ErrorAs(t, err, &planned, "a dry run of a file that switches the setting on")
-			_, err = d.Import(t.Context(), storetest.Actor, storetest.Source(text), all)
-			require.ErrorAs(t, err, &faults)
-			require.Equal(t, planned.Errors, faults.Errors)
-			require.Len(t, faults.Errors, 1)
-			require.Equal(t, line, faults.Errors[0].Line)
-			require.Contains(t, faults.Errors[0].Error(), `must not be "TEN": the code "ten" exists`)
-			require.Equal(t, 1, storetest.CountRows(t, d.DB, "promotion"), "nothing is written")
-			require.Contains(t, storetest.Export(t, d.Store), `"codes_ignore_case":false`)
-		}
-		recased := strings.Replace(storetest.CodeLine("p", "Ten", ""), "id-Ten", "id-ten", 1)
-		_, err = d.PlanImport(t.Context(), storetest.Actor, storetest.Source(lines("true", recased)), all, func(exchange.PlannedChange) {})
-		require.NoError(t, err, "the same code in another case")
-
-		storetest.DeleteAllRows(t, d.DB)
 		ended := strings.Replace(p, "2100-01-01", "2024-01-02", 1)
 		_, err = d.Import(t.Context(), storetest.Actor, storetest.Source(lines("true", ended, q, a, b)), all)
 		require.NoError(t, err, "the first promotion has ended")
@@ -198,6 +179,55 @@ func caseImports(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err, "the same code in another case")
 		_, err = d.PromotionCode(t.Context(), "TEN")
 		require.NoError(t, err)
+	}
+}
+
+// caseSwitchingImports: a dry run of a file that switches the setting on has the errors of the import.
+func caseSwitchingImports(d *storetest.SharedStore) func(*testing.T) {
+	return func(t *testing.T) {
+		on, p, q := `{"type":"settings","page_length":25,"currency":"USD","locale":"en","codes_ignore_case":true}`, storetest.PromotionLine("p", ""), storetest.PromotionLine("q", "")
+		line := func(promotion, id, text string) string {
+			return strings.Replace(storetest.CodeLine(promotion, text, ""), "id-"+text, id, 1)
+		}
+		ended := strings.Replace(p, "2100-01-01", "2024-01-02", 1)
+		for _, test := range []struct {
+			name, stored, file string
+			errors             []string // in order
+		}{
+			{"one in the store", storetest.JoinLines(p, line("p", "1", "ten")), storetest.JoinLines(on, q, line("q", "2", "TEN")), []string{`line 3: promotion_code: code must not be "TEN": the code "ten" exists`}},
+			{"the other way round", storetest.JoinLines(p, line("p", "1", "TEN")), storetest.JoinLines(on, q, line("q", "2", "ten")), []string{`line 3: promotion_code: code must not be "ten": the code "TEN" exists`}},
+			{"both have lower-case letters", storetest.JoinLines(p, line("p", "1", "Straße")), storetest.JoinLines(on, line("p", "2", "STRAẞe")), []string{`the code "Straße" exists`}},
+			{"the settings come last", storetest.JoinLines(p, line("p", "1", "ten")), storetest.JoinLines(q, line("q", "2", "TEN"), line("q", "3", "six"), line("q", "4", "Six"), on), []string{`line 2: promotion_code: code must not be "TEN"`, `line 4: promotion_code: code must not be "Six"`}},
+			{"both in the store", storetest.JoinLines(p, line("p", "1", "ten"), line("p", "2", "Ten")), on, []string{`line 1: settings: codes_ignore_case cannot be true: the codes "Ten" and "ten" differ in case alone`}},
+			{"the same code", storetest.JoinLines(p, line("p", "1", "ten")), storetest.JoinLines(on, line("p", "1", "TEN")), nil},
+			{"as it is", storetest.JoinLines(p, line("p", "1", "ten")), storetest.JoinLines(on, line("p", "1", "ten")), nil},
+			{"ended", storetest.JoinLines(ended, line("p", "1", "ten")), storetest.JoinLines(on, q, line("q", "2", "TEN")), nil},
+			{"ended by the file", storetest.JoinLines(p, line("p", "1", "five")), storetest.JoinLines(on, ended, q, line("p", "2", "FIVE")), nil},
+			{"switched off again", storetest.JoinLines(p, line("p", "1", "ten")), storetest.JoinLines(on, strings.Replace(on, "true", "false", 1), q, line("q", "2", "TEN")), nil},
+		} {
+			storetest.DeleteAllRows(t, d.DB)
+			require.NoError(t, ignoreCase(t.Context(), d.Store, false))
+			_, err := d.Import(t.Context(), storetest.Actor, storetest.Source(test.stored), exchange.ImportOptions{})
+			require.NoError(t, err, test.name)
+			before := storetest.Export(t, d.Store)
+			options := exchange.ImportOptions{Settings: true}
+			_, planned := d.PlanImport(t.Context(), storetest.Actor, storetest.Source(test.file), options, func(exchange.PlannedChange) {})
+			require.Equal(t, before, storetest.Export(t, d.Store), test.name)
+			_, err = d.Import(t.Context(), storetest.Actor, storetest.Source(test.file), options)
+			if test.errors == nil {
+				require.NoError(t, planned, test.name)
+				require.NoError(t, err, test.name)
+				continue
+			}
+			require.Equal(t, before, storetest.Export(t, d.Store), test.name)
+			require.Equal(t, err, planned, test.name)
+			var faults *exchange.ImportErrors
+			require.ErrorAs(t, planned, &faults, test.name)
+			require.Len(t, faults.Errors, len(test.errors), test.name)
+			for i, want := range test.errors {
+				require.Contains(t, faults.Errors[i].Error(), want, test.name)
+			}
+		}
 	}
 }
 

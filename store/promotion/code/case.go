@@ -86,8 +86,8 @@ func deleteKeyClaims(ctx context.Context, t *db.Tx, number, epoch int64, keys []
 
 // HeldInAnotherCase is a code of the store that differs from one to import in case alone.
 type HeldInAnotherCase struct {
-	Code, PromotionID string
-	End               time.Time // of the promotion
+	ID, Code, PromotionID string
+	End                   time.Time // of the promotion
 }
 
 // HeldInOtherCases returns the codes that keep lines from being imported without regard to case, by the index of
@@ -99,74 +99,37 @@ func HeldInOtherCases(ctx context.Context, in db.Session, sources []authoring.So
 			byKey[Key(c.Code)] = append(byKey[Key(c.Code)], i)
 		}
 	}
-	if len(byKey) == 0 {
-		return nil, nil
-	}
-	type holder struct {
-		HeldInAnotherCase
-		id string
-	}
-	scan := func(rows *sql.Rows) (h holder, err error) {
-		var end int64
-		err = rows.Scan(&h.Code, &h.id, &h.PromotionID, &end)
-		h.End = store.FromMicros(end)
-		return h, err
+	holders, err := holdersOf(ctx, in, slices.Sorted(maps.Keys(byKey)))
+	if err != nil {
+		return nil, err
 	}
 	found := map[int]HeldInAnotherCase{}
-	for _, column := range []string{"code", "code_key"} {
-		holders, err := db.CollectIn(ctx, in, scan, slices.Sorted(maps.Keys(byKey)), `
-			SELECT promotion_code.code, promotion_code.id, promotion.id, end_at FROM `+CurrentTables+` WHERE promotion_code.`+column+` IN ($in)
-			  AND code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch`)
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range holders {
-			for _, i := range byKey[Key(h.Code)] {
-				if line := sources[i].(*codeSource); line.Code != h.Code && line.ID != h.id && found[i].End.Before(h.End) {
-					found[i] = h.HeldInAnotherCase
-				}
+	for _, h := range holders {
+		for _, i := range byKey[Key(h.Code)] {
+			if line := sources[i].(*codeSource); line.Code != h.Code && line.ID != h.ID && found[i].End.Before(h.End) {
+				found[i] = h
 			}
 		}
 	}
 	return found, nil
 }
 
-// EachInUse calls do with the codes of promotions that have not ended at a time, at most 1,000 at once, and the
-// ids of their lines. It reads each code, so it also finds those of earlier versions, which have no keys yet.
-func EachInUse(ctx context.Context, in db.Session, now time.Time, do func(ids []string, held []HeldInAnotherCase)) error {
-	type current struct {
-		id                 string
-		number, epoch, end int64
+// holdersOf returns the codes that have keys and claim themselves.
+func holdersOf(ctx context.Context, in db.Session, keys []string) (holders []HeldInAnotherCase, err error) {
+	scan := func(rows *sql.Rows) (h HeldInAnotherCase, err error) {
+		var end int64
+		err = rows.Scan(&h.Code, &h.ID, &h.PromotionID, &end)
+		h.End = store.FromMicros(end)
+		return h, err
 	}
-	scan := func(rows *sql.Rows) (p current, err error) {
-		err = rows.Scan(&p.id, &p.number, &p.epoch, &p.end)
-		return p, err
-	}
-	for after := int64(-1); ; {
-		promotions, err := db.Collect(ctx, in, scan, `SELECT id, number, epoch, end_at FROM promotion WHERE number > $1 ORDER BY number LIMIT $2`, after, promotionsAtOnce)
-		if err != nil || len(promotions) == 0 {
-			return err
+	for _, column := range []string{"code", "code_key"} {
+		found, err := db.CollectIn(ctx, in, scan, keys, `
+			SELECT promotion_code.code, promotion_code.id, promotion.id, end_at FROM `+CurrentTables+` WHERE promotion_code.`+column+` IN ($in)
+			  AND code_claim.promotion_number = promotion_code.promotion_number AND code_claim.epoch = promotion_code.epoch`)
+		if err != nil {
+			return nil, err
 		}
-		for _, p := range promotions {
-			if after = p.number; p.end <= store.Micros(now) {
-				continue
-			}
-			for last := ""; ; {
-				page, err := db.Collect(ctx, in, db.ScanPair[string, string], `
-					SELECT code, id FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code > $3 ORDER BY code LIMIT $4`, p.number, p.epoch, last, db.PageRows)
-				if err != nil {
-					return err
-				}
-				if len(page) == 0 {
-					break
-				}
-				last = page[len(page)-1].Key
-				ids, held := make([]string, len(page)), make([]HeldInAnotherCase, len(page))
-				for i, code := range page {
-					ids[i], held[i] = code.Value, HeldInAnotherCase{Code: code.Key, PromotionID: p.id, End: store.FromMicros(p.end)}
-				}
-				do(ids, held)
-			}
-		}
+		holders = append(holders, found...)
 	}
+	return holders, nil
 }

@@ -100,7 +100,7 @@ const en = {
   codeUnused: (code: string) => `${code} is valid, but takes nothing off this cart.`,
   missingTo: (amount: string, promotion: string) => `${amount} more for: ${promotion}`,
   refusals: {
-    UNKNOWN: 'This code does not exist. Check that it is written exactly as you received it.',
+    UNKNOWN: 'This code does not exist. Enter it exactly as you received it.',
     EXPIRED: 'This code has expired.',
     NOT_STARTED: 'This code cannot be used yet.',
     DISABLED: 'This code cannot be used now.',
@@ -213,7 +213,7 @@ const de: Texts = {
   codeUnused: code => `${code} ist gültig, ändert aber den Preis dieses Warenkorbs nicht.`,
   missingTo: (amount, promotion) => `Noch ${amount} bis: ${promotion}`,
   refusals: {
-    UNKNOWN: 'Diesen Code gibt es nicht. Prüfen Sie, ob er genau so geschrieben ist, wie Sie ihn erhalten haben.',
+    UNKNOWN: 'Diesen Code gibt es nicht. Geben Sie ihn genau so ein, wie Sie ihn erhalten haben.',
     EXPIRED: 'Dieser Code ist abgelaufen.',
     NOT_STARTED: 'Dieser Code gilt noch nicht.',
     DISABLED: 'Dieser Code gilt zurzeit nicht.',
@@ -324,7 +324,7 @@ const fr: Texts = {
   codeUnused: code => `${code} est valable, mais ne réduit pas le prix de ce panier.`,
   missingTo: (amount, promotion) => `Encore ${amount} pour : ${promotion}`,
   refusals: {
-    UNKNOWN: 'Ce code n’existe pas. Vérifiez qu’il est écrit exactement comme vous l’avez reçu.',
+    UNKNOWN: 'Ce code n’existe pas. Saisissez-le exactement comme vous l’avez reçu.',
     EXPIRED: 'Ce code a expiré.',
     NOT_STARTED: 'Ce code n’est pas encore valable.',
     DISABLED: 'Ce code n’est pas valable actuellement.',

@@ -1,0 +1,51 @@
+package exchange
+
+import (
+	"context"
+
+	"portico/store"
+	"portico/store/catalog"
+	"portico/store/db"
+)
+
+// HierarchyItemInput is a hierarchy in hierarchiesUpsert: what changes of it.
+type HierarchyItemInput struct {
+	ID           *string             `json:"id,omitempty"`
+	Name         *string             `json:"name,omitempty"`
+	Slug         *string             `json:"slug,omitempty"`
+	Description  *string             `json:"description,omitempty"`
+	Seo          *SeoInput           `json:"seo,omitempty"`
+	Translations []*TranslationInput `json:"translations,omitzero"`
+}
+
+// UpsertHierarchies creates hierarchies and changes members of existing ones, all or none. An item without an id is a
+// new hierarchy.
+func (s *ExchangeService) UpsertHierarchies(ctx context.Context, actor store.Actor, items []*HierarchyItemInput, nulls store.Nulls, dryRun bool) (*ItemsWritten, error) {
+	cleared := store.SetOf(nulls)
+	return s.writeItems(ctx, actor, itemSet{
+		kind: catalog.HierarchyKind, count: len(items),
+		identify: func(ctx context.Context, in db.Session) ([]string, store.Errors, error) {
+			return idsOutside(ctx, in, "node", len(items), func(i int) *string { return items[i].ID })
+		},
+		patch: func(i int, _ string, before []byte) *itemPatch {
+			p := newItemPatch(i, len(items), cleared, before)
+			items[i].patch(p)
+			return p
+		},
+		path: func(places []int, member []string) []string {
+			var translations []*TranslationInput
+			if len(places) > 0 {
+				translations = items[places[0]].Translations
+			}
+			return inItem(places, nodePath(member, translations))
+		},
+	}, dryRun)
+}
+
+func (item *HierarchyItemInput) patch(p *itemPatch) {
+	put(p, "name", "attributes.name", item.Name)
+	put(p, "slug", "attributes.slug", item.Slug)
+	put(p, "description", "attributes.description", item.Description)
+	item.Seo.patch(p, "seo", "attributes.seo")
+	patchTranslations(p, item.Translations)
+}
