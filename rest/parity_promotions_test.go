@@ -3,11 +3,15 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/settings"
+	"portico/store/storetest"
 )
 
 const promotionMembers = `...promotion`
@@ -361,4 +365,59 @@ func drawCodeDelete(d *dice) *parityCase {
 	made := d.codeMade()
 	return &parityCase{method: "DELETE", target: "/v2/promotions/" + made[0] + "/codes/" + made[1], document: codesDelete,
 		variables: map[string]any{"id": made[0], "codes": []any{made[2]}}, same: sameDeletion}
+}
+
+// TestParityOfCodesInAnotherCase sends codes in another case than they were created in.
+func TestParityOfCodesInAnotherCase(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		lines := slices.DeleteFunc(strings.Split(offers(), "\n"), func(line string) bool { // two of them differ in case alone
+			return strings.Contains(line, `"type":"promotion_code"`)
+		})
+		s := openShop(t, e, strings.Join(lines, "\n"), withClock(storetest.NewClock(noon)))
+		redeemCode(t, s)
+		ignored := true
+		_, err := s.store.UpdateSettings(t.Context(), storetest.Actor, settings.SettingsChange{CodesIgnoreCase: &ignored})
+		require.NoError(t, err)
+		importLines(t, s.store, `{"type":"promotion_code","id":"spring-r","promotion_id":"spring","code":"FORREST"}`+"\n"+
+			`{"type":"promotion_code","id":"spring-g","promotion_id":"spring","code":"FORGRAPHQL"}`)
+		const usages = `query($code: String!) { promotionCodeUsages(promotionId: "spring", code: $code, first: 25) { totalCount nodes { ...usage } } }`
+		sameUsages := func(t require.TestingT, rest, data map[string]any) {
+			nodes := data["promotionCodeUsages"].(map[string]any)["nodes"].([]any)
+			require.NotEmpty(t, nodes)
+			require.Equal(t, mapList(nodes, wireUsage), rest["data"])
+		}
+		spring := "/v2/promotions/spring/codes"
+		for _, c := range []struct {
+			name   string
+			q      parityCase
+			body   any
+			status int
+		}{
+			{"a filter", parityCase{method: "GET", target: spring + "?filter=eq(code,hi)",
+				document: `query { promotionCodes(promotionId: "spring", filter: {code: {eq: "hi"}}) { nodes { ` + codeMembers + ` } } }`,
+				same: func(t require.TestingT, rest, data map[string]any) {
+					nodes := mapList(data["promotionCodes"].(map[string]any)["nodes"], wireCode)
+					require.Len(t, nodes, 1)
+					require.Equal(t, nodes, listUsers(rest["data"]))
+				}}, nil, 200},
+			{"usages", parityCase{method: "GET", target: spring + "/hi/usages", document: usages, variables: map[string]any{"code": "hi"}, same: sameUsages}, nil, 200},
+			{"usages beyond ASCII", parityCase{method: "GET", target: spring + "/a+b%20%C3%9C/usages", document: usages, variables: map[string]any{"code": "a+b Ü"}, same: sameUsages}, nil, 200},
+			{"a code that exists", parityCase{method: "POST", target: spring, variables: map[string]any{"input": map[string]any{"promotionId": "spring", "codes": []any{map[string]any{"code": "hI"}}}},
+				document: `mutation($input: PromotionCodesCreateInput!) { promotionCodesCreate(input: $input) { userErrors { field code message } } }`},
+				map[string]any{"type": "promotion_codes", "codes": []any{map[string]any{"code": "hI"}}}, 422},
+			{"a deletion", parityCase{method: "DELETE", target: spring + "/forRest", document: codesDelete,
+				variables: map[string]any{"id": "spring", "codes": []any{"forGraphQL"}}, same: sameDeletion}, nil, 204},
+			{"a deletion again", parityCase{method: "DELETE", target: spring + "/forRest", document: codesDelete,
+				variables: map[string]any{"id": "spring", "codes": []any{"forGraphQL"}}, same: sameDeletion}, nil, 404},
+		} {
+			if c.body != nil {
+				text, err := json.Marshal(map[string]any{"data": c.body})
+				require.NoError(t, err)
+				c.q.body = string(text)
+			}
+			c.q.recordHint = func(string) {}
+			require.Equal(t, c.status, requireSame(t, s, &c.q, c.name), c.name)
+		}
+	})
 }
