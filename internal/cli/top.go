@@ -130,15 +130,29 @@ func (c *Top) show(streams Streams, report *status.Report) error {
 	if c.JSON {
 		return c.printJSON(streams, report)
 	}
-	width, clear := plainWidth, ""
-	if file, ok := streams.Out.(*os.File); ok && isTerminal(file) {
-		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
-			width = columns
-		}
-		if !c.Once {
-			clear = "\x1b[H\x1b[2J"
-		}
+	file, ok := streams.Out.(*os.File)
+	if !ok || !isTerminal(file) {
+		_, err := fmt.Fprint(streams.Out, report.Text(plainWidth))
+		return err
 	}
-	_, err := fmt.Fprint(streams.Out, clear, report.Text(width))
+	columns, rows, err := term.GetSize(int(file.Fd()))
+	if err != nil || columns <= 0 {
+		columns = plainWidth
+	}
+	text, clear := report.Text(columns), ""
+	if !c.Once {
+		clear, text = "\x1b[H\x1b[2J", firstLines(text, rows-1)
+	}
+	_, err = fmt.Fprint(streams.Out, clear, text)
 	return err
+}
+
+// firstLines returns what of a text fits into a number of lines, the last of which tells how many are left out. A number
+// below 2 has no limit.
+func firstLines(text string, most int) string {
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	if most < 2 || len(lines) <= most {
+		return text
+	}
+	return strings.Join(lines[:most-1], "") + fmt.Sprintf("… %d more lines: make the terminal higher, or open /status\n", len(lines)-most+1)
 }
