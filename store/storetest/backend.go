@@ -108,7 +108,7 @@ func FullTestsOnlyOnPostgres(t testing.TB, backend Backend) {
 
 // SkipMissing skips a test that needs something this machine lacks. It fails the test if
 // PORTICO_TEST_REQUIRE, a comma-separated list, contains name: "postgres", "chromium", "node",
-// "graphiql", "genqlient", "modules", "patroni", "varnish" or "root".
+// "graphiql", "genqlient", "modules", "patroni", "script", "varnish" or "root".
 func SkipMissing(t testing.TB, name, reason string) {
 	t.Helper()
 	for required := range strings.SplitSeq(os.Getenv("PORTICO_TEST_REQUIRE"), ",") {
