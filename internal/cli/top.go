@@ -147,8 +147,8 @@ func (c *Top) show(streams Streams, report *status.Report) error {
 	return err
 }
 
-// firstLines returns what of a text fits into a number of lines, the last of which tells how many are left out. A number
-// below 2 has no limit.
+// firstLines cuts a text to a number of lines. The last line then tells how many are left out. A number below 2 has
+// no limit.
 func firstLines(text string, most int) string {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	if most < 2 || len(lines) <= most {

@@ -44,8 +44,8 @@ type priceLinks struct {
 	Pricebook *refLink `json:"pricebook"`
 }
 
-// pricebookOf returns the price book of the price that a product shows. Servers that do not tell it get one for the prices
-// of the catalog, which is "prices" without a channel and tags.
+// pricebookOf returns the id of the price book that a product's price is from. Some servers leave it out: then the
+// catalog gets a price book of its own, whose id is "prices" without a channel and tags.
 func (f *fetcher) pricebookOf(p *wireProduct) string {
 	switch {
 	case p.Meta.PricebookID != "":

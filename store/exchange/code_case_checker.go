@@ -51,9 +51,11 @@ func (c *codeCaseChecker) add(d decodedLine) {
 	}
 }
 
+func (c *codeCaseChecker) keyHash(text string) uint64 { return maphash.String(c.seed, code.Key(text)) }
+
 func (c *codeCaseChecker) addCode(d decodedLine) {
 	if _, text := code.OfSource(d.source); text != "" {
-		key, hash := maphash.String(c.seed, code.Key(text)), maphash.String(c.seed, text)
+		key, hash := c.keyHash(text), maphash.String(c.seed, text)
 		if before, known := c.codes[key]; known && before != hash {
 			c.repeated[key] = true
 		}
@@ -96,7 +98,7 @@ func (c *codeCaseChecker) scan(ctx context.Context, in db.Session, batches func(
 	}
 	err = code.EachHeld(ctx, in, c.now, func(page []code.HeldInAnotherCase) error {
 		for _, held := range page {
-			key := maphash.String(c.seed, code.Key(held.Code))
+			key := c.keyHash(held.Code)
 			if hash, known := c.codes[key]; known && (c.repeated[key] || hash != maphash.String(c.seed, held.Code)) {
 				c.others[key] = append(c.others[key], held)
 			}
@@ -113,9 +115,9 @@ func (c *codeCaseChecker) scan(ctx context.Context, in db.Session, batches func(
 	return list, err
 }
 
-// heldBeside returns the code of the store that keeps the code of a line from being imported; none if there is none.
+// heldBeside returns a code of the store that differs from the code of a line in case alone; the zero value if there is none.
 func (c *codeCaseChecker) heldBeside(line int, id, text string, ended map[string]bool) code.HeldInAnotherCase {
-	for _, other := range c.others[maphash.String(c.seed, code.Key(text))] {
+	for _, other := range c.others[c.keyHash(text)] {
 		if other.Code != text && other.ID != id && !ended[other.PromotionID] {
 			return other
 		}
@@ -152,7 +154,7 @@ func (c *codeCaseChecker) conflicts(ctx context.Context, in db.Session, batches 
 			if text == "" {
 				continue
 			}
-			key := maphash.String(c.seed, code.Key(text))
+			key := c.keyHash(text)
 			if _, held := c.held[d.line]; held || c.repeated[key] || len(c.others[key]) > 0 {
 				codes = append(codes, writtenCode{d.line, promotion, d.source.Key(), text})
 			}

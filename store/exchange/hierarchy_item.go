@@ -32,13 +32,7 @@ func (s *ExchangeService) UpsertHierarchies(ctx context.Context, actor store.Act
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			var translations []*TranslationInput
-			if len(places) > 0 {
-				translations = items[places[0]].Translations
-			}
-			return inItem(places, nodePath(member, translations))
-		},
+		path: nodePaths(func(i int) []*TranslationInput { return items[i].Translations }),
 	}, dryRun)
 }
 

@@ -105,7 +105,7 @@ func (c *keyChecker) add(ctx context.Context, in db.Session, batch []decodedLine
 	return c.addMissing(ctx, in, used)
 }
 
-// define records a key that a line defines. continued says that the line goes on with the resource of the one before.
+// define records a key that a line defines. continued is true for a further line of the same resource.
 func (c *keyChecker) define(key recordedKey, continued bool) {
 	hash := c.hash(key.kind, key.value)
 	_, before := c.defined[hash]

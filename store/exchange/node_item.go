@@ -39,13 +39,7 @@ func (s *ExchangeService) UpsertNodes(ctx context.Context, actor store.Actor, it
 			items[i].patch(p)
 			return p
 		},
-		path: func(places []int, member []string) []string {
-			var translations []*TranslationInput
-			if len(places) > 0 {
-				translations = items[places[0]].Translations
-			}
-			return inItem(places, nodePath(member, translations))
-		},
+		path: nodePaths(func(i int) []*TranslationInput { return items[i].Translations }),
 		accept: func(d *decodedLine) { // of curated products that are not attached, which are not in the line
 			d.warnings = slices.DeleteFunc(d.warnings, func(e *store.Error) bool { return len(e.Path) > 1 && e.Path[1] == "curated_products" })
 		},
@@ -85,6 +79,17 @@ func (item *NodeItemInput) patch(p *itemPatch) {
 	put(p, "description", "attributes.description", item.Description)
 	item.Seo.patch(p, "seo", "attributes.seo")
 	patchTranslations(p, item.Translations)
+}
+
+// nodePaths returns the function itemSet.path of nodes or hierarchies, whose items have these translations.
+func nodePaths(translations func(i int) []*TranslationInput) func(places []int, member []string) []string {
+	return func(places []int, member []string) []string {
+		var of []*TranslationInput
+		if len(places) > 0 {
+			of = translations(places[0])
+		}
+		return inItem(places, nodePath(member, of))
+	}
 }
 
 // nodePath returns the path of a member of a node in an item that has these translations.

@@ -7,50 +7,38 @@ import (
 
 	"portico/store"
 	"portico/store/db"
-	"portico/store/promotion/rule"
 )
 
-// EachHeld calls do with the codes of promotions that have not ended at a time, at most 512 at once.
+// EachHeld calls do with the codes of promotions that have not ended at a time, a page at a time.
 func EachHeld(ctx context.Context, in db.Session, now time.Time, do func([]HeldInAnotherCase) error) error {
 	type runningPromotion struct {
-		rule.Promotion
-		end int64
+		id                 string
+		number, epoch, end int64
 	}
-	for after := int64(-1); ; {
-		page, err := db.Collect(ctx, in, func(rows *sql.Rows) (p runningPromotion, err error) {
-			return p, rows.Scan(&p.ID, &p.Number, &p.Epoch, &p.end)
-		}, `SELECT id, number, epoch, end_at FROM promotion WHERE number > $1 AND end_at > $2 ORDER BY number LIMIT $3`, after, store.Micros(now), promotionsAtOnce)
-		if err != nil || len(page) == 0 {
-			return err
-		}
+	scan := func(rows *sql.Rows) ([]any, runningPromotion, error) {
+		var p runningPromotion
+		err := rows.Scan(&p.id, &p.number, &p.epoch, &p.end)
+		return []any{p.number}, p, err
+	}
+	running := []db.Condition{{Clause: "end_at > ?", Values: []any{store.Micros(now)}}}
+	return db.EachPageWhere(ctx, in, "promotion", running, "id, number, epoch, end_at", []string{"number"}, scan, func(page []runningPromotion) error {
 		for _, p := range page {
-			after = p.Number
-			if err := eachOf(ctx, in, &p.Promotion, store.FromMicros(p.end), do); err != nil {
+			scan := func(rows *sql.Rows) ([]any, HeldInAnotherCase, error) {
+				held := HeldInAnotherCase{PromotionID: p.id, End: store.FromMicros(p.end)}
+				err := rows.Scan(&held.ID, &held.Code)
+				return []any{held.Code}, held, err
+			}
+			of := []db.Condition{{Clause: "promotion_number = ?", Values: []any{p.number}}, {Clause: "epoch = ?", Values: []any{p.epoch}}}
+			if err := db.EachPageWhere(ctx, in, "promotion_code", of, "id, code", []string{"code"}, scan, do); err != nil {
 				return err
 			}
 		}
-	}
+		return nil
+	})
 }
 
-// eachOf calls do with the codes of a promotion.
-func eachOf(ctx context.Context, in db.Session, p *rule.Promotion, end time.Time, do func([]HeldInAnotherCase) error) error {
-	for after := ""; ; {
-		page, err := db.Collect(ctx, in, func(rows *sql.Rows) (HeldInAnotherCase, error) {
-			held := HeldInAnotherCase{PromotionID: p.ID, End: end}
-			return held, rows.Scan(&held.ID, &held.Code)
-		}, `SELECT id, code FROM promotion_code WHERE promotion_number = $1 AND epoch = $2 AND code > $3 ORDER BY code LIMIT 512`, p.Number, p.Epoch, after)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		after = page[len(page)-1].Code
-		if err := do(page); err != nil {
-			return err
-		}
-	}
-}
-
-// SwitchConflicts returns the errors for which PrepareCase would refuse codes, without writing. Of codes without a
-// stored key it finds only those beside a code that is its own key.
+// SwitchConflicts returns the errors for which PrepareCase would refuse codes, without writing. A code
+// whose key is not stored yet is compared only with codes that are their own key.
 func SwitchConflicts(ctx context.Context, in db.Session, now time.Time, codes []HeldInAnotherCase) (conflicts store.Errors, err error) {
 	byKey, keys := map[string][]string{}, []string{}
 	for _, held := range codes {
