@@ -22,7 +22,6 @@ type codeCaseChecker struct {
 	applies  bool // settings of the file are written
 	on, want bool // before the import, and after its settings
 	line     int  // of the settings
-	early    bool // codes came before the settings that switch it on
 	seed     maphash.Seed
 	codes    map[uint64]uint64                   // the hash of a code by that of its key
 	repeated map[uint64]bool                     // keys of several codes
@@ -44,10 +43,8 @@ func (c *codeCaseChecker) add(d decodedLine) {
 	if ignore := settings.CodesIgnoreCase(d.source); ignore != nil && c.applies {
 		c.want, c.line = *ignore, d.line
 	}
-	if _, text := code.OfSource(d.source); text != "" && c.want {
+	if c.on {
 		c.addCode(d)
-	} else if text != "" {
-		c.early = true
 	}
 }
 
@@ -84,17 +81,16 @@ func (c *codeCaseChecker) addHeld(ctx context.Context, in db.Session, batch []de
 }
 
 // scan finds what keeps the setting from being switched on: codes of the store that may conflict with those of the file,
-// and codes of the store that conflict with each other, which it returns. It reads each code of the store once.
+// and codes of the store that conflict with each other, which it returns. It reads the file, and each code of the store,
+// once.
 func (c *codeCaseChecker) scan(ctx context.Context, in db.Session, batches func(func([]decodedLine) error) error) (list []ImportError, err error) {
-	if c.early {
-		if err := batches(func(batch []decodedLine) error {
-			for _, d := range batch {
-				c.addCode(d)
-			}
-			return nil
-		}); err != nil {
-			return nil, err
+	if err := batches(func(batch []decodedLine) error {
+		for _, d := range batch {
+			c.addCode(d)
 		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	err = code.EachHeld(ctx, in, c.now, func(page []code.HeldInAnotherCase) error {
 		for _, held := range page {
