@@ -13,7 +13,7 @@ const (
 	AuditCreated    AuditAction = "created"
 	AuditUpdated    AuditAction = "updated"
 	AuditDeleted    AuditAction = "deleted"
-	AuditImported   AuditAction = "imported"    // created, updated or left as it was, in bulk
+	AuditImported   AuditAction = "imported"    // created or updated, in bulk
 	AuditPublished  AuditAction = "published"   // the catalog serves a later release
 	AuditPreviewed  AuditAction = "previewed"   // a release was made, and is not served
 	AuditRolledBack AuditAction = "rolled_back" // the catalog serves an earlier release, and is held

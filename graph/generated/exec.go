@@ -13626,8 +13626,8 @@ input AuditEventFilter {
 }
 
 """
-What a write did with a resource, or with several of a kind. An import records at most 1000 resources one by one.
-The others of a larger import have one event for up to 500 of a kind, without members.
+What a write did with a resource, or with several of a kind. An import records up to 1000 resources one by one.
+The others that it changed have one event for up to 500 of a kind, without members.
 """
 type AuditEvent {
   "The event's own id. Ids sort in the order of the commits."

@@ -62,11 +62,12 @@ func (s *AccessService) CreateClient(ctx context.Context, actor store.Actor, nam
 	client = &Client{ID: store.NewID(), Name: name, Scopes: orderScopes(scopes), ChangedBy: actor}
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
 		client.CreatedAt = t.Now
-		if _, err := s.recorded(ctx, t, client.ID, func() (int64, error) {
-			return t.Exec(ctx, `
+		if err := s.recorded(ctx, t, client.ID, func() error {
+			_, err := t.Exec(ctx, `
 				INSERT INTO api_client (id, name, secret_hash, scopes, created_at, changed_by)
 				VALUES ($1, $2, $3, $4, $5, $6)`,
 				client.ID, client.Name, hashSecret(secret), strings.Join(client.Scopes, " "), store.Micros(t.Now), string(t.Actor))
+			return err
 		}); err != nil {
 			return err
 		}

@@ -64,8 +64,11 @@ func (s *AccessService) RevokeClient(ctx context.Context, actor store.Actor, id 
 func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id string, write func(ctx context.Context, t *db.Tx, id string) (int64, error)) (client *Client, err error) {
 	canonical, _ := store.CanonicalID(id)
 	err = s.db.Update(ctx, actor, func(ctx context.Context, t *db.Tx) error {
-		n, err := s.recorded(ctx, t, canonical, func() (int64, error) { return write(ctx, t, canonical) })
-		if err != nil {
+		var n int64
+		if err := s.recorded(ctx, t, canonical, func() (err error) {
+			n, err = write(ctx, t, canonical)
+			return err
+		}); err != nil {
 			return err
 		}
 		row, found, err := db.One(ctx, t.Session, scanClient, s.clientSelect()+` WHERE id = $1`, canonical)
@@ -87,13 +90,9 @@ func (s *AccessService) changeClient(ctx context.Context, actor store.Actor, id 
 }
 
 // recorded runs a write of a client, and records it in the audit log.
-func (s *AccessService) recorded(ctx context.Context, t *db.Tx, id string, write func() (int64, error)) (int64, error) {
+func (s *AccessService) recorded(ctx context.Context, t *db.Tx, id string, write func() error) error {
 	w := &authoring.Writer{Tx: t, DB: s.db}
-	n, err := w.Recorded(ctx, ClientKind, []string{id}, func() (int, error) {
-		n, err := write()
-		return int(n), err
-	})
-	return int64(n), err
+	return w.Recorded(ctx, ClientKind, id, write)
 }
 
 // ClientRevoked reports whether this server knows that a client was revoked; false for an

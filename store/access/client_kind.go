@@ -52,7 +52,7 @@ func (c *clientSource) Check(f *authoring.Validator) {
 
 // writeClients writes API clients. Without a hash, an existing client keeps its secret and
 // a new one cannot log in. A revoked client stays revoked.
-func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
+func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	w.Topics = append(w.Topics, db.TopicClients)
 	for _, resource := range sources {
 		c := resource.(*clientSource)
@@ -71,9 +71,11 @@ func writeClients(ctx context.Context, w *authoring.Writer, sources []authoring.
 			   OR (excluded.revoked_at > 0 AND api_client.revoked_at = 0)`,
 			c.ID, c.Name, c.SecretHash, strings.Join(orderScopes(c.Scopes), " "), store.Micros(store.StoredTime(c.CreatedAt)), revoked, string(w.Actor))
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		changed += int(n)
+		if n > 0 {
+			changed = append(changed, c.ID)
+		}
 	}
 	return changed, nil
 }

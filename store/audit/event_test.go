@@ -3,7 +3,6 @@ package audit_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 
@@ -95,55 +94,6 @@ func TestEventsHaveMembers(t *testing.T) {
 		require.Len(t, byID, 3)
 		require.Len(t, events(t, s, audit.AuditFilter{Action: store.AuditDeleted}), 1)
 		require.Empty(t, events(t, s, audit.AuditFilter{Actor: "client:other"}))
-	})
-}
-
-// An import records at most 1,000 resources one by one, and the others together.
-func TestBulkImportsAreBounded(t *testing.T) {
-	t.Parallel()
-	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
-		storetest.FullTestsOnlyOnPostgres(t, e)
-		s := e.Open(t)
-		const files = 1700
-		lines := func(version string) string {
-			var text strings.Builder
-			for n := range files {
-				fmt.Fprintf(&text, `{"type":"file","id":"f%04d","file_name":"%s.jpg","mime_type":"image/jpeg","public":true,"link":{"href":"https://cdn.example/a.jpg"},"meta":{"timestamps":{"created_at":"2023-01-01T00:00:00.000Z"}}}`+"\n", n, version)
-			}
-			return text.String()
-		}
-		for _, x := range []struct {
-			version string
-			batch   int
-			single  int
-		}{{"a", 0, 0}, {"b", 300, 900}} {
-			before, err := s.Changes(t.Context(), 1, "")
-			require.NoError(t, err)
-			_, err = s.Import(t.Context(), storetest.Actor, func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(lines(x.version))), nil }, exchange.ImportOptions{Batch: x.batch})
-			require.NoError(t, err)
-			single, ids := 0, map[string]bool{}
-			for after, more := before.Latest, true; more; {
-				page, err := s.Changes(t.Context(), 100, after)
-				require.NoError(t, err)
-				for i, event := range page.Events {
-					if after = page.Cursor(i); event.ResourceID != "" {
-						single++
-						require.NotEmpty(t, event.Members)
-						ids[event.ResourceID] = true
-						continue
-					}
-					require.Equal(t, store.AuditImported, event.Action)
-					require.LessOrEqual(t, len(event.IDs), store.MaxAuditIDs)
-					require.Len(t, event.IDs, event.Count)
-					for _, id := range event.IDs {
-						ids[id] = true
-					}
-				}
-				more = page.HasNext
-			}
-			require.Equal(t, x.single, single)
-			require.Len(t, ids, files, "the feed names each resource")
-		}
 	})
 }
 

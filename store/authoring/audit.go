@@ -14,21 +14,20 @@ import (
 // maskedValue stands for a secret in the audit log.
 var maskedValue = json.RawMessage(`"********"`)
 
-// Recorded runs a write of resources of a kind, which returns how many it changed, and records in the audit log what
-// changed of them. Resources of a ledger, and those beyond the limit of an import, are recorded together, without
-// members.
-func (w *Writer) Recorded(ctx context.Context, k Kind, ids []string, write func() (int, error)) (changed int, err error) {
-	return w.recorded(ctx, k, ids, store.AuditImported, write)
+// Recorded runs a write of one resource of a kind, and records in the audit log what changed of it.
+func (w *Writer) Recorded(ctx context.Context, k Kind, id string, write func() error) error {
+	_, err := w.recorded(ctx, k, store.ValidIDs([]string{id}), store.AuditUpdated, func() ([]string, error) { return []string{id}, write() })
+	return err
 }
 
-// WriteAll writes sources of a kind, and records what it changed.
+// WriteAll writes sources of a kind, and records those that it changed. It returns their number.
 func (w *Writer) WriteAll(ctx context.Context, k Kind, sources []Source) (changed int, err error) {
-	return w.recorded(ctx, k, keysOf(sources), store.AuditImported, func() (int, error) { return k.Write(ctx, w, sources) })
+	return w.recorded(ctx, k, keysOf(sources), store.AuditImported, func() ([]string, error) { return k.Write(ctx, w, sources) })
 }
 
-// DeleteAll deletes resources of a kind by id, and records those that existed.
+// DeleteAll deletes resources of a kind by id, and records those that existed. It returns their number.
 func (w *Writer) DeleteAll(ctx context.Context, k Kind, ids []string) (deleted int, err error) {
-	return w.recorded(ctx, k, ids, store.AuditDeleted, func() (int, error) { return k.Delete(ctx, w, ids) })
+	return w.recorded(ctx, k, ids, store.AuditDeleted, func() ([]string, error) { return k.Delete(ctx, w, ids) })
 }
 
 func keysOf(sources []Source) []string {
@@ -39,64 +38,114 @@ func keysOf(sources []Source) []string {
 	return keys
 }
 
-func (w *Writer) recorded(ctx context.Context, k Kind, ids []string, together store.AuditAction, write func() (int, error)) (changed int, err error) {
-	if w.together || k.Ledger || w.Limit != nil && w.Limit.Left < len(ids) {
-		was := w.together
-		w.together = true
-		changed, err = write()
-		if w.together = was; err == nil && changed > 0 && !was {
-			w.recordTogether(k, ids, together, changed)
+// recorded runs a write of some resources of a kind, which returns the ids of those that it changed, and records these. Of
+// a ledger it records the number of entries.
+func (w *Writer) recorded(ctx context.Context, k Kind, ids []string, together store.AuditAction, write func() ([]string, error)) (changed int, err error) {
+	if k.Ledger {
+		written, err := write()
+		if err == nil && len(written) > 0 {
+			w.Record(store.AuditEvent{Kind: store.AuditKind(k.Name), Action: together, Count: len(written)})
 		}
-		return changed, err
+		return len(written), err
 	}
-	before, err := w.lines(ctx, k, ids)
-	if err != nil {
-		return 0, err
-	}
-	if changed, err = write(); err != nil || changed == 0 {
-		return changed, err
-	}
-	after, err := w.lines(ctx, k, ids)
-	if err != nil {
-		return 0, err
-	}
-	for _, id := range store.Unique(ids) {
-		w.recordLine(k, id, before[id], after[id])
-	}
+	room := len(ids)
 	if w.Limit != nil {
-		w.AfterCommit(func() { w.Limit.Left -= len(ids) })
+		room = w.Limit.Left - w.single
 	}
-	return changed, nil
+	before, err := w.linesBefore(ctx, k, ids, room)
+	if err != nil {
+		return 0, err
+	}
+	w.members = map[string][]store.MemberChange{}
+	written, err := write()
+	members := w.members
+	w.members = nil
+	if err != nil {
+		return 0, err
+	}
+	return len(written), w.recordWritten(ctx, k, written, together, before, members, room)
 }
 
-// recordTogether records resources of a kind without their members.
-func (w *Writer) recordTogether(k Kind, ids []string, action store.AuditAction, changed int) {
-	if k.Ledger {
-		w.Record(store.AuditEvent{Kind: store.AuditKind(k.Name), Action: action, Count: changed})
+// recordWritten records resources that a write changed: those whose line before is known one by one, as far as there is
+// room, and the others together, by id.
+func (w *Writer) recordWritten(ctx context.Context, k Kind, written []string, together store.AuditAction, before map[string][]byte, members map[string][]store.MemberChange, room int) error {
+	var single, rest []string
+	for _, id := range written {
+		if _, known := before[id]; known && len(single) < room {
+			single = append(single, id)
+		} else {
+			rest = append(rest, id)
+		}
+	}
+	read := single
+	if together == store.AuditDeleted { // nodes with many products still exist: a later transaction deletes and records them
+		read = written
+	}
+	after, err := w.lines(ctx, k, read)
+	if err != nil {
+		return err
+	}
+	for _, id := range single {
+		w.recordLine(k, id, before[id], after[id], members[id])
+	}
+	rest = slices.DeleteFunc(rest, func(id string) bool { return after[id] != nil })
+	for ids := range slices.Chunk(rest, store.MaxAuditIDs) {
+		w.Record(store.AuditEvent{Kind: store.AuditKind(k.Name), Action: together, Count: len(ids), IDs: ids})
+	}
+	return nil
+}
+
+// The bounds of what a transaction of an import reads to show what was before.
+const (
+	linesAtOnce    = 512      // lines of a statement
+	maxBytesBefore = 16 << 20 // of all lines; resources after them are recorded together
+)
+
+// linesBefore returns the lines of resources before a write, by id; nil for those that do not exist. Which of them will
+// change is not known. But an import skips unchanged lines of kinds that are stored whole, so nearly all the others
+// change, and no more of them are read than there is room for.
+func (w *Writer) linesBefore(ctx context.Context, k Kind, ids []string, room int) (map[string][]byte, error) {
+	before, size := map[string][]byte{}, 0
+	for ids := range slices.Chunk(ids, linesAtOnce) {
+		if room == 0 || k.Whole != nil && len(before) >= room || w.Limit != nil && size > maxBytesBefore {
+			break
+		}
+		lines, err := w.lines(ctx, k, ids)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			before[id] = lines[id]
+			size += len(lines[id])
+		}
+	}
+	return before, nil
+}
+
+// RecordMembers records members of a resource besides those of its line. During a write of its kind they become part of
+// the resource's event; there are none if the resource is recorded together with others.
+func (w *Writer) RecordMembers(kind store.AuditKind, id string, members ...store.MemberChange) {
+	if w.members != nil {
+		w.members[id] = append(w.members[id], members...)
 		return
 	}
-	for ids := range slices.Chunk(ids, store.MaxAuditIDs) {
-		w.Record(store.AuditEvent{Kind: store.AuditKind(k.Name), Action: action, Count: len(ids), IDs: ids})
-	}
+	w.Record(store.NewAuditEvent(kind, id, store.AuditUpdated, members...))
 }
 
-// RecordMembers records members of a resource besides those of its line.
-func (w *Writer) RecordMembers(kind store.AuditKind, id string, members ...store.MemberChange) {
-	if !w.together {
-		w.Record(store.NewAuditEvent(kind, id, store.AuditUpdated, members...))
-	}
-}
-
-// recordLine records how the line of a resource changed; nil is none.
-func (w *Writer) recordLine(k Kind, id string, before, after []byte) {
+// recordLine records how the line of a resource changed, nil is none, and members besides those of the line. It records
+// nothing if there is no change.
+func (w *Writer) recordLine(k Kind, id string, before, after []byte, besides []store.MemberChange) {
 	action := store.AuditUpdated
 	switch {
-	case bytes.Equal(before, after):
+	case bytes.Equal(before, after) && len(besides) == 0:
 		return
 	case before == nil:
 		action, before = store.AuditCreated, []byte(`{}`)
 	case after == nil:
 		action, after = store.AuditDeleted, []byte(`{}`)
+	}
+	if w.single++; w.single == 1 && w.Limit != nil {
+		w.AfterCommit(func() { w.Limit.Left -= w.single })
 	}
 	members := slices.DeleteFunc(store.ChangedMembers(before, after), func(m store.MemberChange) bool {
 		return m.Member == "type" || m.Member == "id"
@@ -106,7 +155,7 @@ func (w *Writer) recordLine(k Kind, id string, before, after []byte) {
 			members[i] = store.MemberChange{Member: m.Member, Before: masked(m.Before), After: masked(m.After)}
 		}
 	}
-	w.Record(store.NewAuditEvent(store.AuditKind(k.Name), id, action, members...))
+	w.Record(store.NewAuditEvent(store.AuditKind(k.Name), id, action, append(members, besides...)...))
 }
 
 func masked(value json.RawMessage) json.RawMessage {
@@ -118,6 +167,9 @@ func masked(value json.RawMessage) json.RawMessage {
 
 // lines returns the lines of resources as they are stored now, by id.
 func (w *Writer) lines(ctx context.Context, k Kind, ids []string) (map[string][]byte, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	var out bytes.Buffer
 	export := k.Export
 	if k.Line != nil {

@@ -95,11 +95,10 @@ func (w *Writer) Replace(ctx context.Context, k Kind, src Source) error {
 
 // put writes a checked source.
 func (w *Writer) put(ctx context.Context, k Kind, src Source) error {
-	write := k.Write
 	if k.Author != nil {
-		write = k.Author
+		k.Write = k.Author
 	}
-	_, err := w.Recorded(ctx, k, []string{src.Key()}, func() (int, error) { return write(ctx, w, []Source{src}) })
+	_, err := w.WriteAll(ctx, k, []Source{src})
 	return err
 }
 
@@ -123,10 +122,9 @@ func (w *Writer) RemoveAll(ctx context.Context, table string, ids []string) ([]s
 }
 
 // RemoveRows is the Delete of a kind that has nothing but the rows of a table.
-func RemoveRows(table string) func(context.Context, *Writer, []string) (int, error) {
-	return func(ctx context.Context, w *Writer, ids []string) (int, error) {
-		gone, err := w.RemoveAll(ctx, table, ids)
-		return len(gone), err
+func RemoveRows(table string) func(context.Context, *Writer, []string) ([]string, error) {
+	return func(ctx context.Context, w *Writer, ids []string) ([]string, error) {
+		return w.RemoveAll(ctx, table, ids)
 	}
 }
 

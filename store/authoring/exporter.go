@@ -79,8 +79,8 @@ func ScanKeyedBody(columns int) func(*sql.Rows) ([]any, []byte, error) {
 	}
 }
 
-// WriteAll writes sources, one a line.
-func WriteAll[T Source](e *Exporter) func([]T) error {
+// ExportLines returns a function that writes sources, one a line.
+func ExportLines[T Source](e *Exporter) func([]T) error {
 	return func(sources []T) error {
 		for _, s := range sources {
 			if err := e.Line(store.Encode(s)); err != nil {

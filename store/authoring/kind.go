@@ -8,13 +8,13 @@ import "context"
 // A Kind describes how a type of resource is read, written and exported. Each is defined
 // with its resource; package exchange lists them all.
 type Kind struct {
-	Name   string                                                            // type in a file
-	Create func() Source                                                     // returns an empty source
-	Write  func(context.Context, *Writer, []Source) (changed int, err error) // returns the number of new or changed ones
-	Author func(context.Context, *Writer, []Source) (changed int, err error) // like Write, for mutations; nil to use Write
-	Delete func(context.Context, *Writer, []string) (deleted int, err error) // deletes by id; unknown ids are ignored. Nil if an import cannot delete
-	Export func(context.Context, *Exporter) error                            // exports all, in an order that import keeps
-	Whole  *Table                                                            // the table, if it stores the whole source by id, so that equal lines can be skipped
+	Name   string                                                                 // type in a file
+	Create func() Source                                                          // returns an empty source
+	Write  func(context.Context, *Writer, []Source) (changed []string, err error) // returns the ids of new or changed ones
+	Author func(context.Context, *Writer, []Source) (changed []string, err error) // like Write, for mutations; nil to use Write
+	Delete func(context.Context, *Writer, []string) (deleted []string, err error) // deletes by id and returns the ids of those that existed. Nil if an import cannot delete
+	Export func(context.Context, *Exporter) error                                 // exports all, in an order that import keeps
+	Whole  *Table                                                                 // the table, if it stores the whole source by id, so that equal lines can be skipped
 
 	Most      int    // how many a shop may have; 0 for no limit. An import checks it before it writes
 	After     string // kind to import first; empty for none

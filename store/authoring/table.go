@@ -41,13 +41,13 @@ func (table Table) upsert(n int) string {
 	return b.String()
 }
 
-// Write writes sources and returns the number of new or changed ones.
-func (table Table) Write(ctx context.Context, w *Writer, sources []Source) (changed int, err error) {
+// Write writes sources and returns the ids of new or changed ones.
+func (table Table) Write(ctx context.Context, w *Writer, sources []Source) (changed []string, err error) {
 	var sequence int64
 	ordered := table.Columns[1] == "sequence"
 	if ordered {
 		if sequence, err = w.Sequence(ctx, len(sources)); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	rows := make([][]any, len(sources))
@@ -57,9 +57,9 @@ func (table Table) Write(ctx context.Context, w *Writer, sources []Source) (chan
 			rows[i][1] = sequence + int64(i)
 		}
 	}
-	ids, err := UpsertRows(ctx, w.Tx, table, rows)
-	w.Touch(table.Name, ids...)
-	return len(ids), err
+	changed, err = UpsertRows(ctx, w.Tx, table, rows)
+	w.Touch(table.Name, changed...)
+	return changed, err
 }
 
 // UpsertRows writes rows and returns the keys of new or changed ones. It writes in the order
@@ -102,17 +102,17 @@ func CreatedAt(text string, t *db.Tx) int64 {
 }
 
 // Dated writes sources in order. A source without a creation time keeps the stored one.
-func (w *Writer) Dated(ctx context.Context, table Table, sources []Source, created func(Source) string) (changed int, err error) {
+func (w *Writer) Dated(ctx context.Context, table Table, sources []Source, created func(Source) string) (changed []string, err error) {
 	for _, resource := range sources {
 		table.keeps = ""
 		if created(resource) == "" {
 			table.keeps = "created_at"
 		}
-		n, err := table.Write(ctx, w, []Source{resource})
+		ids, err := table.Write(ctx, w, []Source{resource})
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		changed += n
+		changed = append(changed, ids...)
 	}
 	return changed, nil
 }

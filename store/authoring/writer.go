@@ -21,8 +21,9 @@ type Writer struct {
 
 	OneByOne bool // write rows that the database may reject in a statement each
 
-	Limit    *AuditLimit // of the audit log; nil for none
-	together bool        // part of a write that is recorded without members
+	Limit   *AuditLimit                     // of the audit log; nil for none
+	single  int                             // resources recorded one by one, which Limit loses after the commit
+	members map[string][]store.MemberChange // of RecordMembers during a write, by id; nil otherwise
 }
 
 // AuditLimit is how many more resources of an import the audit log shows one by one, with their members.

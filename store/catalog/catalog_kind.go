@@ -34,33 +34,31 @@ var ruleTable = authoring.Table{
 	},
 }
 
-func writeCatalogs(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+func writeCatalogs(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
 	return w.Dated(ctx, catalogTable, sources, func(r authoring.Source) string { return r.(*CatalogSource).Attributes.CreatedAt })
 }
 
-func writeRules(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+func writeRules(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
 	return w.Dated(ctx, ruleTable, sources, func(r authoring.Source) string { return r.(*RuleSource).Attributes.CreatedAt })
 }
 
 // deleteCatalogs deletes catalogs. Shoppers no longer get them, and the next sweep deletes their
 // releases.
-func deleteCatalogs(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+func deleteCatalogs(ctx context.Context, w *authoring.Writer, ids []string) ([]string, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
 	if err := db.ExecIn(ctx, w.Session, ids, `
 		UPDATE release SET superseded_at = `+w.LaterSQL(`CAST($1 AS BIGINT)`)+`
 		WHERE state = $2 AND superseded_at = 0 AND catalog_id IN ($in)`, store.Micros(w.Now), ReleasePublished); err != nil {
-		return 0, err
+		return nil, err
 	}
-	gone, err := w.RemoveAll(ctx, "catalog", ids)
-	return len(gone), err
+	return w.RemoveAll(ctx, "catalog", ids)
 }
 
-func deleteRules(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+func deleteRules(ctx context.Context, w *authoring.Writer, ids []string) ([]string, error) {
 	w.Topics = append(w.Topics, db.TopicCatalog)
-	gone, err := w.RemoveAll(ctx, "catalog_rule", ids)
-	return len(gone), err
+	return w.RemoveAll(ctx, "catalog_rule", ids)
 }
 
 // The states of a release.

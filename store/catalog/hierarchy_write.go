@@ -140,8 +140,7 @@ func (s *CatalogService) DeleteHierarchy(ctx context.Context, actor store.Actor,
 		if len(nodes) > 0 {
 			return store.Unprocessablef([]string{"id"}, "has the nodes %s; delete them first", authoring.ListSome(nodes))
 		}
-		_, err = w.Recorded(ctx, HierarchyKind, []string{id}, func() (int, error) { return 1, w.Remove(ctx, "hierarchy", "hierarchy", id) })
-		return err
+		return w.Recorded(ctx, HierarchyKind, id, func() error { return w.Remove(ctx, "hierarchy", "hierarchy", id) })
 	})
 }
 

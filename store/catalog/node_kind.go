@@ -27,11 +27,11 @@ var NodeKind = authoring.Kind{
 // exportNodeBodies writes nodes without their products: attachAt and detach record which of those come and go.
 var exportNodeBodies = authoring.ExportBodies("node", "id", "sequence", "id")
 
-// recordNode runs a write of a node, and records it.
-func recordNode(ctx context.Context, w *authoring.Writer, id string, write func() error) error {
+// removeRecorded deletes a node and records it. Its products stay.
+func removeRecorded(ctx context.Context, w *authoring.Writer, id string) error {
 	var node authoring.Kind
-	node.Name, node.Export = "node", exportNodeBodies
-	_, err := w.Recorded(ctx, node, []string{id}, func() (int, error) { return 1, write() })
+	node.Name, node.Export, node.Delete = "node", exportNodeBodies, removeNodes
+	_, err := w.DeleteAll(ctx, node, []string{id})
 	return err
 }
 
@@ -41,20 +41,20 @@ const attachBatch = 2000
 
 // writeNodes writes nodes and their products. Products beyond attachBatch are attached by
 // later transactions.
-func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
+func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	room := attachBatch
 	for _, resource := range sources {
 		node := resource.(*NodeSource)
 		written, err := nodeTable.Write(ctx, w, []authoring.Source{node})
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		leave, fresh, err := diffAttached(ctx, w, node.ID, node.productIDs())
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		if len(leave)+len(fresh)+written > 0 {
-			changed++
+		if len(leave)+len(fresh)+len(written) > 0 {
+			changed = append(changed, node.ID)
 		}
 		if room -= len(leave) + len(fresh); room < 0 {
 			err = attachLater(ctx, w, node.ID, leave, fresh)
@@ -62,7 +62,7 @@ func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.So
 			err = attach(ctx, w, node.ID, fresh)
 		}
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
 	return changed, nil
@@ -70,7 +70,7 @@ func writeNodes(ctx context.Context, w *authoring.Writer, sources []authoring.So
 
 // deleteNodes deletes nodes, not their products. A node with more products than attachBatch is
 // deleted by later transactions.
-func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (deleted int, err error) {
+func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (deleted []string, err error) {
 	existing, err := w.Existing(ctx, "node", ids)
 	room := attachBatch
 	for _, id := range ids {
@@ -81,15 +81,15 @@ func deleteNodes(ctx context.Context, w *authoring.Writer, ids []string) (delete
 		if err != nil {
 			return deleted, err
 		}
-		deleted++
+		deleted = append(deleted, id)
 		if room -= len(had); room < 0 {
 			err = attachLater(ctx, w, id, had, nil)
 			w.Defer(func(ctx context.Context, w *authoring.Writer) error {
 				w.Revised = true
-				return recordNode(ctx, w, id, func() error { return removeNode(ctx, w, id) })
+				return removeRecorded(ctx, w, id)
 			})
 		} else {
-			err = removeNode(ctx, w, id)
+			_, err = removeNodes(ctx, w, []string{id})
 		}
 		if err != nil {
 			return deleted, err
@@ -103,32 +103,29 @@ const maxDetached = 10_000
 
 // RemoveNodes deletes nodes, not their products, in the transaction of w. It returns UNPROCESSABLE if they have
 // more than 10,000 products together.
-func RemoveNodes(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+func RemoveNodes(ctx context.Context, w *authoring.Writer, ids []string) ([]string, error) {
 	counts, err := db.CollectIn(ctx, w.Session, db.Scalar[int], ids, `SELECT COUNT(*) FROM node_product WHERE node_id IN ($in)`)
 	attached := 0
 	for _, count := range counts {
 		attached += count
 	}
-	if err == nil && attached > maxDetached {
-		err = store.Unprocessablef([]string{"ids"}, "have %d products together, and at most %d can be detached at once; delete fewer nodes, or delete them by an import", attached, maxDetached)
+	switch {
+	case err != nil:
+		return nil, err
+	case attached > maxDetached:
+		return nil, store.Unprocessablef([]string{"ids"}, "have %d products together, and at most %d can be detached at once; delete fewer nodes, or delete them by an import", attached, maxDetached)
 	}
-	for _, id := range ids {
-		if err == nil {
-			err = removeNode(ctx, w, id)
-		}
-	}
-	return len(ids), err
+	return removeNodes(ctx, w, ids)
 }
 
-// removeNode deletes a node, and detaches its products.
-func removeNode(ctx context.Context, w *authoring.Writer, id string) error {
-	detached, err := db.Collect(ctx, w.Session, db.Scalar[string], `DELETE FROM node_product WHERE node_id = $1 RETURNING product_id`, id)
+// removeNodes deletes nodes and detaches their products. It returns the ids of those that existed.
+func removeNodes(ctx context.Context, w *authoring.Writer, ids []string) ([]string, error) {
+	detached, err := db.CollectIn(ctx, w.Session, db.Scalar[string], ids, `DELETE FROM node_product WHERE node_id IN ($in) RETURNING product_id`)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	w.Touch("product", detached...)
-	_, err = w.RemoveAll(ctx, "node", []string{id})
-	return err
+	return w.RemoveAll(ctx, "node", ids)
 }
 
 // diffAttached returns which products to detach from a node and which to append, so that it

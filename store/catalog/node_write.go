@@ -154,7 +154,7 @@ func (s *CatalogService) DeleteNode(ctx context.Context, actor store.Actor, id s
 			slices.Sort(below)
 			return store.Unprocessablef([]string{"id"}, "has the child nodes %s; delete or move them first", authoring.ListSome(below))
 		}
-		return recordNode(ctx, w, id, func() error { return removeNode(ctx, w, id) })
+		return removeRecorded(ctx, w, id)
 	})
 }
 

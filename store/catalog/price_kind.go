@@ -37,7 +37,7 @@ var priceTable = authoring.Table{Name: "price", Columns: []string{"id", "pricebo
 }}
 
 // writePrices writes prices. A price whose SKU changes affects the old SKU too.
-func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
 	skus := make(map[string][]string, len(sources)) // by id of the price
 	ids := make([]string, len(sources))
 	rows := make([][]any, len(sources))
@@ -47,7 +47,7 @@ func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.S
 	}
 	before, err := db.CollectIn(ctx, w.Session, db.ScanPair[string, string], ids, `SELECT id, sku FROM price WHERE id IN ($in)`)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, price := range before {
 		skus[price.Key] = append(skus[price.Key], price.Value)
@@ -56,11 +56,14 @@ func writePrices(ctx context.Context, w *authoring.Writer, sources []authoring.S
 	for _, id := range changed {
 		w.Touch(priceTable.Name, skus[id]...)
 	}
-	return len(changed), err
+	return changed, err
 }
 
-func deletePrices(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
-	skus, err := db.CollectIn(ctx, w.Session, db.Scalar[string], slices.Sorted(slices.Values(ids)), `DELETE FROM price WHERE id IN ($in) RETURNING sku`)
-	w.Touch(priceTable.Name, skus...)
-	return len(skus), err
+func deletePrices(ctx context.Context, w *authoring.Writer, ids []string) (deleted []string, err error) {
+	gone, err := db.CollectIn(ctx, w.Session, db.ScanPair[string, string], slices.Sorted(slices.Values(ids)), `DELETE FROM price WHERE id IN ($in) RETURNING id, sku`)
+	for _, price := range gone {
+		deleted = append(deleted, price.Key)
+		w.Touch(priceTable.Name, price.Value)
+	}
+	return deleted, err
 }

@@ -18,23 +18,23 @@ var ProductKind = authoring.Kind{
 
 // deleteProducts deletes products. Their stock and its ledger stay, and so do their attachments to
 // nodes and their prices, which count again if the product comes back.
-func deleteProducts(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+func deleteProducts(ctx context.Context, w *authoring.Writer, ids []string) ([]string, error) {
 	gone, err := w.RemoveAll(ctx, "product", ids)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	return len(gone), db.ExecIn(ctx, w.Session, gone, `DELETE FROM product_component WHERE product_id IN ($in)`)
+	return gone, db.ExecIn(ctx, w.Session, gone, `DELETE FROM product_component WHERE product_id IN ($in)`)
 }
 
 // writeProducts writes products and the components of bundles.
-func writeProducts(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+func writeProducts(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
 	rows := make([][]any, len(sources))
 	for i, resource := range sources {
 		rows[i] = productTable.Row(resource, w.Tx)
 	}
 	ids, err := authoring.UpsertRows(ctx, w.Tx, productTable, rows)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	w.Touch(productTable.Name, ids...)
 	slices.Sort(ids)
@@ -48,9 +48,9 @@ func writeProducts(ctx context.Context, w *authoring.Writer, sources []authoring
 		}
 	}
 	if err := db.ExecIn(ctx, w.Session, ids, `DELETE FROM product_component WHERE product_id IN ($in)`); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return len(ids), w.InsertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
+	return ids, w.InsertRows(ctx, "product_component", []string{"product_id", "component_id"}, parts)
 }
 
 var productTable = authoring.Table{

@@ -19,10 +19,10 @@ var redirectTable = authoring.Table{Name: "redirect", Columns: []string{"id", "s
 
 // limited returns the Write of a table of which a shop may have only so many rows. It returns UNPROCESSABLE
 // for more.
-func limited(table authoring.Table, most int) func(context.Context, *authoring.Writer, []authoring.Source) (int, error) {
-	return func(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+func limited(table authoring.Table, most int) func(context.Context, *authoring.Writer, []authoring.Source) ([]string, error) {
+	return func(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
 		changed, err := table.Write(ctx, w, sources)
-		if err != nil || changed == 0 {
+		if err != nil || len(changed) == 0 {
 			return changed, err
 		}
 		count, _, err := db.One(ctx, w.Session, db.Scalar[int], `SELECT COUNT(*) FROM `+table.Name)

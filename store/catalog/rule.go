@@ -175,8 +175,7 @@ func (s *CatalogService) UpdateCatalogRule(ctx context.Context, actor store.Acto
 func (s *CatalogService) DeleteCatalogRule(ctx context.Context, actor store.Actor, id string) error {
 	return s.write(ctx, actor, func(ctx context.Context, w *authoring.Writer) error {
 		w.Topics = append(w.Topics, db.TopicCatalog)
-		_, err := w.Recorded(ctx, RuleKind, store.ValidIDs([]string{id}), func() (int, error) { return 1, w.Remove(ctx, "catalog_rule", "rule", id) })
-		return err
+		return w.Recorded(ctx, RuleKind, id, func() error { return w.Remove(ctx, "catalog_rule", "rule", id) })
 	})
 }
 

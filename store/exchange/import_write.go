@@ -13,7 +13,7 @@ import (
 	"portico/store/stock"
 )
 
-// defaultBatch writes a batch in one transaction. It returns the number of new or changed
+// importBatch writes a batch in one transaction. It returns the number of new or changed
 // resources, and of skipped ones by type.
 func (s *ExchangeService) importBatch(ctx context.Context, actor store.Actor, batch []decodedLine, kept *overwritePolicy, limit *authoring.AuditLimit) (changed int, left map[string]int, err error) {
 	if len(batch) == 0 {

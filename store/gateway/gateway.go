@@ -209,11 +209,11 @@ func (s *GatewayService) UpdateGateway(ctx context.Context, actor store.Actor, s
 			}
 		}
 		var after *Gateway
-		_, err = w.Recorded(ctx, GatewayKind, []string{slug}, func() (n int, err error) {
+		err = w.Recorded(ctx, GatewayKind, slug, func() (err error) {
 			after, _, err = db.One(ctx, t.Session, s.scanGateway, `
 				UPDATE gateway SET body = $2, changed_at = $3, changed_by = $4 WHERE slug = $1
 				RETURNING `+gatewayColumns, slug, string(store.Encode(change.applied(g))), store.Micros(t.Now), string(t.Actor))
-			return 1, err
+			return err
 		})
 		return after, err
 	})

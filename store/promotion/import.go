@@ -18,28 +18,29 @@ var PromotionKind = authoring.Kind{
 }
 
 // deletePromotions deletes promotions with their codes, as DeletePromotion does. Their usages stay.
-func deletePromotions(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+func deletePromotions(ctx context.Context, w *authoring.Writer, ids []string) ([]string, error) {
 	if _, err := w.Sequence(ctx, 1); err != nil { // one writer of promotions at a time
-		return 0, err
+		return nil, err
 	}
 	existing, err := rule.LockPromotions(ctx, w.Tx, ids)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	for _, id := range slices.Sorted(maps.Keys(existing)) {
+	deleted := slices.Sorted(maps.Keys(existing))
+	for _, id := range deleted {
 		if err := code.Archive(ctx, w.Tx, existing[id]); err != nil {
-			return 0, err
+			return nil, err
 		}
 	}
-	return len(existing), nil
+	return deleted, nil
 }
 
 // writePromotions writes promotions. As with any update, a promotion loses its codes if a line
 // moves its end from the past into the future. A deleted promotion gets its usages back.
-func writePromotions(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
+func writePromotions(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	number, err := w.Sequence(ctx, len(sources)) // one writer of promotions at a time
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	ids := make([]string, len(sources))
 	for i, resource := range sources {
@@ -47,11 +48,11 @@ func writePromotions(ctx context.Context, w *authoring.Writer, sources []authori
 	}
 	existing, err := rule.LockPromotions(ctx, w.Tx, ids)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	deleted, err := code.FindArchived(ctx, w.Session, ids)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for i, resource := range sources {
 		source, number := resource.(*rule.Source), number+int64(i)
@@ -66,7 +67,7 @@ func writePromotions(ctx context.Context, w *authoring.Writer, sources []authori
 			return changed, &authoring.RowError{Source: resource, Err: err}
 		}
 		if written {
-			changed++
+			changed = append(changed, source.ID)
 		}
 	}
 	return changed, nil

@@ -46,7 +46,7 @@ func (s *PromotionService) CreatePromotion(ctx context.Context, actor store.Acto
 		if _, kept := deleted[source.ID]; kept {
 			return nil, store.Unprocessablef([]string{"id"}, "belongs to a deleted promotion with usages: %q. Omit it for a new one.", source.ID)
 		}
-		if _, err := w.Recorded(ctx, PromotionKind, []string{source.ID}, func() (int, error) { return upsertOne(ctx, w, nil, source, number) }); err != nil {
+		if err := upsertRecorded(ctx, w, nil, source, number); err != nil {
 			return nil, err
 		}
 		return readPromotion(ctx, w.Tx, source.ID)
@@ -100,7 +100,7 @@ func (s *PromotionService) UpdatePromotion(ctx context.Context, actor store.Acto
 		if !bytes.Equal(store.Encode(source), existing.Body) {
 			source.UpdatedAt = store.FormatTime(w.Now)
 		}
-		if _, err := w.Recorded(ctx, PromotionKind, []string{source.ID}, func() (int, error) { return upsertOne(ctx, w, existing, source, existing.Number) }); err != nil {
+		if err := upsertRecorded(ctx, w, existing, source, existing.Number); err != nil {
 			return nil, err
 		}
 		result.Promotion, err = readPromotion(ctx, w.Tx, existing.ID)
@@ -136,8 +136,7 @@ func (s *PromotionService) DeletePromotion(ctx context.Context, actor store.Acto
 		if err != nil || dryRun {
 			return done, err
 		}
-		_, err = w.Recorded(ctx, PromotionKind, []string{existing.ID}, func() (int, error) { return 1, code.Archive(ctx, w.Tx, existing) })
-		return done, err
+		return done, w.Recorded(ctx, PromotionKind, existing.ID, func() error { return code.Archive(ctx, w.Tx, existing) })
 	})
 }
 
@@ -197,13 +196,12 @@ func countDeletedCodes(ctx context.Context, t *db.Tx, existing *rule.Promotion, 
 	return 0, nil
 }
 
-// upsertOne is upsertPromotion, and returns the number of promotions that changed.
-func upsertOne(ctx context.Context, w *authoring.Writer, existing *rule.Promotion, source *rule.Source, number int64) (int, error) {
-	changed, err := upsertPromotion(ctx, w, existing, source, number)
-	if !changed {
-		return 0, err
-	}
-	return 1, err
+// upsertRecorded is upsertPromotion, and records what changed.
+func upsertRecorded(ctx context.Context, w *authoring.Writer, existing *rule.Promotion, source *rule.Source, number int64) error {
+	return w.Recorded(ctx, PromotionKind, source.ID, func() error {
+		_, err := upsertPromotion(ctx, w, existing, source, number)
+		return err
+	})
 }
 
 // upsertPromotion writes a checked source, and creates and deletes codes as the change requires.

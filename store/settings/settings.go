@@ -63,7 +63,7 @@ func (s *SettingsService) UpdateSettings(ctx context.Context, actor store.Actor,
 func (s *SettingsService) update(ctx context.Context, actor store.Actor, change SettingsChange, prepared bool) (*store.Settings, error) {
 	return db.UpdateOnce(ctx, s.db, store.IdempotencyKeyOf(ctx), actor, func(ctx context.Context, t *db.Tx) (*store.Settings, error) {
 		w := &authoring.Writer{Tx: t, DB: s.db}
-		if _, err := w.Recorded(ctx, SettingsKind, []string{SettingsKind.Name}, func() (int, error) {
+		if err := w.Recorded(ctx, SettingsKind, SettingsKind.Name, func() error {
 			_, err := t.Exec(ctx, `
 			UPDATE settings
 			SET page_length = COALESCE(CAST($1 AS BIGINT), page_length),
@@ -74,7 +74,7 @@ func (s *SettingsService) update(ctx context.Context, actor store.Actor, change 
 			if err == nil && change.CodesIgnoreCase != nil {
 				err = code.SetCase(ctx, t, *change.CodesIgnoreCase, prepared)
 			}
-			return 1, err
+			return err
 		}); err != nil {
 			return nil, err
 		}

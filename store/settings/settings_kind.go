@@ -39,7 +39,7 @@ func (s *settingsSource) Check(f *authoring.Validator) {
 	}
 }
 
-func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	w.Topics = append(w.Topics, db.TopicSettings)
 	last := sources[len(sources)-1].(*settingsSource)
 	n, err := w.Exec(ctx, `
@@ -52,7 +52,10 @@ func writeSettings(ctx context.Context, w *authoring.Writer, sources []authoring
 	if errors.Is(err, code.ErrUnprepared) {
 		err = &authoring.RowError{Source: last, Err: &store.Error{Code: store.Conflict, Path: []string{"codes_ignore_case"}, Detail: "was switched off by another request meanwhile. Import again."}}
 	}
-	return int(n), err
+	if n > 0 {
+		changed = []string{last.Key()}
+	}
+	return changed, err
 }
 
 // CodesIgnoreCase returns what a line says of codes; nil if it says nothing.

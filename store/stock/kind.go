@@ -26,14 +26,14 @@ var StockTransactionKind = authoring.Kind{
 }
 
 // writeStocks sets balances. It adds the difference from the ledger as an entry.
-func writeStocks(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+func writeStocks(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	ids := make([]string, len(sources))
 	for i, resource := range sources {
 		ids[i] = resource.Key()
 	}
 	before, err := StocksByID(ctx, w, ids)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var balances []balance
 	var lines [][]any
@@ -54,11 +54,12 @@ func writeStocks(ctx context.Context, w *authoring.Writer, sources []authoring.S
 			entered = 1
 		}
 		balances = append(balances, balance{before[r.ID], want, entered})
+		changed = append(changed, r.ID)
 	}
 	if err := putStocks(ctx, w, balances); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return len(balances), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
+	return changed, w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
 // Stock returns the record after the import.
@@ -152,7 +153,7 @@ func putStocks(ctx context.Context, w *authoring.Writer, balances []balance) err
 
 // writeStockTransactions adds entries to the ledger and to the balances. It skips entries
 // that exist, and those of a period that was carried over.
-func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
+func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	var ids, products []string
 	for _, resource := range sources {
 		line := resource.(*StockTransactionSource)
@@ -160,15 +161,15 @@ func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []
 	}
 	known, err := w.Existing(ctx, "stock_transaction", ids)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	before, err := StocksByID(ctx, w, products)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	carried, err := carriedOver(ctx, w.Session, products)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var lines [][]any
 	after, entered := map[string]*Stock{}, map[string]int{}
@@ -182,20 +183,21 @@ func writeStockTransactions(ctx context.Context, w *authoring.Writer, sources []
 		}
 		toAvailable, toAllocated := r.Apply(after[r.ProductID])
 		entered[r.ProductID]++
+		changed = append(changed, r.ID)
 		lines = append(lines, []any{r.ID, r.ProductID, r.Action, r.Quantity, toAvailable, toAllocated,
 			r.Reason, r.Reference, r.Actor, store.Micros(store.StoredTime(r.CreatedAt))})
 	}
 	var balances []balance
 	for id, b := range after {
 		if b.Available < 0 || b.Allocated < 0 || b.Total() > store.MaxStock {
-			return 0, store.Unprocessablef(nil, "The stock transactions of the product %q result in %d available and %d allocated units. Put them in the order in which they were made.", id, b.Available, b.Allocated)
+			return nil, store.Unprocessablef(nil, "The stock transactions of the product %q result in %d available and %d allocated units. Put them in the order in which they were made.", id, b.Available, b.Allocated)
 		}
 		balances = append(balances, balance{before[id], b, entered[id]})
 	}
 	if err := putStocks(ctx, w, balances); err != nil {
-		return 0, err
+		return nil, err
 	}
-	return len(lines), w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
+	return changed, w.InsertRows(ctx, "stock_transaction", stockTransactionInsert, lines)
 }
 
 // Opening returns the record before the entry.

@@ -24,7 +24,7 @@ var CodeKind = authoring.Kind{
 }
 
 // deleteImportedCodes deletes codes of current epochs by their ids. Their usages stay.
-func deleteImportedCodes(ctx context.Context, w *authoring.Writer, ids []string) (int, error) {
+func deleteImportedCodes(ctx context.Context, w *authoring.Writer, ids []string) (deleted []string, err error) {
 	type found struct {
 		id, promotion, code string
 	}
@@ -35,18 +35,18 @@ func deleteImportedCodes(ctx context.Context, w *authoring.Writer, ids []string)
 		FROM promotion_code JOIN promotion ON promotion.number = promotion_code.promotion_number AND promotion.epoch = promotion_code.epoch
 		WHERE promotion_code.id IN ($in)`)
 	if err != nil || len(codes) == 0 {
-		return 0, err
+		return nil, err
 	}
-	byPromotion := map[string][]string{}
+	byPromotion, idOf := map[string][]string{}, map[[2]string]string{}
 	for _, c := range codes {
 		byPromotion[c.promotion] = append(byPromotion[c.promotion], c.code)
+		idOf[[2]string{c.promotion, c.code}] = c.id
 	}
 	names := slices.Sorted(maps.Keys(byPromotion))
 	promotions, err := rule.LockPromotions(ctx, w.Tx, names)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	deleted := 0
 	for _, name := range names {
 		p := promotions[name]
 		if p == nil {
@@ -59,21 +59,23 @@ func deleteImportedCodes(ctx context.Context, w *authoring.Writer, ids []string)
 		if err := Delete(ctx, w.Tx, p.Number, p.Epoch, slices.Collect(maps.Keys(known))); err != nil {
 			return deleted, err
 		}
-		deleted += len(known)
+		for code := range known {
+			deleted = append(deleted, idOf[[2]string{name, code}])
+		}
 	}
 	return deleted, nil
 }
 
 // writeImportedCodes writes codes with their uses, and claims them if their promotion has not
 // ended.
-func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (int, error) {
+func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []authoring.Source) ([]string, error) {
 	promotions, err := rule.LockSources(ctx, w, sources, func(r authoring.Source) string { return r.(*codeSource).PromotionID })
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	sources = uniqueSources(sources)
 	if err := deleteMoved(ctx, w, sources, promotions); err != nil {
-		return 0, err
+		return nil, err
 	}
 	var rows [][]any
 	for _, resource := range sources {
@@ -87,7 +89,7 @@ func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []auth
 		rows = append(rows, []any{p.Number, p.Epoch, c.Code, c.ID, maxUses, used, c.ConsumeUnit, c.User.stored(), created, storedKey(c.Code)})
 	}
 	if err := importClaims(ctx, w, sources, promotions); err != nil {
-		return 0, err
+		return nil, err
 	}
 	return upsertCodes(ctx, w.Tx, rows)
 }
@@ -99,7 +101,8 @@ const codeUpsert = `
 	WHERE promotion_code.id <> excluded.id OR promotion_code.max_uses IS DISTINCT FROM excluded.max_uses
 	   OR promotion_code.used <> excluded.used OR promotion_code.consume_unit <> excluded.consume_unit
 	   OR promotion_code.users <> excluded.users
-	   OR (excluded.created_at <> 0 AND promotion_code.created_at <> excluded.created_at)`
+	   OR (excluded.created_at <> 0 AND promotion_code.created_at <> excluded.created_at)
+	RETURNING id`
 
 // uniqueSources keeps the last of several lines with the same promotion and code, and sorts them
 // by code.
@@ -238,25 +241,28 @@ func exportCodes(ctx context.Context, e *authoring.Exporter) error {
 	const live = `(
 		SELECT promotion_code.promotion_number, promotion_code.epoch, promotion_code.code, promotion.id AS promotion_id, promotion_code.id, max_uses, used, consume_unit, users, promotion_code.created_at
 		FROM promotion JOIN promotion_code ON promotion_code.promotion_number = promotion.number AND promotion_code.epoch = promotion.epoch) AS live`
-	return authoring.EachRow(ctx, e, "id", live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.WriteAll[*codeSource](e))
+	return authoring.EachRow(ctx, e, "id", live, "promotion_number, epoch, code, promotion_id, id, max_uses, used, consume_unit, users, created_at", key, scan, authoring.ExportLines[*codeSource](e))
 }
 
-// upsertCodes inserts or updates rows of codeInsert and returns how many were new or different.
-func upsertCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err error) {
+// upsertCodes inserts or updates rows of codeInsert and returns the ids of those that were new or different.
+func upsertCodes(ctx context.Context, t *db.Tx, rows [][]any) (written []string, err error) {
 	fresh := CountChanges{}
 	// SQLite searches parameters linearly, so that one statement with several thousand costs more
 	// than several smaller ones.
 	err = store.InBlocks(rows, 128, func(rows [][]any) error {
 		text, values := db.InsertSQL("promotion_code", codeInsert, len(rows)), slices.Concat(rows...)
-		of, err := db.Collect(ctx, t.Session, scanEpochKey, text+codeDoNothing, values...)
-		for _, number := range of {
-			fresh[number]++
-		}
-		if written += len(of); err != nil || len(of) == len(rows) {
+		ids, err := db.Collect(ctx, t.Session, func(rows *sql.Rows) (id string, err error) {
+			var of EpochKey
+			err = rows.Scan(&id, &of.Number, &of.Epoch)
+			fresh[of]++
+			return id, err
+		}, text+codeDoNothing, values...)
+		written = append(written, ids...)
+		if err != nil || len(ids) == len(rows) {
 			return err
 		}
-		n, err := t.Exec(ctx, text+codeUpsert, values...)
-		written += int(n)
+		ids, err = db.Collect(ctx, t.Session, db.Scalar[string], text+codeUpsert, values...)
+		written = append(written, ids...)
 		return err
 	})
 	if err == nil {
@@ -265,4 +271,4 @@ func upsertCodes(ctx context.Context, t *db.Tx, rows [][]any) (written int, err 
 	return written, err
 }
 
-const codeDoNothing = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING RETURNING promotion_number, epoch`
+const codeDoNothing = ` ON CONFLICT (promotion_number, epoch, code) DO NOTHING RETURNING id, promotion_number, epoch`

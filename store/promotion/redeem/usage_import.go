@@ -20,10 +20,10 @@ var UsageKind = authoring.Kind{
 }
 
 // writeUsages inserts or updates usages, several in a statement.
-func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed int, err error) {
+func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source) (changed []string, err error) {
 	promotions, err := rule.LockSources(ctx, w, sources, func(r authoring.Source) string { return r.(*usageSource).PromotionID })
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	most := 64
 	if w.OneByOne {
@@ -31,8 +31,8 @@ func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.S
 	}
 	counts := usageCounts{}
 	err = store.InBlocks(sources, most, func(sources []authoring.Source) error {
-		n, err := upsertUsages(ctx, w, sources, promotions, counts)
-		changed += n
+		ids, err := upsertUsages(ctx, w, sources, promotions, counts)
+		changed = append(changed, ids...)
 		if !w.DB.IsDuplicate(err) {
 			return err
 		}
@@ -48,11 +48,11 @@ func writeUsages(ctx context.Context, w *authoring.Writer, sources []authoring.S
 	return changed, err
 }
 
-// upsertUsages inserts or updates usages, and adds the changes to counts.
-func upsertUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion, counts usageCounts) (changed int, err error) {
+// upsertUsages inserts or updates usages, and adds the changes to counts. It returns the ids of new or changed ones.
+func upsertUsages(ctx context.Context, w *authoring.Writer, sources []authoring.Source, promotions map[string]*rule.Promotion, counts usageCounts) (changed []string, err error) {
 	there, err := lockUsages(ctx, w.Tx, sources)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	var fresh, known [][]any
 	for _, resource := range sources {
@@ -74,9 +74,9 @@ func upsertUsages(ctx context.Context, w *authoring.Writer, sources []authoring.
 		if len(put.rows) == 0 {
 			continue
 		}
-		n, err := w.Exec(ctx, db.InsertSQL("code_usage", usageColumnNames, len(put.rows))+put.clause, slices.Concat(put.rows...)...)
-		changed += int(n)
-		if err == nil && put.all && int(n) < len(put.rows) {
+		ids, err := db.Collect(ctx, w.Session, db.Scalar[string], db.InsertSQL("code_usage", usageColumnNames, len(put.rows))+put.clause+` RETURNING id`, slices.Concat(put.rows...)...)
+		changed = append(changed, ids...)
+		if err == nil && put.all && len(ids) < len(put.rows) {
 			err = db.ErrRetryWrite
 		}
 		if err != nil {
@@ -146,5 +146,5 @@ func exportUsages(ctx context.Context, e *authoring.Exporter) error {
 	const kept = `(
 		SELECT code_usage.id, promotion.id AS promotion_id, code_usage.epoch, code, user_id, units_asked, units, reference, actor, code_usage.created_at, released_at
 		FROM code_usage JOIN promotion ON promotion.number = code_usage.promotion_number) AS kept`
-	return authoring.EachRow(ctx, e, "id", kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, authoring.WriteAll[*usageSource](e))
+	return authoring.EachRow(ctx, e, "id", kept, "id, promotion_id, epoch, code, user_id, units_asked, units, reference, actor, created_at, released_at", []string{"id"}, scan, authoring.ExportLines[*usageSource](e))
 }
