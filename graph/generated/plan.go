@@ -639,15 +639,38 @@ var planAuthoredProduct = &plan.Object{
 	Name:      "AuthoredProduct",
 	Satisfies: []string{"AuthoredProduct", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":        {Number: 1, NonNull: true},
-		"uuid":      {Number: 2, NonNull: true},
-		"name":      {Number: 3, NonNull: true},
-		"sku":       {Number: 4, NonNull: true},
-		"slug":      {Number: 5, NonNull: true},
-		"status":    {Number: 6, NonNull: true},
-		"createdAt": {Number: 7, NonNull: true},
-		"updatedAt": {Number: 8, NonNull: true},
-		"product":   {Number: 9, Resolver: true},
+		"id":                    {Number: 1, NonNull: true},
+		"uuid":                  {Number: 2, NonNull: true},
+		"name":                  {Number: 3, NonNull: true},
+		"sku":                   {Number: 4, NonNull: true},
+		"slug":                  {Number: 5, NonNull: true},
+		"status":                {Number: 6, NonNull: true},
+		"description":           {Number: 7, NonNull: true},
+		"commodityType":         {Number: 8, NonNull: true},
+		"manufacturerPartNum":   {Number: 9, NonNull: true},
+		"upcEan":                {Number: 10, NonNull: true},
+		"externalRef":           {Number: 11, NonNull: true},
+		"tags":                  {Number: 12, NonNull: true},
+		"productTypes":          {Number: 13, NonNull: true},
+		"baseProduct":           {Number: 14, NonNull: true},
+		"parentUuid":            {Number: 15},
+		"optionUuids":           {Number: 16, NonNull: true},
+		"variations":            {Number: 17, NonNull: true},
+		"priceModifiers":        {Number: 18, NonNull: true},
+		"mainImageUuid":         {Number: 19},
+		"files":                 {Number: 20, NonNull: true},
+		"componentProductUuids": {Number: 21, NonNull: true},
+		"components":            {Number: 22, NonNull: true},
+		"related":               {Number: 23, NonNull: true},
+		"seo":                   {Number: 24, NonNull: true},
+		"translations":          {Number: 25, NonNull: true},
+		"attributes":            {Number: 26, NonNull: true},
+		"customInputs":          {Number: 27},
+		"extensions":            {Number: 28},
+		"shopperAttributes":     {Number: 29},
+		"createdAt":             {Number: 30, NonNull: true},
+		"updatedAt":             {Number: 31, NonNull: true},
+		"product":               {Number: 32, Resolver: true},
 	},
 }
 
@@ -678,11 +701,57 @@ func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *
 		return x.writeNString2string(ctx, f, obj.Slug)
 	case 6: // status
 		return x.writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, f, obj.Status)
-	case 7: // createdAt
+	case 7: // description
+		return x.writeNString2string(ctx, f, obj.Description)
+	case 8: // commodityType
+		return x.writeNString2string(ctx, f, obj.CommodityType)
+	case 9: // manufacturerPartNum
+		return x.writeNString2string(ctx, f, obj.ManufacturerPartNum)
+	case 10: // upcEan
+		return x.writeNString2string(ctx, f, obj.UPCEAN)
+	case 11: // externalRef
+		return x.writeNString2string(ctx, f, obj.ExternalRef)
+	case 12: // tags
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags)
+	case 13: // productTypes
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.ProductTypes)
+	case 14: // baseProduct
+		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct)
+	case 15: // parentUuid
+		return x.writeOID2ᚖstring(ctx, f, obj.ParentID())
+	case 16: // optionUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.Options)
+	case 17: // variations
+		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
+	case 18: // priceModifiers
+		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers)
+	case 19: // mainImageUuid
+		return x.writeOID2ᚖstring(ctx, f, obj.MainImageID())
+	case 20: // files
+		return x.writeNAuthoredProductFile2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductFileᚄ(ctx, f, obj.Files())
+	case 21: // componentProductUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.ComponentProductIDs())
+	case 22: // components
+		return x.writeNAuthoredProductComponent2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductComponentᚄ(ctx, f, obj.Components())
+	case 23: // related
+		return x.writeNAuthoredRelatedProducts2ᚕporticoᚋstoreᚋcatalogᚐAuthoredRelatedProductsᚄ(ctx, f, obj.Related())
+	case 24: // seo
+		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO())
+	case 25: // translations
+		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations())
+	case 26: // attributes
+		return x.writeNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx, f, obj.Attributes())
+	case 27: // customInputs
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs)
+	case 28: // extensions
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions)
+	case 29: // shopperAttributes
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes)
+	case 30: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 8: // updatedAt
+	case 31: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 9: // product
+	case 32: // product
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.AuthoredProduct().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -690,6 +759,114 @@ func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	}
 	return x.String("AuthoredProduct")
+}
+
+var planAuthoredProductAttribute = &plan.Object{
+	Name:      "AuthoredProductAttribute",
+	Satisfies: []string{"AuthoredProductAttribute"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":   {Number: 1, NonNull: true},
+		"value": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductAttribute(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredProductAttribute) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductAttribute(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductAttribute(ctx context.Context, f *plan.Field, obj *catalog.AuthoredProductAttribute) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // value
+		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Value)
+	}
+	return x.String("AuthoredProductAttribute")
+}
+
+var planAuthoredProductComponent = &plan.Object{
+	Name:      "AuthoredProductComponent",
+	Satisfies: []string{"AuthoredProductComponent"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":       {Number: 1, NonNull: true},
+		"name":      {Number: 2, NonNull: true},
+		"min":       {Number: 3, NonNull: true},
+		"max":       {Number: 4, NonNull: true},
+		"sortOrder": {Number: 5, NonNull: true},
+		"options":   {Number: 6, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductComponent(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredProductComponent) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductComponent(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductComponent(ctx context.Context, f *plan.Field, obj *catalog.AuthoredProductComponent) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 3: // min
+		return x.writeNInt2int(ctx, f, obj.Min)
+	case 4: // max
+		return x.writeNInt2int(ctx, f, obj.Max)
+	case 5: // sortOrder
+		return x.writeNInt2int(ctx, f, obj.SortOrder)
+	case 6: // options
+		return x.writeNAuthoredProductComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx, f, obj.Options)
+	}
+	return x.String("AuthoredProductComponent")
+}
+
+var planAuthoredProductComponentOption = &plan.Object{
+	Name:      "AuthoredProductComponentOption",
+	Satisfies: []string{"AuthoredProductComponentOption"},
+	Fields: map[string]*plan.FieldInfo{
+		"productUuid": {Number: 1, NonNull: true},
+		"quantity":    {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductComponentOption(ctx context.Context, fields *plan.Fields, obj *catalog.ComponentOption) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductComponentOption(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductComponentOption(ctx context.Context, f *plan.Field, obj *catalog.ComponentOption) bool {
+	switch f.Number {
+	case 1: // productUuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	}
+	return x.String("AuthoredProductComponentOption")
 }
 
 var planAuthoredProductConnection = &plan.Object{
@@ -764,6 +941,73 @@ func (x *planRun) fieldAuthoredProductEdge(ctx context.Context, f *plan.Field, o
 		return x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredProductEdge")
+}
+
+var planAuthoredProductFile = &plan.Object{
+	Name:      "AuthoredProductFile",
+	Satisfies: []string{"AuthoredProductFile"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":       {Number: 1, NonNull: true},
+		"alt":        {Number: 2, NonNull: true},
+		"attachedAt": {Number: 3},
+	},
+}
+
+func (x *planRun) writeAuthoredProductFile(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredProductFile) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductFile(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductFile(ctx context.Context, f *plan.Field, obj *catalog.AuthoredProductFile) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // alt
+		return x.writeNString2string(ctx, f, obj.Alt)
+	case 3: // attachedAt
+		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.AttachedAt)
+	}
+	return x.String("AuthoredProductFile")
+}
+
+var planAuthoredRelatedProducts = &plan.Object{
+	Name:      "AuthoredRelatedProducts",
+	Satisfies: []string{"AuthoredRelatedProducts"},
+	Fields: map[string]*plan.FieldInfo{
+		"kind":         {Number: 1, NonNull: true},
+		"productUuids": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredRelatedProducts(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredRelatedProducts) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredRelatedProducts(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredRelatedProducts(ctx context.Context, f *plan.Field, obj *catalog.AuthoredRelatedProducts) bool {
+	switch f.Number {
+	case 1: // kind
+		return x.writeNString2string(ctx, f, obj.Kind)
+	case 2: // productUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.ProductIDs)
+	}
+	return x.String("AuthoredRelatedProducts")
 }
 
 var planAuthoredSeo = &plan.Object{
@@ -6730,6 +6974,57 @@ func (x *planRun) writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredPro
 	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
 }
 
+func (x *planRun) writeNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx context.Context, f *plan.Field, v catalog.AuthoredProductAttribute) bool {
+	return x.writeAuthoredProductAttribute(ctx, f.Of(planAuthoredProductAttribute), &v)
+}
+
+func (x *planRun) writeNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredProductAttribute) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProductComponent2porticoᚋstoreᚋcatalogᚐAuthoredProductComponent(ctx context.Context, f *plan.Field, v catalog.AuthoredProductComponent) bool {
+	return x.writeAuthoredProductComponent(ctx, f.Of(planAuthoredProductComponent), &v)
+}
+
+func (x *planRun) writeNAuthoredProductComponent2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductComponentᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredProductComponent) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductComponent2porticoᚋstoreᚋcatalogᚐAuthoredProductComponent(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProductComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx context.Context, f *plan.Field, v catalog.ComponentOption) bool {
+	return x.writeAuthoredProductComponentOption(ctx, f.Of(planAuthoredProductComponentOption), &v)
+}
+
+func (x *planRun) writeNAuthoredProductComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx context.Context, f *plan.Field, v []catalog.ComponentOption) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredProduct]) bool {
 	return x.writeAuthoredProductEdge(ctx, f.Of(planAuthoredProductEdge), &v)
 }
@@ -6747,8 +7042,42 @@ func (x *planRun) writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNAuthoredProductFile2porticoᚋstoreᚋcatalogᚐAuthoredProductFile(ctx context.Context, f *plan.Field, v catalog.AuthoredProductFile) bool {
+	return x.writeAuthoredProductFile(ctx, f.Of(planAuthoredProductFile), &v)
+}
+
+func (x *planRun) writeNAuthoredProductFile2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductFileᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredProductFile) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductFile2porticoᚋstoreᚋcatalogᚐAuthoredProductFile(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, f *plan.Field, v catalog.ProductStatus) bool {
 	return x.String(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
+}
+
+func (x *planRun) writeNAuthoredRelatedProducts2porticoᚋstoreᚋcatalogᚐAuthoredRelatedProducts(ctx context.Context, f *plan.Field, v catalog.AuthoredRelatedProducts) bool {
+	return x.writeAuthoredRelatedProducts(ctx, f.Of(planAuthoredRelatedProducts), &v)
+}
+
+func (x *planRun) writeNAuthoredRelatedProducts2ᚕporticoᚋstoreᚋcatalogᚐAuthoredRelatedProductsᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredRelatedProducts) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredRelatedProducts2porticoᚋstoreᚋcatalogᚐAuthoredRelatedProducts(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
 }
 
 func (x *planRun) writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx context.Context, f *plan.Field, v catalog.SEOText) bool {
