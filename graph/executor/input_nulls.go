@@ -20,7 +20,7 @@ import (
 var nullClears = []string{"Update", "Upsert", "Declare", "Set"}
 
 // withInputNulls calls opctx.WithNulls for the input of a mutation in which null clears a member.
-func (e *Executor) withInputNulls(ctx context.Context) context.Context {
+func withInputNulls(ctx context.Context, schema *ast.Schema) context.Context {
 	field := graphql.GetRootFieldContext(ctx).Field
 	if field.ObjectDefinition.Name != "Mutation" || !slices.ContainsFunc(nullClears, func(end string) bool { return strings.HasSuffix(field.Name, end) }) {
 		return ctx
@@ -29,7 +29,7 @@ func (e *Executor) withInputNulls(ctx context.Context) context.Context {
 	if input == nil || input.Value == nil {
 		return ctx
 	}
-	return opctx.WithNulls(ctx, inputNulls(e.schema, field.Definition.Arguments.ForName("input").Type, input.Value, graphql.GetOperationContext(ctx).Variables))
+	return opctx.WithNulls(ctx, inputNulls(schema, field.Definition.Arguments.ForName("input").Type, input.Value, graphql.GetOperationContext(ctx).Variables))
 }
 
 // inputNulls returns the paths of the members of an input that are null, such as items.0.seo.title. The type of the

@@ -200,7 +200,7 @@ type ComplexityRoot struct {
 		MainImageID         func(childComplexity int) int
 		ManufacturerPartNum func(childComplexity int) int
 		Name                func(childComplexity int) int
-		Options             func(childComplexity int) int
+		OptionIDs           func(childComplexity int) int
 		ParentID            func(childComplexity int) int
 		PriceModifiers      func(childComplexity int) int
 		Product             func(childComplexity int) int
@@ -2387,11 +2387,11 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredProduct.Name(childComplexity), true
 	case "AuthoredProduct.optionUuids":
-		if e.ComplexityRoot.AuthoredProduct.Options == nil {
+		if e.ComplexityRoot.AuthoredProduct.OptionIDs == nil {
 			break
 		}
 
-		return e.ComplexityRoot.AuthoredProduct.Options(childComplexity), true
+		return e.ComplexityRoot.AuthoredProduct.OptionIDs(childComplexity), true
 	case "AuthoredProduct.parentUuid":
 		if e.ComplexityRoot.AuthoredProduct.ParentID == nil {
 			break
@@ -13023,7 +13023,7 @@ input ProductItemInput {
   extensions: JSON
   "Data for shoppers: an object of yours. Members that it does not have stay."
   shopperAttributes: JSON
-  "Time of creation. Default of a new product: now."
+  "Time of creation. Default of a new product: now. Null is the same as absent."
   createdAt: DateTime
 }
 
@@ -22603,7 +22603,7 @@ func (ec *executionContext) _AuthoredProduct_description(ctx context.Context, fi
 			return ec.fieldContext_AuthoredProduct_description(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Description, nil
+			return obj.Description(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -22614,7 +22614,7 @@ func (ec *executionContext) _AuthoredProduct_description(ctx context.Context, fi
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_commodityType(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22626,7 +22626,7 @@ func (ec *executionContext) _AuthoredProduct_commodityType(ctx context.Context, 
 			return ec.fieldContext_AuthoredProduct_commodityType(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.CommodityType, nil
+			return obj.CommodityType(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -22637,7 +22637,7 @@ func (ec *executionContext) _AuthoredProduct_commodityType(ctx context.Context, 
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_commodityType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_manufacturerPartNum(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22649,7 +22649,7 @@ func (ec *executionContext) _AuthoredProduct_manufacturerPartNum(ctx context.Con
 			return ec.fieldContext_AuthoredProduct_manufacturerPartNum(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ManufacturerPartNum, nil
+			return obj.ManufacturerPartNum(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -22660,7 +22660,7 @@ func (ec *executionContext) _AuthoredProduct_manufacturerPartNum(ctx context.Con
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_manufacturerPartNum(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_upcEan(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22672,7 +22672,7 @@ func (ec *executionContext) _AuthoredProduct_upcEan(ctx context.Context, field g
 			return ec.fieldContext_AuthoredProduct_upcEan(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.UPCEAN, nil
+			return obj.UPCEAN(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -22683,7 +22683,7 @@ func (ec *executionContext) _AuthoredProduct_upcEan(ctx context.Context, field g
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_upcEan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_externalRef(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22695,7 +22695,7 @@ func (ec *executionContext) _AuthoredProduct_externalRef(ctx context.Context, fi
 			return ec.fieldContext_AuthoredProduct_externalRef(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ExternalRef, nil
+			return obj.ExternalRef(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -22706,7 +22706,7 @@ func (ec *executionContext) _AuthoredProduct_externalRef(ctx context.Context, fi
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_tags(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22718,7 +22718,7 @@ func (ec *executionContext) _AuthoredProduct_tags(ctx context.Context, field gra
 			return ec.fieldContext_AuthoredProduct_tags(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Tags, nil
+			return obj.Tags(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
@@ -22729,7 +22729,7 @@ func (ec *executionContext) _AuthoredProduct_tags(ctx context.Context, field gra
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_tags(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_productTypes(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22741,7 +22741,7 @@ func (ec *executionContext) _AuthoredProduct_productTypes(ctx context.Context, f
 			return ec.fieldContext_AuthoredProduct_productTypes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ProductTypes, nil
+			return obj.ProductTypes(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
@@ -22752,7 +22752,7 @@ func (ec *executionContext) _AuthoredProduct_productTypes(ctx context.Context, f
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_productTypes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_baseProduct(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22764,7 +22764,7 @@ func (ec *executionContext) _AuthoredProduct_baseProduct(ctx context.Context, fi
 			return ec.fieldContext_AuthoredProduct_baseProduct(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.BaseProduct, nil
+			return obj.BaseProduct(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
@@ -22775,7 +22775,7 @@ func (ec *executionContext) _AuthoredProduct_baseProduct(ctx context.Context, fi
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_baseProduct(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22787,7 +22787,7 @@ func (ec *executionContext) _AuthoredProduct_parentUuid(ctx context.Context, fie
 			return ec.fieldContext_AuthoredProduct_parentUuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ParentID(), nil
+			return obj.ParentID(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -22810,7 +22810,7 @@ func (ec *executionContext) _AuthoredProduct_optionUuids(ctx context.Context, fi
 			return ec.fieldContext_AuthoredProduct_optionUuids(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Options, nil
+			return obj.OptionIDs(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
@@ -22821,7 +22821,7 @@ func (ec *executionContext) _AuthoredProduct_optionUuids(ctx context.Context, fi
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_optionUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type ID does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_variations(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22833,7 +22833,7 @@ func (ec *executionContext) _AuthoredProduct_variations(ctx context.Context, fie
 			return ec.fieldContext_AuthoredProduct_variations(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Variations(), nil
+			return obj.Variations(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []catalog.Variation) graphql.Marshaler {
@@ -22865,7 +22865,7 @@ func (ec *executionContext) _AuthoredProduct_priceModifiers(ctx context.Context,
 			return ec.fieldContext_AuthoredProduct_priceModifiers(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.PriceModifiers, nil
+			return obj.PriceModifiers(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
@@ -22876,7 +22876,7 @@ func (ec *executionContext) _AuthoredProduct_priceModifiers(ctx context.Context,
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_priceModifiers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type String does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_mainImageUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -22888,7 +22888,7 @@ func (ec *executionContext) _AuthoredProduct_mainImageUuid(ctx context.Context, 
 			return ec.fieldContext_AuthoredProduct_mainImageUuid(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.MainImageID(), nil
+			return obj.MainImageID(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
@@ -22911,7 +22911,7 @@ func (ec *executionContext) _AuthoredProduct_files(ctx context.Context, field gr
 			return ec.fieldContext_AuthoredProduct_files(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Files(), nil
+			return obj.Files(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredProductFile) graphql.Marshaler {
@@ -22943,7 +22943,7 @@ func (ec *executionContext) _AuthoredProduct_componentProductUuids(ctx context.C
 			return ec.fieldContext_AuthoredProduct_componentProductUuids(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ComponentProductIDs(), nil
+			return obj.ComponentProductIDs(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
@@ -22966,7 +22966,7 @@ func (ec *executionContext) _AuthoredProduct_components(ctx context.Context, fie
 			return ec.fieldContext_AuthoredProduct_components(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Components(), nil
+			return obj.Components(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredProductComponent) graphql.Marshaler {
@@ -22998,7 +22998,7 @@ func (ec *executionContext) _AuthoredProduct_related(ctx context.Context, field 
 			return ec.fieldContext_AuthoredProduct_related(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Related(), nil
+			return obj.Related(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredRelatedProducts) graphql.Marshaler {
@@ -23030,7 +23030,7 @@ func (ec *executionContext) _AuthoredProduct_seo(ctx context.Context, field grap
 			return ec.fieldContext_AuthoredProduct_seo(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.SEO(), nil
+			return obj.SEO(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
@@ -23062,7 +23062,7 @@ func (ec *executionContext) _AuthoredProduct_translations(ctx context.Context, f
 			return ec.fieldContext_AuthoredProduct_translations(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Translations(), nil
+			return obj.Translations(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
@@ -23094,7 +23094,7 @@ func (ec *executionContext) _AuthoredProduct_attributes(ctx context.Context, fie
 			return ec.fieldContext_AuthoredProduct_attributes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Attributes(), nil
+			return obj.Attributes(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredProductAttribute) graphql.Marshaler {
@@ -23126,7 +23126,7 @@ func (ec *executionContext) _AuthoredProduct_customInputs(ctx context.Context, f
 			return ec.fieldContext_AuthoredProduct_customInputs(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.CustomInputs, nil
+			return obj.CustomInputs(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
@@ -23137,7 +23137,7 @@ func (ec *executionContext) _AuthoredProduct_customInputs(ctx context.Context, f
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_customInputs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_extensions(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -23149,7 +23149,7 @@ func (ec *executionContext) _AuthoredProduct_extensions(ctx context.Context, fie
 			return ec.fieldContext_AuthoredProduct_extensions(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Extensions, nil
+			return obj.Extensions(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
@@ -23160,7 +23160,7 @@ func (ec *executionContext) _AuthoredProduct_extensions(ctx context.Context, fie
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_extensions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_shopperAttributes(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -23172,7 +23172,7 @@ func (ec *executionContext) _AuthoredProduct_shopperAttributes(ctx context.Conte
 			return ec.fieldContext_AuthoredProduct_shopperAttributes(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.ShopperAttributes, nil
+			return obj.ShopperAttributes(ctx)
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
@@ -23183,7 +23183,7 @@ func (ec *executionContext) _AuthoredProduct_shopperAttributes(ctx context.Conte
 	)
 }
 func (ec *executionContext) fieldContext_AuthoredProduct_shopperAttributes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type JSON does not have child fields"))
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type JSON does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProduct_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
@@ -57167,120 +57167,879 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "description":
-			out.Values[i] = ec._AuthoredProduct_description(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_description(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "commodityType":
-			out.Values[i] = ec._AuthoredProduct_commodityType(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_commodityType(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "manufacturerPartNum":
-			out.Values[i] = ec._AuthoredProduct_manufacturerPartNum(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_manufacturerPartNum(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "upcEan":
-			out.Values[i] = ec._AuthoredProduct_upcEan(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_upcEan(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "externalRef":
-			out.Values[i] = ec._AuthoredProduct_externalRef(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_externalRef(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "tags":
-			out.Values[i] = ec._AuthoredProduct_tags(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_tags(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "productTypes":
-			out.Values[i] = ec._AuthoredProduct_productTypes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_productTypes(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "baseProduct":
-			out.Values[i] = ec._AuthoredProduct_baseProduct(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_baseProduct(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "parentUuid":
-			out.Values[i] = ec._AuthoredProduct_parentUuid(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_parentUuid(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "optionUuids":
-			out.Values[i] = ec._AuthoredProduct_optionUuids(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_optionUuids(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "variations":
-			out.Values[i] = ec._AuthoredProduct_variations(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_variations(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "priceModifiers":
-			out.Values[i] = ec._AuthoredProduct_priceModifiers(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_priceModifiers(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "mainImageUuid":
-			out.Values[i] = ec._AuthoredProduct_mainImageUuid(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_mainImageUuid(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "files":
-			out.Values[i] = ec._AuthoredProduct_files(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_files(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "componentProductUuids":
-			out.Values[i] = ec._AuthoredProduct_componentProductUuids(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_componentProductUuids(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "components":
-			out.Values[i] = ec._AuthoredProduct_components(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_components(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "related":
-			out.Values[i] = ec._AuthoredProduct_related(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_related(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "seo":
-			out.Values[i] = ec._AuthoredProduct_seo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_seo(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "translations":
-			out.Values[i] = ec._AuthoredProduct_translations(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_translations(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "attributes":
-			out.Values[i] = ec._AuthoredProduct_attributes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_attributes(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "customInputs":
-			out.Values[i] = ec._AuthoredProduct_customInputs(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_customInputs(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "extensions":
-			out.Values[i] = ec._AuthoredProduct_extensions(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_extensions(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "shopperAttributes":
-			out.Values[i] = ec._AuthoredProduct_shopperAttributes(ctx, field, obj)
-			if out.Values[i] == graphql.RequiredNull {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_shopperAttributes(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "createdAt":
 			out.Values[i] = ec._AuthoredProduct_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

@@ -645,29 +645,29 @@ var planAuthoredProduct = &plan.Object{
 		"sku":                   {Number: 4, NonNull: true},
 		"slug":                  {Number: 5, NonNull: true},
 		"status":                {Number: 6, NonNull: true},
-		"description":           {Number: 7, NonNull: true},
-		"commodityType":         {Number: 8, NonNull: true},
-		"manufacturerPartNum":   {Number: 9, NonNull: true},
-		"upcEan":                {Number: 10, NonNull: true},
-		"externalRef":           {Number: 11, NonNull: true},
-		"tags":                  {Number: 12, NonNull: true},
-		"productTypes":          {Number: 13, NonNull: true},
-		"baseProduct":           {Number: 14, NonNull: true},
-		"parentUuid":            {Number: 15},
-		"optionUuids":           {Number: 16, NonNull: true},
-		"variations":            {Number: 17, NonNull: true},
-		"priceModifiers":        {Number: 18, NonNull: true},
-		"mainImageUuid":         {Number: 19},
-		"files":                 {Number: 20, NonNull: true},
-		"componentProductUuids": {Number: 21, NonNull: true},
-		"components":            {Number: 22, NonNull: true},
-		"related":               {Number: 23, NonNull: true},
-		"seo":                   {Number: 24, NonNull: true},
-		"translations":          {Number: 25, NonNull: true},
-		"attributes":            {Number: 26, NonNull: true},
-		"customInputs":          {Number: 27},
-		"extensions":            {Number: 28},
-		"shopperAttributes":     {Number: 29},
+		"description":           {Number: 7, NonNull: true, Resolver: true},
+		"commodityType":         {Number: 8, NonNull: true, Resolver: true},
+		"manufacturerPartNum":   {Number: 9, NonNull: true, Resolver: true},
+		"upcEan":                {Number: 10, NonNull: true, Resolver: true},
+		"externalRef":           {Number: 11, NonNull: true, Resolver: true},
+		"tags":                  {Number: 12, NonNull: true, Resolver: true},
+		"productTypes":          {Number: 13, NonNull: true, Resolver: true},
+		"baseProduct":           {Number: 14, NonNull: true, Resolver: true},
+		"parentUuid":            {Number: 15, Resolver: true},
+		"optionUuids":           {Number: 16, NonNull: true, Resolver: true},
+		"variations":            {Number: 17, NonNull: true, Resolver: true},
+		"priceModifiers":        {Number: 18, NonNull: true, Resolver: true},
+		"mainImageUuid":         {Number: 19, Resolver: true},
+		"files":                 {Number: 20, NonNull: true, Resolver: true},
+		"componentProductUuids": {Number: 21, NonNull: true, Resolver: true},
+		"components":            {Number: 22, NonNull: true, Resolver: true},
+		"related":               {Number: 23, NonNull: true, Resolver: true},
+		"seo":                   {Number: 24, NonNull: true, Resolver: true},
+		"translations":          {Number: 25, NonNull: true, Resolver: true},
+		"attributes":            {Number: 26, NonNull: true, Resolver: true},
+		"customInputs":          {Number: 27, Resolver: true},
+		"extensions":            {Number: 28, Resolver: true},
+		"shopperAttributes":     {Number: 29, Resolver: true},
 		"createdAt":             {Number: 30, NonNull: true},
 		"updatedAt":             {Number: 31, NonNull: true},
 		"product":               {Number: 32, Resolver: true},
@@ -702,51 +702,143 @@ func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *
 	case 6: // status
 		return x.writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, f, obj.Status)
 	case 7: // description
-		return x.writeNString2string(ctx, f, obj.Description)
+		v, err := plan.Call(ctx, func() (string, error) { return obj.Description(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
 	case 8: // commodityType
-		return x.writeNString2string(ctx, f, obj.CommodityType)
+		v, err := plan.Call(ctx, func() (string, error) { return obj.CommodityType(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
 	case 9: // manufacturerPartNum
-		return x.writeNString2string(ctx, f, obj.ManufacturerPartNum)
+		v, err := plan.Call(ctx, func() (string, error) { return obj.ManufacturerPartNum(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
 	case 10: // upcEan
-		return x.writeNString2string(ctx, f, obj.UPCEAN)
+		v, err := plan.Call(ctx, func() (string, error) { return obj.UPCEAN(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
 	case 11: // externalRef
-		return x.writeNString2string(ctx, f, obj.ExternalRef)
+		v, err := plan.Call(ctx, func() (string, error) { return obj.ExternalRef(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
 	case 12: // tags
-		return x.writeNString2ᚕstringᚄ(ctx, f, obj.Tags)
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.Tags(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2ᚕstringᚄ(ctx, f, v)
 	case 13: // productTypes
-		return x.writeNString2ᚕstringᚄ(ctx, f, obj.ProductTypes)
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.ProductTypes(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2ᚕstringᚄ(ctx, f, v)
 	case 14: // baseProduct
-		return x.writeNBoolean2bool(ctx, f, obj.BaseProduct)
+		v, err := plan.Call(ctx, func() (bool, error) { return obj.BaseProduct(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNBoolean2bool(ctx, f, v)
 	case 15: // parentUuid
-		return x.writeOID2ᚖstring(ctx, f, obj.ParentID())
+		v, err := plan.Call(ctx, func() (*string, error) { return obj.ParentID(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOID2ᚖstring(ctx, f, v)
 	case 16: // optionUuids
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.Options)
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.OptionIDs(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNID2ᚕstringᚄ(ctx, f, v)
 	case 17: // variations
-		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, obj.Variations())
+		v, err := plan.Call(ctx, func() ([]catalog.Variation, error) { return obj.Variations(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, v)
 	case 18: // priceModifiers
-		return x.writeNString2ᚕstringᚄ(ctx, f, obj.PriceModifiers)
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.PriceModifiers(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2ᚕstringᚄ(ctx, f, v)
 	case 19: // mainImageUuid
-		return x.writeOID2ᚖstring(ctx, f, obj.MainImageID())
+		v, err := plan.Call(ctx, func() (*string, error) { return obj.MainImageID(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOID2ᚖstring(ctx, f, v)
 	case 20: // files
-		return x.writeNAuthoredProductFile2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductFileᚄ(ctx, f, obj.Files())
+		v, err := plan.Call(ctx, func() ([]catalog.AuthoredProductFile, error) { return obj.Files(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredProductFile2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductFileᚄ(ctx, f, v)
 	case 21: // componentProductUuids
-		return x.writeNID2ᚕstringᚄ(ctx, f, obj.ComponentProductIDs())
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.ComponentProductIDs(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNID2ᚕstringᚄ(ctx, f, v)
 	case 22: // components
-		return x.writeNAuthoredProductComponent2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductComponentᚄ(ctx, f, obj.Components())
+		v, err := plan.Call(ctx, func() ([]catalog.AuthoredProductComponent, error) { return obj.Components(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredProductComponent2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductComponentᚄ(ctx, f, v)
 	case 23: // related
-		return x.writeNAuthoredRelatedProducts2ᚕporticoᚋstoreᚋcatalogᚐAuthoredRelatedProductsᚄ(ctx, f, obj.Related())
+		v, err := plan.Call(ctx, func() ([]catalog.AuthoredRelatedProducts, error) { return obj.Related(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredRelatedProducts2ᚕporticoᚋstoreᚋcatalogᚐAuthoredRelatedProductsᚄ(ctx, f, v)
 	case 24: // seo
-		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, obj.SEO())
+		v, err := plan.Call(ctx, func() (catalog.SEOText, error) { return obj.SEO(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, v)
 	case 25: // translations
-		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, obj.Translations())
+		v, err := plan.Call(ctx, func() ([]*catalog.AuthoredTranslation, error) { return obj.Translations(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, v)
 	case 26: // attributes
-		return x.writeNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx, f, obj.Attributes())
+		v, err := plan.Call(ctx, func() ([]catalog.AuthoredProductAttribute, error) { return obj.Attributes(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx, f, v)
 	case 27: // customInputs
-		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.CustomInputs)
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.CustomInputs(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
 	case 28: // extensions
-		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Extensions)
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Extensions(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
 	case 29: // shopperAttributes
-		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.ShopperAttributes)
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.ShopperAttributes(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
 	case 30: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
 	case 31: // updatedAt
