@@ -12,11 +12,13 @@ type candidates struct {
 	ordinals, products int
 	words              []scoredWord
 
-	found   []uint32 // sorted
-	scores  []uint32 // of found, by position
-	missing []uint8  // words that are missing, by position in found
+	found   []uint32     // sorted
+	scores  []uint32     // of found, by position
+	missing []uint8      // words that are missing, by position in found
+	places  []wordPlaces // by position in found; empty for a search of one word
 
 	best    []uint8 // of one word: how well a product matches it, by ordinal; all zero between uses
+	placed  []place // where it does so, if best is set
 	touched []uint32
 	cursor  occurrenceCursor
 }
@@ -26,6 +28,7 @@ type scoredWord struct {
 	WordMatches
 	rarity uint32
 	bytes  int
+	number int // of the word in the search, without those that are left out
 }
 
 var candidatePool = sync.Pool{New: func() any { return &candidates{} }}
@@ -34,15 +37,20 @@ var candidatePool = sync.Pool{New: func() any { return &candidates{} }}
 func (c *candidates) begin(ordinals, products int, words []WordMatches) {
 	c.ordinals, c.products, c.words = ordinals, products, c.words[:0]
 	if len(c.best) < ordinals {
-		c.best = make([]uint8, ordinals)
+		c.best, c.placed = make([]uint8, ordinals), make([]place, ordinals)
 	}
-	for _, word := range words {
-		c.words = append(c.words, scoredWord{word, word.rarity(products), word.Bytes()})
+	for i, word := range words {
+		c.words = append(c.words, scoredWord{word, word.rarity(products), word.Bytes(), i})
 	}
 	slices.SortStableFunc(c.words, func(a, b scoredWord) int { return a.bytes - b.bytes })
 }
 
-func (c *candidates) reset() { c.found, c.scores, c.missing = c.found[:0], c.scores[:0], c.missing[:0] }
+func (c *candidates) reset() {
+	c.found, c.scores, c.missing, c.places = c.found[:0], c.scores[:0], c.missing[:0], c.places[:0]
+}
+
+// keepsPlaces reports whether places are needed.
+func (c *candidates) keepsPlaces() bool { return len(c.words) > 1 }
 
 // matchAll finds the products that match all words.
 func (c *candidates) matchAll() {
@@ -78,12 +86,12 @@ func (c *candidates) matchAllButOne() {
 	}
 }
 
-// wordValues are what occurrences of a word count, by their byte: at most 255, and at least 1.
+// wordValues are what occurrences of a word count, by their code: at most 255, and at least 1.
 type wordValues [256]uint8
 
 func valuesOf(weight uint32) (values wordValues) {
-	for detail, value := range fieldValues {
-		values[detail] = uint8(max(1, value*weight/256))
+	for code, value := range fieldValues {
+		values[code] = uint8(max(1, value*weight/256))
 	}
 	return values
 }
@@ -91,7 +99,7 @@ func valuesOf(weight uint32) (values wordValues) {
 // add adds the products that match a word and are not found yet, which miss some others.
 func (c *candidates) add(word scoredWord, missing uint8) {
 	if len(word.Lists) == 1 && len(word.Sets) == 0 && len(c.found) == 0 {
-		c.addList(word.Lists[0], word.rarity, missing)
+		c.addList(word.Lists[0], word, missing)
 		return
 	}
 	for _, list := range word.Lists {
@@ -100,14 +108,14 @@ func (c *candidates) add(word scoredWord, missing uint8) {
 	for _, set := range word.Sets {
 		values := valuesOf(set.Weight)
 		for _, ordinal := range set.All.List() {
-			c.improve(ordinal, values[set.detail(ordinal)])
+			c.improve(ordinal, values[set.code(ordinal)], 0)
 		}
 	}
 	for _, ordinal := range c.found { // they have the word's value already
 		c.best[ordinal] = 0
 	}
 	before := len(c.found)
-	c.takeMarked(word.rarity)
+	c.takeMarked(word)
 	for len(c.missing) < len(c.found) {
 		c.missing = append(c.missing, missing)
 	}
@@ -117,11 +125,8 @@ func (c *candidates) add(word scoredWord, missing uint8) {
 }
 
 // addList is add for one list, whose products are all new.
-func (c *candidates) addList(list WeightedList, rarity uint32, missing uint8) {
-	var scores [256]uint32
-	for detail, value := range valuesOf(list.Weight) {
-		scores[detail] = uint32(value) * rarity
-	}
+func (c *candidates) addList(list WeightedList, word scoredWord, missing uint8) {
+	values, places := valuesOf(list.Weight), c.placesIn(list)
 	n := list.OccurrenceList.Count()
 	c.found, c.scores, c.missing = slices.Grow(c.found, n), slices.Grow(c.scores, n), slices.Grow(c.missing, n)
 	reader := list.reader()
@@ -129,8 +134,12 @@ func (c *candidates) addList(list WeightedList, rarity uint32, missing uint8) {
 		entries := c.cursor.entries[:]
 		n := reader.read(entries)
 		for _, entry := range entries[:n] {
-			if list.Dead == nil || !list.Dead.Has(entry.ordinal) {
-				c.found, c.scores = append(c.found, entry.ordinal), append(c.scores, scores[entry.detail])
+			if list.Dead != nil && list.Dead.Has(entry.ordinal) {
+				continue
+			}
+			c.found, c.scores = append(c.found, entry.ordinal), append(c.scores, uint32(values[entry.code])*word.rarity)
+			if c.keepsPlaces() {
+				c.places = append(c.places, placesOf(word.number, places[entry.code]))
 			}
 		}
 		if n < len(entries) {
@@ -142,16 +151,16 @@ func (c *candidates) addList(list WeightedList, rarity uint32, missing uint8) {
 	}
 }
 
-// mark sets what the products of a list are worth, unless they are worth more.
+// mark sets what the products of a list are worth, unless they are worth as much.
 func (c *candidates) mark(list WeightedList) {
-	values := valuesOf(list.Weight)
+	values, places := valuesOf(list.Weight), c.placesIn(list)
 	reader := list.reader()
 	for {
 		entries := c.cursor.entries[:]
 		n := reader.read(entries)
 		for _, entry := range entries[:n] {
 			if list.Dead == nil || !list.Dead.Has(entry.ordinal) {
-				c.improve(entry.ordinal, values[entry.detail])
+				c.improve(entry.ordinal, values[entry.code], places[entry.code])
 			}
 		}
 		if n < len(entries) {
@@ -160,23 +169,31 @@ func (c *candidates) mark(list WeightedList) {
 	}
 }
 
-func (c *candidates) improve(ordinal uint32, value uint8) {
-	switch was := c.best[ordinal]; {
-	case was == 0:
-		c.touched = append(c.touched, ordinal)
-		c.best[ordinal] = value
-	case was < value:
-		c.best[ordinal] = value
+func (c *candidates) improve(ordinal uint32, value uint8, at place) {
+	was := c.best[ordinal]
+	if was >= value {
+		return
 	}
+	if was == 0 {
+		c.touched = append(c.touched, ordinal)
+	}
+	c.best[ordinal], c.placed[ordinal] = value, at
 }
 
 // takeMarked appends the marked products in order and removes their marks.
-func (c *candidates) takeMarked(rarity uint32) {
+func (c *candidates) takeMarked(word scoredWord) {
 	n, most := len(c.found), len(c.found)+len(c.touched)+1
 	found, scores := slices.Grow(c.found, most-n)[:most], slices.Grow(c.scores, most-n)[:most]
-	take := func(ordinal uint32) { // without a branch: the last value is overwritten if it is 0
+	var places []wordPlaces
+	if c.keepsPlaces() {
+		places = slices.Grow(c.places, most-n)[:most]
+	}
+	take := func(ordinal uint32) { // without a branch on the value: the last one is overwritten if it is 0
 		value := uint32(c.best[ordinal])
-		found[n], scores[n] = ordinal, value*rarity
+		found[n], scores[n] = ordinal, value*word.rarity
+		if places != nil {
+			places[n] = placesOf(word.number, c.placed[ordinal])
+		}
 		n += int((value + 255) >> 8)
 	}
 	if len(c.touched)*binarySearchFactor < c.ordinals {
@@ -197,6 +214,9 @@ func (c *candidates) takeMarked(rarity uint32) {
 		clear(best)
 	}
 	c.found, c.scores, c.touched = found[:n], scores[:n], c.touched[:0]
+	if places != nil {
+		c.places = places[:n]
+	}
 }
 
 // seekFactor is the ratio of a list's length to the number of candidates from which it is cheaper to look them up.
@@ -219,22 +239,25 @@ func (c *candidates) narrow(word scoredWord, mostMissing uint8) {
 		values := valuesOf(set.Weight)
 		for _, ordinal := range c.found {
 			if set.All.Has(ordinal) {
-				c.improve(ordinal, values[set.detail(ordinal)])
+				c.improve(ordinal, values[set.code(ordinal)], 0)
 			}
 		}
 	}
 	kept := 0
 	for i, ordinal := range c.found {
-		value, missing := c.best[ordinal], c.missing[i]
-		if value == 0 {
+		value, missing, places := c.best[ordinal], c.missing[i], c.places[i]
+		if value > 0 {
+			places |= placesOf(word.number, c.placed[ordinal])
+		} else {
 			if missing++; word.Required || missing > mostMissing {
 				continue
 			}
 		}
 		c.found[kept], c.scores[kept], c.missing[kept] = ordinal, c.scores[i]+uint32(value)*word.rarity, missing
+		c.places[kept] = places
 		kept++
 	}
-	c.found, c.scores, c.missing = c.found[:kept], c.scores[:kept], c.missing[:kept]
+	c.found, c.scores, c.missing, c.places = c.found[:kept], c.scores[:kept], c.missing[:kept], c.places[:kept]
 	for _, ordinal := range c.touched {
 		c.best[ordinal] = 0
 	}
@@ -243,18 +266,18 @@ func (c *candidates) narrow(word scoredWord, mostMissing uint8) {
 
 // lookUp is mark for the candidates only.
 func (c *candidates) lookUp(list WeightedList) {
-	values := valuesOf(list.Weight)
+	values, places := valuesOf(list.Weight), c.placesIn(list)
 	c.cursor.reset(list.OccurrenceList)
 	for _, ordinal := range c.found {
-		if detail, found := c.cursor.find(ordinal); found && (list.Dead == nil || !list.Dead.Has(ordinal)) {
-			c.improve(ordinal, values[detail])
+		if code, found := c.cursor.find(ordinal); found && (list.Dead == nil || !list.Dead.Has(ordinal)) {
+			c.improve(ordinal, values[code], places[code])
 		}
 	}
 }
 
 // merge sorts candidates of which those before a position and those from it on are sorted.
 func (c *candidates) merge(from int) {
-	found, scores, missing := slices.Clone(c.found), slices.Clone(c.scores), slices.Clone(c.missing)
+	found, scores, missing, places := slices.Clone(c.found), slices.Clone(c.scores), slices.Clone(c.missing), slices.Clone(c.places)
 	for to, first, second := 0, 0, from; to < len(found); to++ {
 		at := first
 		if first == from || second < len(found) && found[second] < found[first] {
@@ -263,6 +286,6 @@ func (c *candidates) merge(from int) {
 		} else {
 			first++
 		}
-		c.found[to], c.scores[to], c.missing[to] = found[at], scores[at], missing[at]
+		c.found[to], c.scores[to], c.missing[to], c.places[to] = found[at], scores[at], missing[at], places[at]
 	}
 }

@@ -23,6 +23,7 @@ const (
 type WeightedList struct {
 	OccurrenceList
 	Weight    uint32
+	Language  uint8      // a number for the language of the texts: nearness counts within a name
 	Dead      OrdinalSet // products that do not count; nil for none
 	DeadCount int
 	// Products is how many products have the token by this and the lists after it, by LiveProducts; 0 for those
@@ -37,6 +38,8 @@ type WordMatches struct {
 	Sets []WeightedSet
 	// Required is whether the word may not be missing.
 	Required bool
+	// Position is that of the word in the search.
+	Position int
 }
 
 // WeightedSet is a set of products that match, and those that do so by their name or SKU.
@@ -114,41 +117,40 @@ func (w WordMatches) rarity(products int) uint32 {
 const maxOccurrenceBytes = 6
 
 // each is Each without what is dead.
-func (l WeightedList) each(found func(ordinal uint32, detail byte)) {
+func (l WeightedList) each(found func(ordinal uint32, code byte)) {
 	if l.Dead == nil {
 		l.Each(found)
 		return
 	}
-	l.Each(func(ordinal uint32, detail byte) {
+	l.Each(func(ordinal uint32, code byte) {
 		if !l.Dead.Has(ordinal) {
-			found(ordinal, detail)
+			found(ordinal, code)
 		}
 	})
 }
 
 // AddTo adds the products of the list to sets: all, and those that have the token in their name or SKU.
 func (l WeightedList) AddTo(all, named OrdinalSet) {
-	l.each(func(ordinal uint32, detail byte) {
+	l.each(func(ordinal uint32, code byte) {
 		all.Add(ordinal)
-		if detail&namedBit != 0 {
+		if occurrences[code].Named {
 			named.Add(ordinal)
 		}
 	})
 }
 
-// detail returns the byte of the occurrence of a product in the set.
-func (s WeightedSet) detail(ordinal uint32) byte {
+// code returns the code of the occurrence of a product in the set.
+func (s WeightedSet) code(ordinal uint32) byte {
 	if s.Named.Has(ordinal) {
-		return namedBit | wordsMask
+		return maxNameWords
 	}
 	return 0
 }
 
-// fieldValues are how much an occurrence counts, by its byte: in the name more than in the description,
+// fieldValues are how much an occurrence counts, by its code: in the name more than in the description,
 // and more the larger the share of the name is that the word makes up.
 var fieldValues = func() (values [256]uint32) {
-	for detail := range values {
-		o := occurrence(byte(detail))
+	for code, o := range occurrences {
 		value := uint32(40)
 		switch {
 		case o.WholeSKU:
@@ -158,7 +160,7 @@ var fieldValues = func() (values [256]uint32) {
 		case o.Named:
 			value = 100 + 60/uint32(max(1, o.NameWords))
 		}
-		values[detail] = value
+		values[code] = value
 	}
 	return values
 }()
@@ -179,7 +181,8 @@ const completeScore = 1 << 21
 const fewMatches = 3
 
 // Match finds the products that match all words; if those are fewer than three, also those that match all
-// but one, which must not be Required. A product that matches all words ranks above those. skus are lists of the whole search as a
+// but one, which must not be Required. A product that matches all words ranks above those, and one that has
+// neighboring words of the search near each other in its name above one that has them apart. skus are lists of the whole search as a
 // token: the products whose SKU it is come first, and if there are any, no word may be missing. ordinals bounds the ordinals, and products
 // is the number of products in the release, by which rare words count more.
 func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Matches {
@@ -191,6 +194,7 @@ func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Ma
 	if len(c.found) < fewMatches && len(words) > 1 && len(named) == 0 {
 		c.matchAllButOne()
 	}
+	c.addNearness()
 	m := &Matches{slices.Clone(c.found), slices.Clone(c.scores)}
 	for i, missing := range c.missing {
 		if missing == 0 {
@@ -210,8 +214,8 @@ func Match(ordinals, products int, words []WordMatches, skus []WeightedList) *Ma
 // wholeSKUs returns the products whose SKU is a token, given its lists.
 func wholeSKUs(skus []WeightedList) (found []uint32) {
 	for _, list := range skus {
-		list.each(func(ordinal uint32, detail byte) {
-			if detail&wholeBit != 0 {
+		list.each(func(ordinal uint32, code byte) {
+			if occurrences[code].WholeSKU {
 				found = append(found, ordinal)
 			}
 		})

@@ -12,14 +12,48 @@ import (
 
 // drawnList is a list of a word for the model: what products have, by ordinal.
 type drawnList struct {
-	weight uint32
-	of     map[uint32]byte
-	dead   OrdinalSet
+	weight   uint32
+	language uint8
+	of       map[uint32]byte // codes
+	dead     OrdinalSet
+}
+
+// modelMatch is the best match of a word in a product.
+type modelMatch struct {
+	value uint32
+	list  drawnList
+	Occurrence
+}
+
+// better returns the better match of two; the one of the first list if they count the same.
+func (m modelMatch) better(list drawnList, code byte) modelMatch {
+	if value := max(1, fieldValues[code]*list.weight/256); value > m.value {
+		return modelMatch{value, list, occurrences[code]}
+	}
+	return m
+}
+
+// modelNearness returns what two neighboring words add.
+func modelNearness(a, b modelMatch, step int) uint32 {
+	if a.Position == 0 || b.Position == 0 || a.list.language != b.list.language || a.list.language > maxPlaceLanguage {
+		return 0
+	}
+	value := map[int]uint32{0: adjacentValue, -1: closeValue, 2: closeValue, 1: adjacentValue}
+	value[step] = adjacentValue
+	found := value[int(b.Position)-int(a.Position)]
+	if min(a.list.weight, b.list.weight) < WeightStem {
+		return found / unsureShare
+	}
+	return found
 }
 
 // drawList draws a list of about a share of the ordinals. Long ones have marks.
 func drawList(t *rapid.T, random *rand.Rand, ordinals int) (WeightedList, drawnList) {
-	drawn := drawnList{weight: rapid.SampledFrom([]uint32{WeightExact, WeightPrefix, WeightTypo}).Draw(t, "weight"), of: map[uint32]byte{}}
+	drawn := drawnList{
+		weight:   rapid.SampledFrom([]uint32{WeightExact, WeightPrefix, WeightTypo}).Draw(t, "weight"),
+		language: rapid.SampledFrom([]uint8{0, 0, 1, maxPlaceLanguage, maxPlaceLanguage + 1}).Draw(t, "language"),
+		of:       map[uint32]byte{},
+	}
 	every := rapid.SampledFrom([]int{1, 2, 20, 500}).Draw(t, "one of")
 	var body []byte
 	last := uint32(0)
@@ -29,9 +63,10 @@ func drawList(t *rapid.T, random *rand.Rand, ordinals int) (WeightedList, drawnL
 		}
 		o := Occurrence{Named: random.IntN(3) == 0}
 		if o.Named {
-			o.NameWords = uint8(1 + random.IntN(9))
+			o.NameWords = uint8(1 + random.IntN(5))
+			o.Position = uint8(random.IntN(int(o.NameWords) + 1))
 		}
-		body, last, drawn.of[ordinal] = AppendOccurrence(body, ordinal-last, o), ordinal, o.detail()
+		body, last, drawn.of[ordinal] = AppendOccurrence(body, ordinal-last, o), ordinal, o.code()
 	}
 	list := OccurrenceList{Body: body}
 	require.Equal(t, len(drawn.of), list.Count())
@@ -39,7 +74,7 @@ func drawList(t *rapid.T, random *rand.Rand, ordinals int) (WeightedList, drawnL
 		list = list.Marked(list.Marks())
 		require.Equal(t, len(drawn.of), list.Count())
 	}
-	weighted := WeightedList{OccurrenceList: list, Weight: drawn.weight}
+	weighted := WeightedList{OccurrenceList: list, Weight: drawn.weight, Language: drawn.language}
 	if rapid.IntRange(0, 3).Draw(t, "with dead") == 0 {
 		drawn.dead = NewOrdinalSet(ordinals)
 		for range ordinals / 10 {
@@ -61,10 +96,11 @@ func TestMatchIsComplete(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 		ordinals := rapid.SampledFrom([]int{9, 200, 1000}).Draw(t, "ordinals")
-		words := make([]WordMatches, rapid.IntRange(1, 4).Draw(t, "words"))
+		words := make([]WordMatches, rapid.SampledFrom([]int{1, 2, 3, 4, 10}).Draw(t, "words"))
 		model := make([][]drawnList, len(words))
 		for i := range words {
 			words[i].Required = rapid.IntRange(0, 3).Draw(t, "required") == 0
+			words[i].Position = 2*i + rapid.IntRange(0, 1).Draw(t, "position")
 			for range rapid.IntRange(0, 3).Draw(t, "lists") {
 				list, drawn := drawList(t, random, ordinals)
 				words[i].Lists, model[i] = append(words[i].Lists, list), append(model[i], drawn)
@@ -78,7 +114,7 @@ func TestMatchIsComplete(t *testing.T) {
 					if ordinal%2 == 0 {
 						set.Named.Add(ordinal)
 					}
-					drawn.of[ordinal] = set.detail(ordinal)
+					drawn.of[ordinal] = set.code(ordinal)
 				}
 				words[i].Sets, model[i] = append(words[i].Sets, set), append(model[i], drawn)
 			}
@@ -88,17 +124,20 @@ func TestMatchIsComplete(t *testing.T) {
 		for _, mostMissing := range []int{0, 1} {
 			for ordinal := range uint32(ordinals) {
 				missing, score := 0, uint32(0)
+				best := make([]modelMatch, len(words))
 				for i, word := range words {
-					best := uint32(0)
 					for _, list := range model[i] {
-						if detail, found := list.of[ordinal]; found {
-							best = max(best, 1, fieldValues[detail]*list.weight/256)
+						if code, found := list.of[ordinal]; found {
+							best[i] = best[i].better(list, code)
 						}
 					}
-					if score += best * word.rarity(products); best == 0 {
+					if score += best[i].value * word.rarity(products); best[i].value == 0 {
 						if missing++; word.Required {
-							missing = 9
+							missing = 99
 						}
+					}
+					if 0 < i && i < 8 {
+						score += modelNearness(best[i-1], best[i], word.Position-words[i-1].Position) * min(word.rarity(products), words[i-1].rarity(products))
 					}
 				}
 				if missing == 0 {
@@ -137,9 +176,9 @@ func TestListsWithMarks(t *testing.T) {
 			if random.IntN(every) > 0 || list.Dead != nil && ordinal < 3000 && list.Dead.Has(ordinal) {
 				continue
 			}
-			detail, found := cursor.find(ordinal)
-			if want, known := drawn.of[ordinal]; known != found || known && want != detail {
-				require.Equal(t, want, detail, "%d: %v, not %v", ordinal, found, known)
+			code, found := cursor.find(ordinal)
+			if want, known := drawn.of[ordinal]; known != found || known && want != code {
+				require.Equal(t, want, code, "%d: %v, not %v", ordinal, found, known)
 				require.Equal(t, known, found, ordinal)
 			}
 		}

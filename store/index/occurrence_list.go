@@ -5,7 +5,7 @@ import "slices"
 // OccurrenceList is an encoded list of occurrences.
 type OccurrenceList struct {
 	Body []byte
-	// Short lists are of releases before format 9 and have no byte after a named occurrence.
+	// Short lists are of releases before format 9 and have no code after a named occurrence.
 	Short bool
 	// marks are places to begin reading, one after each markedEntries entries; nil for a list without.
 	marks []OccurrenceMark
@@ -74,14 +74,14 @@ func (l OccurrenceList) countOf(ordinals Ordinals) (n int) {
 	return n
 }
 
-// Each calls found with each ordinal and the byte of its occurrence.
-func (l OccurrenceList) Each(found func(ordinal uint32, detail byte)) {
+// Each calls found with each ordinal and the code of its occurrence.
+func (l OccurrenceList) Each(found func(ordinal uint32, code byte)) {
 	r := l.reader()
 	var entries [markedEntries]occurrenceEntry
 	for {
 		n := r.read(entries[:])
 		for _, entry := range entries[:n] {
-			found(entry.ordinal, entry.detail)
+			found(entry.ordinal, entry.code)
 		}
 		if n < len(entries) {
 			return
@@ -92,21 +92,21 @@ func (l OccurrenceList) Each(found func(ordinal uint32, detail byte)) {
 // occurrenceEntry is a decoded entry.
 type occurrenceEntry struct {
 	ordinal uint32
-	detail  byte
+	code    byte // of the occurrence
 }
 
 // occurrenceReader decodes a list.
 type occurrenceReader struct {
 	body    []byte
-	details int    // bytes after a named occurrence
+	codes   int    // bytes after a named occurrence, 0 or 1
 	at      int    // in body
 	ordinal uint32 // of the entry before
 }
 
 func (l OccurrenceList) reader() occurrenceReader {
-	r := occurrenceReader{body: l.Body, details: 1}
+	r := occurrenceReader{body: l.Body, codes: 1}
 	if l.Short {
-		r.details = 0
+		r.codes = 0
 	}
 	return r
 }
@@ -114,7 +114,7 @@ func (l OccurrenceList) reader() occurrenceReader {
 // read decodes entries, as many as there are places for, or fewer at the end. It has no branch that depends on
 // whether an occurrence is named, which nothing predicts.
 func (r *occurrenceReader) read(into []occurrenceEntry) int {
-	body, at, ordinal, details := r.body, r.at, r.ordinal, r.details
+	body, at, ordinal, codes := r.body, r.at, r.ordinal, r.codes
 	n := 0
 	for n < len(into) && at < len(body) {
 		step := uint32(body[at])
@@ -132,9 +132,9 @@ func (r *occurrenceReader) read(into []occurrenceEntry) int {
 		}
 		ordinal += step >> 1
 		named := int(step & 1)
-		detail := body[min(at, len(body)-1)] & byte(-(named & details))
-		at += named & details
-		into[n] = occurrenceEntry{ordinal, detail | byte(named)*namedBit}
+		code := body[min(at, len(body)-1)] & byte(-(named & codes))
+		at += named & codes
+		into[n] = occurrenceEntry{ordinal, code | unknownCode&byte(-(named&^codes))}
 		n++
 	}
 	r.at, r.ordinal = at, ordinal
@@ -154,14 +154,14 @@ func (c *occurrenceCursor) reset(l OccurrenceList) {
 	c.marks, c.reader, c.left = l.marks, l.reader(), nil
 }
 
-// find returns the byte of an ordinal, which is above those that were looked up before.
-func (c *occurrenceCursor) find(ordinal uint32) (detail byte, found bool) {
+// find returns the code of an ordinal, which is above those that were looked up before.
+func (c *occurrenceCursor) find(ordinal uint32) (code byte, found bool) {
 	for {
 		if len(c.left) > 0 && c.left[len(c.left)-1].ordinal >= ordinal {
 			for c.left[0].ordinal < ordinal {
 				c.left = c.left[1:]
 			}
-			return c.left[0].detail, c.left[0].ordinal == ordinal
+			return c.left[0].code, c.left[0].ordinal == ordinal
 		}
 		c.skipTo(ordinal)
 		n := c.reader.read(c.entries[:])

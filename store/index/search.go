@@ -52,6 +52,7 @@ func NewSearch(text string) (Search, error) {
 	other := slices.Collect(splitWords(transcribe(text)))
 	for i, w := range words {
 		wanted := w.searchWord(i == len(words)-1)
+		wanted.Position = i
 		if !w.unspaced && len(other) == len(words) && other[i].text != w.text {
 			wanted.Transcribed = truncateToken(other[i].text)
 		}

@@ -13,9 +13,9 @@ func TestProductTokens(t *testing.T) {
 	t.Parallel()
 	tokens := NewProductTokens("", "Reese's T-Shirt", "Crew-neck, made in the U.S.A.", "24-WB04")
 	for token, want := range map[string]Occurrence{
-		"reese":    {Named: true, NameWords: 4},
-		"reeses":   {Named: true, NameWords: 4},
-		"tshirt":   {Named: true, NameWords: 4},
+		"reese":    {Named: true, NameWords: 4, Position: 1},
+		"reeses":   {Named: true, NameWords: 4, Position: 2},
+		"tshirt":   {Named: true, NameWords: 4, Position: 4},
 		"24":       {Named: true, InSKU: true, NameWords: 4},
 		"24wb04":   {Named: true, InSKU: true, WholeSKU: true, NameWords: 4},
 		"crewneck": {}, "made": {}, "usa": {},
@@ -43,23 +43,26 @@ func TestOccurrencesRoundTrip(t *testing.T) {
 				o := Occurrence{Named: rapid.Bool().Draw(t, "named")}
 				if o.Named {
 					o.NameWords, o.InSKU, o.WholeSKU = uint8(rapid.IntRange(1, 15).Draw(t, "words")), rapid.Bool().Draw(t, "SKU"), rapid.Bool().Draw(t, "whole")
+					if !o.InSKU && !o.WholeSKU {
+						o.Position = uint8(rapid.IntRange(0, int(o.NameWords)).Draw(t, "position"))
+					}
 				}
 				list, last = AppendOccurrence(list, ordinal-last, o), ordinal
 				of[ordinal] = o
 			}
 			got := map[uint32]Occurrence{}
-			OccurrenceList{Body: list}.Each(func(ordinal uint32, detail byte) { got[ordinal] = occurrence(detail) })
+			OccurrenceList{Body: list}.Each(func(ordinal uint32, code byte) { got[ordinal] = occurrences[code] })
 			require.Equal(t, of, got)
 			for ordinal, o := range of {
 				if was, known := want[ordinal]; known {
-					o = merged(was, o)
+					o = occurrences[merged(was.code(), o.code())]
 				}
 				want[ordinal] = o
 			}
 			union.Add(list)
 		}
 		got := map[uint32]Occurrence{}
-		OccurrenceList{Body: union.Take()}.Each(func(ordinal uint32, detail byte) { got[ordinal] = occurrence(detail) })
+		OccurrenceList{Body: union.Take()}.Each(func(ordinal uint32, code byte) { got[ordinal] = occurrences[code] })
 		require.Equal(t, want, got)
 		require.Empty(t, union.Take())
 	})

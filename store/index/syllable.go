@@ -62,6 +62,7 @@ func unspacedTokens(run string, yield func(token string) bool) {
 type SearchWord struct {
 	Whole       SearchToken     // empty for a run of several syllables
 	Transcribed string          // Whole.Text with ä written as ae, and so on; empty if it is the same
+	Position    int             // of the word in the search
 	Pairs       []SearchToken   // neighboring syllables
 	singles     []syllableToken // one for each syllable
 	text        string          // folded

@@ -128,7 +128,7 @@ const wordBytes = 5
 func NewProductTokens(language, name, description, sku string) ProductTokens {
 	w := ProductTokens{language, make(map[string]Occurrence, 32)}
 	words := slices.AppendSeq(make([]textWord, 0, (len(name)+len(sku)+len(description))/wordBytes), splitWords(name))
-	named := Occurrence{Named: true, NameWords: uint8(max(1, min(len(words), 15)))}
+	named := Occurrence{Named: true, NameWords: uint8(max(1, min(len(words), maxNameWords)))}
 	w.add(words, named)
 	words = slices.AppendSeq(words[:0], splitWords(sku))
 	w.add(words, Occurrence{Named: true, InSKU: true, NameWords: named.NameWords})
@@ -140,9 +140,12 @@ func NewProductTokens(language, name, description, sku string) ProductTokens {
 }
 
 // add adds the tokens of words. Words connected by a hyphen or the like are also added as one: T-Shirt
-// as tshirt, Reese's as reeses.
+// as tshirt, Reese's as reeses, at the place of the last one.
 func (w ProductTokens) add(words []textWord, o Occurrence) {
 	for i, word := range words {
+		if o.Position = 0; o.Named && !o.InSKU && i < maxNameWords {
+			o.Position = uint8(i + 1)
+		}
 		word.eachToken(func(token string) bool {
 			w.put(token, o)
 			return true
@@ -161,7 +164,7 @@ func (w ProductTokens) add(words []textWord, o Occurrence) {
 	}
 }
 
-// put adds an occurrence of a token. What was added before counts.
+// put adds an occurrence of a token. What was added before counts, so that Position is the first one.
 func (w ProductTokens) put(token string, o Occurrence) {
 	was, found := w.Tokens[token]
 	if !found {

@@ -22,8 +22,8 @@ import (
 // If the hash changes, raise ReleaseFormat: served releases are then published
 // again, and read in their own format until then.
 const (
-	formatOfSum = 9
-	formatSum   = "1bef2e20b76a42e2fb0f1396a78a21590922e2bc7882640387e814a57255f91b"
+	formatOfSum = 10
+	formatSum   = "3f5e3a5864b32bdd45b208824af65ba827d742ea9c5f2a93583b08f8772fdf8b"
 )
 
 func TestFormatOfReleases(t *testing.T) {

@@ -395,8 +395,10 @@ const (
 	ProductOrderFieldPrice ProductOrderField = "PRICE"
 	// A number or date of the merchant's own attributes, named by `attribute`. Products without a value come last in both directions.
 	ProductOrderFieldAttribute ProductOrderField = "ATTRIBUTE"
-	// How well products match `search`: with ASC the best match is first, then the list's own order. The
-	// default of lists with `search`. Without `search`: the list's own order.
+	// How well products match `search`: with ASC the best match is first, then the list's own order. Words
+	// that few products have count more, words of the name more than those of the description, the more the
+	// shorter the name is, and the more if they are as near each other there as in the search. The default of
+	// lists with `search`. Without `search`: the list's own order.
 	ProductOrderFieldRelevance ProductOrderField = "RELEVANCE"
 )
 

@@ -5,7 +5,7 @@ package segment
 // base for a delta, and is published again even if nothing else changed; until
 // then it is read as it is.
 const (
-	ReleaseFormat      = 9
+	ReleaseFormat      = 10
 	formatOfSyllables  = 2 // the first that indexes texts without spaces by syllables
 	FormatOfPresence   = 3 // the first that leaves out empty members (withoutEmpty), and lists every product and shown file
 	FormatOfBlocks     = 7 // the first that stores products in blocks (block.go) only

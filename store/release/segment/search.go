@@ -150,6 +150,7 @@ func (s *searcher) run(ctx context.Context, expander *index.Expander) (*SearchRe
 	}
 	for i := range matches {
 		matches[i].Required = index.HasDigit(words[i].Whole.Text) && matches[i].Count(1) > 0
+		matches[i].Position = words[i].Position
 	}
 	result, err := s.match(ctx, matches, wholes)
 	if err == nil && len(corrected) > 0 && len(result.Found) > 0 {
@@ -269,9 +270,10 @@ func (s *searcher) read(ctx context.Context, tokens []index.SearchToken) error {
 				for first, end := batch.chunks(token); first < end; first++ {
 					of = append(of, chunks[first])
 				}
+				language := uint8(1 + slices.Index(s.languages, batch.language)) // 0 is the base text
 				lists := tokenLists(of, token)
 				for i, list := range lists {
-					weighted := index.WeightedList{OccurrenceList: list, Dead: layer.dead, DeadCount: layer.deadCount}
+					weighted := index.WeightedList{OccurrenceList: list, Language: language, Dead: layer.dead, DeadCount: layer.deadCount}
 					if i == 0 {
 						weighted.Products = index.LiveProducts(lists, layer.deadList, s.Release.Ordinals)
 					}
