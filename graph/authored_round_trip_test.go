@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"portico/graph/graphtest"
+	"portico/store"
 	"portico/store/storetest"
 )
 
@@ -43,6 +44,20 @@ func TestAuthoredResourcesCanBeWrittenAgain(t *testing.T) {
 				read.write(t, other, "CREATED")
 				requireLines(t, want, authoredLines(t, other))
 			})
+		}
+	})
+}
+
+// A page takes the same statements whatever its length, and as many as one that shows names alone.
+func TestAuthoredProductsTakeAStatementForAPage(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		for _, query := range []string{`{ authoredProducts(first: 1) { nodes { name } } }`, `{ authoredProducts(first: 100) { nodes { ` + authoredSelection(graphtest.Schema().Types["AuthoredProduct"]) + `} } }`} {
+			r := graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client("catalog:write"))
+			ctx, statements := store.CountStatements(r.Context())
+			require.Empty(t, s.Send(t, r.WithContext(ctx)).Errors)
+			require.Equal(t, 1, statements.Count(), strings.Join(statements.Queries(), "\n"))
 		}
 	})
 }
