@@ -66,7 +66,7 @@ func (r mutationResolver) NodeCreate(ctx context.Context, input generated.NodeCr
 		return nil, err
 	}
 	node, userErrs, err := nodePayload(r.store.CreateNode(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID), store.LocalID(input.ParentID),
-		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description}))
+		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description, SEO: input.Seo, Translations: input.Translations}))
 	return &generated.NodeCreatePayload{Node: node, UserErrors: userErrs}, err
 }
 
@@ -76,7 +76,7 @@ func (r mutationResolver) NodeUpdate(ctx context.Context, input generated.NodeUp
 		return nil, err
 	}
 	node, userErrs, err := nodePayload(r.store.UpdateNode(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
-		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description}))
+		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description, SEO: input.Seo, Translations: input.Translations}))
 	return &generated.NodeUpdatePayload{Node: node, UserErrors: userErrs}, err
 }
 

@@ -15,6 +15,7 @@ import (
 
 const (
 	mended     = ` userErrors { field code message } }`
+	theTexts   = ` name seo { title description } translations { locale name description seo { title } }`
 	theCatalog = ` catalog { uuid name hierarchyIds pricebooks { uuid priority } locale currency createdAt published }` + mended
 	theRule    = ` catalogRule { uuid name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom validTo } createdAt }` + mended
 	theNode    = ` node { uuid hierarchyId parentId name slug description curatedProductIds productCount productIds updatedAt }` + mended
@@ -88,6 +89,18 @@ func TestNodeMutations(t *testing.T) {
 		{name: "a node is created in a hierarchy", query: `mutation { nodeCreate(input: {id: "shelf", parentId: ` + global("Hierarchy", "attic") + `, name: "Shelf"}) {` + theNode + ` }`,
 			data: `{"nodeCreate":` + node(`"parentId":"attic","name":"Shelf","slug":"","description":"","curatedProductIds":[],"productCount":0,"productIds":[]`) + `}`},
 		{name: "changed", query: `mutation { nodeUpdate(input: {id: "shelf", slug: "shelf", description: "Dusty."}) { node { name slug description }` + mended + ` }`, data: `{"nodeUpdate":{"node":{"name":"Shelf","slug":"shelf","description":"Dusty."},"userErrors":[]}}`},
+		{name: "its texts", query: `mutation { nodeUpdate(input: {id: "shelf", seo: {title: "T", description: "D"}, translations: [{locale: "fr", name: "Rayon", seo: {title: "R"}}, {locale: "pt_BR", description: "Pó"}]}) { node {` + theTexts + ` }` + mended + ` }`,
+			data: `{"nodeUpdate":{"node":{"name":"Shelf","seo":{"title":"T","description":"D"},"translations":[{"locale":"fr","name":"Rayon","description":"","seo":{"title":"R"}},{"locale":"pt-BR","name":"","description":"Pó","seo":{"title":""}}]},"userErrors":[]}}`},
+		{name: "null clears, absent stays", query: `mutation { nodeUpdate(input: {id: "shelf", seo: {title: null}, translations: {locale: "fr", seo: {title: null}}}) { node {` + theTexts + ` }` + mended + ` }`,
+			data: `{"nodeUpdate":{"node":{"name":"Shelf","seo":{"title":"","description":"D"},"translations":[{"locale":"fr","name":"Rayon","description":"","seo":{"title":""}},{"locale":"pt-BR","name":"","description":"Pó","seo":{"title":""}}]},"userErrors":[]}}`},
+		{name: "the last text of a language", query: `mutation($texts: [NodeTranslationInput!]) { nodeUpdate(input: {id: "shelf", translations: $texts}) { node {` + theTexts + ` }` + mended + ` }`, variables: graphtest.Variables{"texts": map[string]any{"locale": "pt-BR", "description": nil}},
+			data: `{"nodeUpdate":{"node":{"name":"Shelf","seo":{"title":"","description":"D"},"translations":[{"locale":"fr","name":"Rayon","description":"","seo":{"title":""}}]},"userErrors":[]}}`},
+		{name: "a wrong language", query: `mutation { nodeUpdate(input: {id: "shelf", translations: [{locale: "de", name: "Regal"}, {locale: "x!", name: "A"}]}) { node { name }` + mended + ` }`,
+			data: `{"nodeUpdate":{"node":null,"userErrors":[{"field":["input","translations","1"],"code":"INVALID","message":"translations.1 must be a BCP 47 tag such as en or zh-Hant, got \"x!\"."}]}}`},
+		{name: "texts of a new one", query: `mutation { hierarchyCreate(input: {id: "yard", name: "Yard", translations: {locale: "fr", name: "Cour"}}) { hierarchy {` + theTexts + ` }` + mended + ` nodeCreate(input: {parentId: "yard", name: "Shed", seo: {title: "T"}}) { node { seo { title } }` + mended + ` }`,
+			data: `{"hierarchyCreate":{"hierarchy":{"name":"Yard","seo":{"title":"","description":""},"translations":[{"locale":"fr","name":"Cour","description":"","seo":{"title":""}}]},"userErrors":[]},"nodeCreate":{"node":{"seo":{"title":"T"}},"userErrors":[]}}`},
+		{name: "no texts of a hierarchy", query: `mutation { hierarchyUpdate(input: {id: "yard", seo: {description: "D"}, translations: null}) { hierarchy {` + theTexts + ` }` + mended + ` }`,
+			data: `{"hierarchyUpdate":{"hierarchy":{"name":"Yard","seo":{"title":"","description":"D"},"translations":[]},"userErrors":[]}}`},
 		{name: "moved", query: `mutation { nodeMove(input: {id: ` + global("CatalogNode", "shelf") + `, parentId: "box"}) { node { parentId }` + mended + ` }`, data: `{"nodeMove":{"node":{"parentId":"box"},"userErrors":[]}}`},
 		{name: "not below itself", query: `mutation { nodeMove(input: {id: "box", parentId: "shelf"}) { node { parentId }` + mended + ` }`,
 			data: `{"nodeMove":{"node":null,"userErrors":[{"field":["input","parentId"],"code":"UNPROCESSABLE","message":"parentId must not be the node itself or one of its descendants, got \"shelf\"."}]}}`},

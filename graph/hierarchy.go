@@ -35,7 +35,7 @@ func (r mutationResolver) HierarchyCreate(ctx context.Context, input generated.H
 		return nil, err
 	}
 	hierarchy, err := r.store.CreateHierarchy(ctx, auth.PrincipalFrom(ctx).Actor(), deref(input.ID),
-		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description})
+		catalog.NodeChange{Name: &input.Name, Slug: input.Slug, Description: input.Description, SEO: input.Seo, Translations: input.Translations})
 	userErrs, err := userErrors(err)
 	return &generated.HierarchyCreatePayload{Hierarchy: hierarchy, UserErrors: userErrs}, err
 }
@@ -46,7 +46,7 @@ func (r mutationResolver) HierarchyUpdate(ctx context.Context, input generated.H
 		return nil, err
 	}
 	hierarchy, err := r.store.UpdateHierarchy(ctx, auth.PrincipalFrom(ctx).Actor(), store.LocalID(input.ID),
-		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description})
+		catalog.NodeChange{Nulls: opctx.Nulls(ctx), Name: input.Name, Slug: input.Slug, Description: input.Description, SEO: input.Seo, Translations: input.Translations})
 	userErrs, err := userErrors(err)
 	return &generated.HierarchyUpdatePayload{Hierarchy: hierarchy, UserErrors: userErrs}, err
 }

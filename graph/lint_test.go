@@ -218,7 +218,8 @@ func TestDeprecationsHaveADate(t *testing.T) {
 
 // jsonFields are where JSON is meant: what the merchant wrote, and what is sent back as it is.
 var jsonFields = []string{"Product.customInputs", "Product.extensions", "Product.shopperAttributes", "Promotion.schema", "PromotionPreview.schema",
-	"ProductFilterValues.bounds", "ProductFilterValues.and"}
+	"ProductFilterValues.bounds", "ProductFilterValues.and", "AuthoredProduct.customInputs", "AuthoredProduct.extensions", "AuthoredProduct.shopperAttributes",
+	"AuthoredProductAttribute.value"}
 
 // A value whose members are known has a type.
 func TestJSONIsOnlyTheMerchants(t *testing.T) {

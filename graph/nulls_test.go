@@ -1,7 +1,10 @@
 package graph_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,8 +26,126 @@ var updates = map[string]struct{ key, values, read string }{
 	"catalogUpdate":        {`id: "main"`, `locale: "fr", currency: "EUR"`, `catalog(id: "main") { name hierarchyIds pricebooks { uuid } locale currency }`},
 	"catalogRuleUpdate":    {`id: "everyone"`, `accountIds: ["a"], accountTagIds: ["a"], customerIds: ["a"], channels: ["a"], tags: ["a"], schedules: [{validFrom: "2024-01-01T00:00:00Z"}]`, `catalogRule(id: "everyone") { name catalogId accountIds accountTagIds customerIds channels tags schedules { validFrom } }`},
 	"catalogReleaseUpdate": {`releaseId: "1"`, `label: "a", note: "b", retained: true`, `catalogRelease(id: "1") { label note retained }`},
-	"hierarchyUpdate":      {`id: "workshop"`, `slug: "a", description: "b"`, `authoredHierarchy(id: "workshop") { name slug description }`},
-	"nodeUpdate":           {`id: "tools"`, `slug: "a", description: "b"`, `authoredNode(id: "tools") { name slug description }`},
+	"hierarchyUpdate":      {`id: "workshop"`, `slug: "a", description: "b", ` + texts, `authoredHierarchy(id: "workshop") { name slug description seo { title } translations { locale } }`},
+	"nodeUpdate":           {`id: "tools"`, `slug: "a", description: "b", ` + texts, `authoredNode(id: "tools") { name slug description seo { title } translations { locale } }`},
+}
+
+const texts = `seo: {title: "t"}, translations: [{locale: "fr", name: "n"}]`
+
+// fullItems has, for each mutation of items in which null clears a member, an item with all members that it may have. The
+// members of key say which resource it is.
+var fullItems = map[string]struct{ key, item string }{
+	"productsUpsert": {`{"id":"mug"}`, `{"sku":"MUG","name":"Mug","slug":"a-mug","status":"LIVE","description":"D","commodityType":"physical","manufacturerPartNum":"1",
+		"upcEan":"4006381333931","externalRef":"e","tags":["t"],"productTypes":["p"],"baseProduct":true,"parentId":"easel","optionIds":["oak"],"priceModifiers":["m"],
+		"variations":[{"id":"v","name":"V","options":[{"id":"o","name":"O"}]}],"mainImageId":"f","files":[{"id":"f","attachedAt":"2024-01-01T00:00:00Z"}],
+		"componentProductIds":["anvil"],"components":[{"key":"c","name":"C","options":[{"productId":"anvil"}]}],"related":[{"kind":"k","productIds":["anvil"]}],
+		"seo":{"title":"T","description":"D"},"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}],
+		"attributes":[{"key":"brand","value":"LG"}],"customInputs":{"a":1},"extensions":{"a":1},"shopperAttributes":{"a":1},"createdAt":"2024-01-01T00:00:00Z"}`},
+	"nodesUpsert": {`{"id":"n"}`, `{"hierarchyId":"attic","parentId":"box","name":"N","slug":"n","description":"D","seo":{"title":"T","description":"D"},
+		"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}]}`},
+	"hierarchiesUpsert": {`{"id":"h"}`, `{"name":"N","slug":"n","description":"D","seo":{"title":"T","description":"D"},
+		"translations":[{"locale":"fr","name":"N","description":"D","seo":{"title":"T","description":"D"}}]}`},
+	"filesUpsert":       {`{"id":"f"}`, `{"fileName":"f.jpg","mimeType":"image/jpeg","public":true,"href":"https://f.example/f.jpg","width":1,"height":1}`},
+	"attributesDeclare": {`{"key":"a"}`, `{"label":"A","labels":[{"locale":"fr","label":"A"}],"type":"NUMBER","unit":"kg","filterable":true,"searchable":true,"sortable":true}`},
+	"salesUpsert":       {`{"pricebookId":"standard","sku":"ANVIL","name":"s"}`, `{"validFrom":"2024-01-01T00:00:00Z","validTo":"2025-01-01T00:00:00Z","amounts":[{"currency":"USD","amount":"1"}]}`},
+	"synonymsSet":       {`{"id":"s"}`, `{"kind":"ONE_WAY","locale":"en","term":"a","terms":["b"]}`},
+}
+
+// nullIsAbsent are members of items whose description says what null means, or that are changed by another member.
+var nullIsAbsent = []string{"createdAt", "amounts", "amounts.tiers", "removeCurrencies"}
+
+// Null clears each member of an item at any depth, or is an error if the member is required. An absent one stays.
+func TestItemsClearMembersWithNull(t *testing.T) {
+	t.Parallel()
+	schema := graphtest.Schema()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		s := graphtest.Open(t, e, graphtest.Shop())
+		for _, mutation := range schema.Mutation.Fields {
+			input := schema.Types[mutation.Arguments.ForName("input").Type.Name()]
+			items := input.Fields.ForName("items")
+			c, known := fullItems[mutation.Name]
+			if items == nil || strings.HasSuffix(mutation.Name, "Delete") || mutation.Name == "pricesUpsert" || mutation.Name == "redirectsSet" {
+				require.False(t, known, mutation.Name)
+				continue // null is the same as absent
+			}
+			require.True(t, known, "add a full item of %s", mutation.Name)
+			var key, full map[string]any
+			require.NoError(t, json.Unmarshal([]byte(c.key), &key))
+			require.NoError(t, json.Unmarshal([]byte(c.item), &full))
+			send := func(members map[string]any, dryRun bool) (outcome string, userErrors int) {
+				item := maps.Clone(key)
+				maps.Copy(item, members)
+				var written struct {
+					Done struct {
+						Items      []struct{ Outcome string }
+						UserErrors []struct{ Message string }
+					}
+				}
+				// One object is in the place of each list.
+				s.Post(t, `mutation($input: `+input.Name+`!) { done: `+mutation.Name+`(input: $input) { items { outcome } userErrors { message } } }`,
+					graphtest.Variables{"input": map[string]any{"items": item, "dryRun": dryRun}}).Read(t, &written)
+				if len(written.Done.Items) > 0 {
+					outcome = written.Done.Items[0].Outcome
+				}
+				return outcome, len(written.Done.UserErrors)
+			}
+			_, failed := send(full, false)
+			require.Zero(t, failed, mutation.Name)
+			for _, probe := range nullProbes(schema, schema.Types[items.Type.Name()], key, full, "") {
+				outcome, failed := send(probe.absent, true)
+				require.Equal(t, []any{"UNCHANGED", 0}, []any{outcome, failed}, "%s: %s is absent", mutation.Name, probe.path)
+				outcome, failed = send(probe.null, true)
+				require.Equal(t, slices.Contains(nullIsAbsent, probe.path), outcome == "UNCHANGED" && failed == 0, "%s: %s is null", mutation.Name, probe.path)
+			}
+		}
+	})
+}
+
+// nullProbe is members of an item of which one is null, at a path, and the same without it.
+type nullProbe struct {
+	path         string
+	null, absent map[string]any
+}
+
+// nullProbes returns a probe for each member that may be null, of those that a full object of a type must have. Of lists it has
+// the element, and of objects within lists what is required.
+func nullProbes(schema *ast.Schema, of *ast.Definition, key, full map[string]any, above string) (probes []nullProbe) {
+	for _, member := range of.Fields {
+		if _, isKey := key[member.Name]; isKey || member.Type.NonNull {
+			continue
+		}
+		path := above + member.Name
+		if probes = append(probes, nullProbe{path, map[string]any{member.Name: nil}, map[string]any{}}); slices.Contains(nullIsAbsent, path) {
+			continue
+		}
+		value := full[member.Name]
+		if list, isList := value.([]any); isList {
+			value = list[0]
+		}
+		below, isObject := value.(map[string]any)
+		definition := schema.Types[member.Type.Name()]
+		if !isObject || definition.Kind != ast.InputObject {
+			continue
+		}
+		required := map[string]any{}
+		for _, inner := range definition.Fields {
+			if inner.Type.NonNull {
+				required[inner.Name] = below[inner.Name]
+			}
+		}
+		for _, inner := range nullProbes(schema, definition, required, below, path+".") {
+			for _, members := range []map[string]any{inner.null, inner.absent} {
+				for name, value := range required {
+					if value != nil {
+						members[name] = value
+					}
+				}
+			}
+			probes = append(probes, nullProbe{inner.path, map[string]any{member.Name: inner.null}, map[string]any{member.Name: inner.absent}})
+		}
+	}
+	return probes
 }
 
 // An absent member keeps its value. null clears an optional member and is UNPROCESSABLE for a

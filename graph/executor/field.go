@@ -36,7 +36,7 @@ func (e *Executor) aroundRootFields(ctx context.Context, next graphql.RootResolv
 			return graphql.Null
 		}
 	}
-	return recordReplay(withInputNulls(ctx), next)
+	return recordReplay(withInputNulls(ctx, e.schema), next)
 }
 
 // CountFields counts root fields that come from a cached response, or are subscriptions.

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,118 +15,105 @@ import (
 	"portico/store"
 )
 
-// withInputNulls calls opctx.WithNulls for the input of a mutation that updates one resource, or upserts
-// items. In other mutations null is the same as absent.
-func withInputNulls(ctx context.Context) context.Context {
+// nullClears are the endings of mutations in whose inputs null clears a member. In other mutations null is the same as
+// absent.
+var nullClears = []string{"Update", "Upsert", "Declare", "Set"}
+
+// withInputNulls calls opctx.WithNulls for the input of a mutation in which null clears a member.
+func withInputNulls(ctx context.Context, schema *ast.Schema) context.Context {
 	field := graphql.GetRootFieldContext(ctx).Field
-	if field.ObjectDefinition.Name != "Mutation" {
+	if field.ObjectDefinition.Name != "Mutation" || !slices.ContainsFunc(nullClears, func(end string) bool { return strings.HasSuffix(field.Name, end) }) {
 		return ctx
 	}
 	input := field.Arguments.ForName("input")
 	if input == nil || input.Value == nil {
 		return ctx
 	}
-	variables := graphql.GetOperationContext(ctx).Variables
-	switch {
-	case strings.HasSuffix(field.Name, "Update"):
-		return opctx.WithNulls(ctx, nullMembers(input.Value, variables))
-	case strings.HasSuffix(field.Name, "Upsert"), strings.HasSuffix(field.Name, "Declare"):
-		return opctx.WithNulls(ctx, nullsOfItems(input.Value, variables))
-	}
-	return ctx
+	return opctx.WithNulls(ctx, inputNulls(schema, field.Definition.Arguments.ForName("input").Type, input.Value, graphql.GetOperationContext(ctx).Variables))
 }
 
-// maxNullPath is the longest path of a null that an item can have: items.0.translations.0.name.
-const maxNullPath = 5
-
-// nullsOfItems returns the paths of the nulls in an input of items, such as items.0.seo.title. An
-// object in the place of a list is its only element.
-func nullsOfItems(input *ast.Value, variables map[string]any) store.Nulls {
-	var f nullFinder
-	f.literal(nil, input, variables)
+// inputNulls returns the paths of the members of an input that are null, such as items.0.seo.title. The type of the
+// input says which members are lists: one element in the place of a list is its first, as GraphQL has it. A member whose
+// variable has no value is absent. Nulls within scalars, such as JSON, are none.
+func inputNulls(schema *ast.Schema, of *ast.Type, input *ast.Value, variables map[string]any) store.Nulls {
+	f := nullFinder{schema: schema, variables: variables}
+	f.literal(nil, of, input)
+	f.nulls = slices.DeleteFunc(f.nulls, func(path string) bool { return path == "idempotency_key" }) // not a member of the resource
 	slices.Sort(f.nulls)
 	return f.nulls
 }
 
-// nullFinder finds nulls at any depth up to maxNullPath.
-type nullFinder struct{ nulls store.Nulls }
+type nullFinder struct {
+	schema    *ast.Schema
+	variables map[string]any
+	nulls     store.Nulls
+}
 
-func (f *nullFinder) literal(path []string, value *ast.Value, variables map[string]any) {
-	switch value.Kind {
-	case ast.NullValue:
-		f.add(path)
-	case ast.Variable:
-		if sent, given := variables[value.Raw]; given {
-			f.value(path, sent)
+// literal finds the nulls of a value in the document.
+func (f *nullFinder) literal(path []string, of *ast.Type, value *ast.Value) {
+	switch {
+	case value.Kind == ast.Variable:
+		if sent, given := f.variables[value.Raw]; given {
+			f.sent(path, of, sent)
 		}
-	case ast.ListValue, ast.ObjectValue:
+	case value.Kind == ast.NullValue:
+		f.add(path)
+	case of.Elem != nil && value.Kind != ast.ListValue:
+		f.literal(element(path, 0), of.Elem, value)
+	case of.Elem != nil:
 		for i, child := range value.Children {
-			name := snakeCase(child.Name)
-			if value.Kind == ast.ListValue {
-				name = strconv.Itoa(i)
-			}
-			if len(path) < maxNullPath {
-				f.literal(append(slices.Clone(path), name), child.Value, variables)
+			f.literal(element(path, i), of.Elem, child.Value)
+		}
+	default:
+		for _, child := range value.Children {
+			if member := f.member(of, child.Name); member != nil {
+				f.literal(append(path, child.Name), member.Type, child.Value)
 			}
 		}
 	}
 }
 
-func (f *nullFinder) value(path []string, value any) {
-	if len(path) > maxNullPath {
+// sent finds the nulls of a value of a variable. The lists that the validator makes of single elements are not []any.
+func (f *nullFinder) sent(path []string, of *ast.Type, value any) {
+	if value == nil {
+		f.add(path)
 		return
 	}
-	switch value := value.(type) {
-	case nil:
-		f.add(path)
-	case []any:
-		for i, element := range value {
-			f.value(append(slices.Clone(path), strconv.Itoa(i)), element)
-		}
-	case map[string]any:
-		for name, member := range value {
-			f.value(append(slices.Clone(path), snakeCase(name)), member)
-		}
-	}
-}
-
-func (f *nullFinder) add(path []string) { f.nulls = append(f.nulls, strings.Join(path, ".")) }
-
-// nullMembers returns the members of an input object that are null. A member whose variable has no
-// value is absent.
-func nullMembers(input *ast.Value, variables map[string]any) (nulls store.Nulls) {
-	add := func(name string) {
-		if name != "idempotencyKey" { // not a member of the resource
-			nulls = append(nulls, snakeCase(name))
-		}
-	}
-	if input.Kind == ast.Variable {
-		members, _ := variables[input.Raw].(map[string]any)
+	if of.Elem == nil {
+		members, _ := value.(map[string]any)
 		for name, value := range members {
-			if value == nil {
-				add(name)
+			if member := f.member(of, name); member != nil {
+				f.sent(append(path, name), member.Type, value)
 			}
 		}
-		slices.Sort(nulls)
-		return nulls
+		return
 	}
-	for _, member := range input.Children {
-		null := member.Value.Kind == ast.NullValue
-		if member.Value.Kind == ast.Variable {
-			value, sent := variables[member.Value.Raw]
-			null = sent && value == nil
-		}
-		if null {
-			add(member.Name)
-		}
+	list := reflect.ValueOf(value)
+	if list.Kind() != reflect.Slice {
+		f.sent(element(path, 0), of.Elem, value)
+		return
 	}
-	return nulls
+	for i := range list.Len() {
+		f.sent(element(path, i), of.Elem, list.Index(i).Interface())
+	}
 }
 
-// snakeCase returns a member's name as in the paths of store.Error.
-func snakeCase(name string) string {
+// member returns a member of an input object; nil for scalars, which have none.
+func (f *nullFinder) member(of *ast.Type, name string) *ast.FieldDefinition {
+	return f.schema.Types[of.NamedType].Fields.ForName(name)
+}
+
+func (f *nullFinder) add(path []string) {
+	f.nulls = append(f.nulls, snakeCase(strings.Join(path, ".")))
+}
+
+// element returns the path of an element of the list at a path, which no other is built from at the same time.
+func element(path []string, i int) []string { return append(path, strconv.Itoa(i)) }
+
+// snakeCase returns a path of members as in store.Error.
+func snakeCase(path string) string {
 	var b strings.Builder
-	for _, r := range name {
+	for _, r := range path {
 		if unicode.IsUpper(r) {
 			b.WriteByte('_')
 		}

@@ -184,15 +184,57 @@ type ComplexityRoot struct {
 	}
 
 	AuthoredProduct struct {
-		CreatedAt func(childComplexity int) int
-		GlobalID  func(childComplexity int) int
-		ID        func(childComplexity int) int
+		Attributes          func(childComplexity int) int
+		BaseProduct         func(childComplexity int) int
+		CommodityType       func(childComplexity int) int
+		ComponentProductIDs func(childComplexity int) int
+		Components          func(childComplexity int) int
+		CreatedAt           func(childComplexity int) int
+		CustomInputs        func(childComplexity int) int
+		Description         func(childComplexity int) int
+		Extensions          func(childComplexity int) int
+		ExternalRef         func(childComplexity int) int
+		Files               func(childComplexity int) int
+		GlobalID            func(childComplexity int) int
+		ID                  func(childComplexity int) int
+		MainImageID         func(childComplexity int) int
+		ManufacturerPartNum func(childComplexity int) int
+		Name                func(childComplexity int) int
+		OptionIDs           func(childComplexity int) int
+		ParentID            func(childComplexity int) int
+		PriceModifiers      func(childComplexity int) int
+		Product             func(childComplexity int) int
+		ProductTypes        func(childComplexity int) int
+		Related             func(childComplexity int) int
+		SEO                 func(childComplexity int) int
+		SKU                 func(childComplexity int) int
+		ShopperAttributes   func(childComplexity int) int
+		Slug                func(childComplexity int) int
+		Status              func(childComplexity int) int
+		Tags                func(childComplexity int) int
+		Translations        func(childComplexity int) int
+		UPCEAN              func(childComplexity int) int
+		UpdatedAt           func(childComplexity int) int
+		Variations          func(childComplexity int) int
+	}
+
+	AuthoredProductAttribute struct {
+		Key   func(childComplexity int) int
+		Value func(childComplexity int) int
+	}
+
+	AuthoredProductComponent struct {
+		Key       func(childComplexity int) int
+		Max       func(childComplexity int) int
+		Min       func(childComplexity int) int
 		Name      func(childComplexity int) int
-		Product   func(childComplexity int) int
-		SKU       func(childComplexity int) int
-		Slug      func(childComplexity int) int
-		Status    func(childComplexity int) int
-		UpdatedAt func(childComplexity int) int
+		Options   func(childComplexity int) int
+		SortOrder func(childComplexity int) int
+	}
+
+	AuthoredProductComponentOption struct {
+		ID       func(childComplexity int) int
+		Quantity func(childComplexity int) int
 	}
 
 	AuthoredProductConnection struct {
@@ -205,6 +247,17 @@ type ComplexityRoot struct {
 	AuthoredProductEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	AuthoredProductFile struct {
+		Alt        func(childComplexity int) int
+		AttachedAt func(childComplexity int) int
+		ID         func(childComplexity int) int
+	}
+
+	AuthoredRelatedProducts struct {
+		Kind       func(childComplexity int) int
+		ProductIDs func(childComplexity int) int
 	}
 
 	AuthoredSeo struct {
@@ -2237,12 +2290,72 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuthoredNodeEdge.Node(childComplexity), true
 
+	case "AuthoredProduct.attributes":
+		if e.ComplexityRoot.AuthoredProduct.Attributes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Attributes(childComplexity), true
+	case "AuthoredProduct.baseProduct":
+		if e.ComplexityRoot.AuthoredProduct.BaseProduct == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.BaseProduct(childComplexity), true
+	case "AuthoredProduct.commodityType":
+		if e.ComplexityRoot.AuthoredProduct.CommodityType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.CommodityType(childComplexity), true
+	case "AuthoredProduct.componentProductUuids":
+		if e.ComplexityRoot.AuthoredProduct.ComponentProductIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.ComponentProductIDs(childComplexity), true
+	case "AuthoredProduct.components":
+		if e.ComplexityRoot.AuthoredProduct.Components == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Components(childComplexity), true
 	case "AuthoredProduct.createdAt":
 		if e.ComplexityRoot.AuthoredProduct.CreatedAt == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AuthoredProduct.CreatedAt(childComplexity), true
+	case "AuthoredProduct.customInputs":
+		if e.ComplexityRoot.AuthoredProduct.CustomInputs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.CustomInputs(childComplexity), true
+	case "AuthoredProduct.description":
+		if e.ComplexityRoot.AuthoredProduct.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Description(childComplexity), true
+	case "AuthoredProduct.extensions":
+		if e.ComplexityRoot.AuthoredProduct.Extensions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Extensions(childComplexity), true
+	case "AuthoredProduct.externalRef":
+		if e.ComplexityRoot.AuthoredProduct.ExternalRef == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.ExternalRef(childComplexity), true
+	case "AuthoredProduct.files":
+		if e.ComplexityRoot.AuthoredProduct.Files == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Files(childComplexity), true
 	case "AuthoredProduct.id":
 		if e.ComplexityRoot.AuthoredProduct.GlobalID == nil {
 			break
@@ -2255,24 +2368,78 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredProduct.ID(childComplexity), true
+	case "AuthoredProduct.mainImageUuid":
+		if e.ComplexityRoot.AuthoredProduct.MainImageID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.MainImageID(childComplexity), true
+	case "AuthoredProduct.manufacturerPartNum":
+		if e.ComplexityRoot.AuthoredProduct.ManufacturerPartNum == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.ManufacturerPartNum(childComplexity), true
 	case "AuthoredProduct.name":
 		if e.ComplexityRoot.AuthoredProduct.Name == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AuthoredProduct.Name(childComplexity), true
+	case "AuthoredProduct.optionUuids":
+		if e.ComplexityRoot.AuthoredProduct.OptionIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.OptionIDs(childComplexity), true
+	case "AuthoredProduct.parentUuid":
+		if e.ComplexityRoot.AuthoredProduct.ParentID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.ParentID(childComplexity), true
+	case "AuthoredProduct.priceModifiers":
+		if e.ComplexityRoot.AuthoredProduct.PriceModifiers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.PriceModifiers(childComplexity), true
 	case "AuthoredProduct.product":
 		if e.ComplexityRoot.AuthoredProduct.Product == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AuthoredProduct.Product(childComplexity), true
+	case "AuthoredProduct.productTypes":
+		if e.ComplexityRoot.AuthoredProduct.ProductTypes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.ProductTypes(childComplexity), true
+	case "AuthoredProduct.related":
+		if e.ComplexityRoot.AuthoredProduct.Related == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Related(childComplexity), true
+	case "AuthoredProduct.seo":
+		if e.ComplexityRoot.AuthoredProduct.SEO == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.SEO(childComplexity), true
 	case "AuthoredProduct.sku":
 		if e.ComplexityRoot.AuthoredProduct.SKU == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AuthoredProduct.SKU(childComplexity), true
+	case "AuthoredProduct.shopperAttributes":
+		if e.ComplexityRoot.AuthoredProduct.ShopperAttributes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.ShopperAttributes(childComplexity), true
 	case "AuthoredProduct.slug":
 		if e.ComplexityRoot.AuthoredProduct.Slug == nil {
 			break
@@ -2285,12 +2452,99 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredProduct.Status(childComplexity), true
+	case "AuthoredProduct.tags":
+		if e.ComplexityRoot.AuthoredProduct.Tags == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Tags(childComplexity), true
+	case "AuthoredProduct.translations":
+		if e.ComplexityRoot.AuthoredProduct.Translations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Translations(childComplexity), true
+	case "AuthoredProduct.upcEan":
+		if e.ComplexityRoot.AuthoredProduct.UPCEAN == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.UPCEAN(childComplexity), true
 	case "AuthoredProduct.updatedAt":
 		if e.ComplexityRoot.AuthoredProduct.UpdatedAt == nil {
 			break
 		}
 
 		return e.ComplexityRoot.AuthoredProduct.UpdatedAt(childComplexity), true
+	case "AuthoredProduct.variations":
+		if e.ComplexityRoot.AuthoredProduct.Variations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProduct.Variations(childComplexity), true
+
+	case "AuthoredProductAttribute.key":
+		if e.ComplexityRoot.AuthoredProductAttribute.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductAttribute.Key(childComplexity), true
+	case "AuthoredProductAttribute.value":
+		if e.ComplexityRoot.AuthoredProductAttribute.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductAttribute.Value(childComplexity), true
+
+	case "AuthoredProductComponent.key":
+		if e.ComplexityRoot.AuthoredProductComponent.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductComponent.Key(childComplexity), true
+	case "AuthoredProductComponent.max":
+		if e.ComplexityRoot.AuthoredProductComponent.Max == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductComponent.Max(childComplexity), true
+	case "AuthoredProductComponent.min":
+		if e.ComplexityRoot.AuthoredProductComponent.Min == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductComponent.Min(childComplexity), true
+	case "AuthoredProductComponent.name":
+		if e.ComplexityRoot.AuthoredProductComponent.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductComponent.Name(childComplexity), true
+	case "AuthoredProductComponent.options":
+		if e.ComplexityRoot.AuthoredProductComponent.Options == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductComponent.Options(childComplexity), true
+	case "AuthoredProductComponent.sortOrder":
+		if e.ComplexityRoot.AuthoredProductComponent.SortOrder == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductComponent.SortOrder(childComplexity), true
+
+	case "AuthoredProductComponentOption.productUuid":
+		if e.ComplexityRoot.AuthoredProductComponentOption.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductComponentOption.ID(childComplexity), true
+	case "AuthoredProductComponentOption.quantity":
+		if e.ComplexityRoot.AuthoredProductComponentOption.Quantity == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductComponentOption.Quantity(childComplexity), true
 
 	case "AuthoredProductConnection.edges":
 		if e.ComplexityRoot.AuthoredProductConnection.Edges == nil {
@@ -2329,6 +2583,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuthoredProductEdge.Node(childComplexity), true
+
+	case "AuthoredProductFile.alt":
+		if e.ComplexityRoot.AuthoredProductFile.Alt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductFile.Alt(childComplexity), true
+	case "AuthoredProductFile.attachedAt":
+		if e.ComplexityRoot.AuthoredProductFile.AttachedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductFile.AttachedAt(childComplexity), true
+	case "AuthoredProductFile.uuid":
+		if e.ComplexityRoot.AuthoredProductFile.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredProductFile.ID(childComplexity), true
+
+	case "AuthoredRelatedProducts.kind":
+		if e.ComplexityRoot.AuthoredRelatedProducts.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRelatedProducts.Kind(childComplexity), true
+	case "AuthoredRelatedProducts.productUuids":
+		if e.ComplexityRoot.AuthoredRelatedProducts.ProductIDs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuthoredRelatedProducts.ProductIDs(childComplexity), true
 
 	case "AuthoredSeo.description":
 		if e.ComplexityRoot.AuthoredSeo.Description == nil {
@@ -12310,7 +12596,7 @@ type AuthoredHierarchy implements Node {
   updatedAt: DateTime!
 }
 
-"Texts for search engines of a node or hierarchy, as authored. Shoppers see the fall-back of one that is not set."
+"Texts for search engines of a product, node or hierarchy, as authored. Shoppers see the fall-back of one that is not set."
 type AuthoredSeo {
   "Title. Empty if not set."
   title: String!
@@ -12318,7 +12604,7 @@ type AuthoredSeo {
   description: String!
 }
 
-"Texts of a node or hierarchy in a language, as authored. Shoppers see the base text of one that is not set."
+"Texts of a product, node or hierarchy in a language, as authored. Shoppers see the base text of one that is not set."
 type AuthoredTranslation {
   "Language, as a BCP 47 tag: ` + "`" + `zh-Hant` + "`" + `."
   locale: String!
@@ -12360,6 +12646,10 @@ input HierarchyCreateInput {
   slug: String
   "Display text. Default: none."
   description: String
+  "Texts for search engines. Default: none."
+  seo: SeoInput
+  "Texts in other languages. Default: none."
+  translations: [NodeTranslationInput!]
   "Idempotency key."
   idempotencyKey: String
 }
@@ -12382,6 +12672,10 @@ input HierarchyUpdateInput {
   slug: String
   "Display text. Empty means none. Optional."
   description: String
+  "Texts for search engines. Optional."
+  seo: SeoInput
+  "Texts in other languages. Languages that are not in the list stay. Optional."
+  translations: [NodeTranslationInput!]
   "Idempotency key."
   idempotencyKey: String
 }
@@ -12412,7 +12706,10 @@ type HierarchyDeletePayload {
 
 # Nodes
 
-"A product as authored. Products are written by ` + "`" + `productsUpsert` + "`" + ` and by import."
+"""
+A product as authored. Products are written by ` + "`" + `productsUpsert` + "`" + ` and by import. Each member can be sent back in
+` + "`" + `ProductItemInput` + "`" + `, where ids end with ` + "`" + `Id` + "`" + ` and not with ` + "`" + `Uuid` + "`" + `.
+"""
 type AuthoredProduct implements Node {
   "Global id of the authored product. The published one has another."
   id: ID!
@@ -12426,12 +12723,108 @@ type AuthoredProduct implements Node {
   slug: String!
   "Whether it is for sale once it is published."
   status: AuthoredProductStatus!
+  "Description, in the base language. Empty if not set."
+  description: String!
+  "Physical or digital, for example. Empty if not set."
+  commodityType: String!
+  "The manufacturer's part number. Empty if not set."
+  manufacturerPartNum: String!
+  "UPC or EAN code. Empty if not set."
+  upcEan: String!
+  "The merchant's reference in another system. Empty if not set."
+  externalRef: String!
+  "Tags, in the order in which they were written."
+  tags: [String!]!
+  "Types, in the order in which they were written."
+  productTypes: [String!]!
+  "Whether it is a parent, whose children are its variants."
+  baseProduct: Boolean!
+  "Own id of the parent of a variant. Null for other products."
+  parentUuid: ID
+  "Own ids of the options of a variant. Empty for other products."
+  optionUuids: [ID!]!
+  "Of a parent: the properties in which its children differ, in the order in which they were written. Empty for other products."
+  variations: [Variation!]!
+  "Names of the price modifiers of a variant, in the order in which they apply."
+  priceModifiers: [String!]!
+  "Own id of the main image, a file. Null if it has none."
+  mainImageUuid: ID
+  "Files, in order."
+  files: [AuthoredProductFile!]!
+  "Own ids of the products of a bundle, in order."
+  componentProductUuids: [ID!]!
+  "Parts of a bundle from which shoppers choose, by sort order, then key. Empty for other products."
+  components: [AuthoredProductComponent!]!
+  "Related products, by kind."
+  related: [AuthoredRelatedProducts!]!
+  "Texts for search engines, as authored."
+  seo: AuthoredSeo!
+  "Texts in other languages, as authored, by language."
+  translations: [AuthoredTranslation!]!
+  "Values of declared attributes, by key."
+  attributes: [AuthoredProductAttribute!]!
+  "Inputs that shoppers fill in: the merchant's object. Null if not set."
+  customInputs: JSON
+  "Open data: the merchant's object. Null if not set."
+  extensions: JSON
+  "Data for shoppers: the merchant's object. Null if not set."
+  shopperAttributes: JSON
   "Time of creation."
   createdAt: DateTime!
   "Time of the last change."
   updatedAt: DateTime!
   "The product as the catalog shows it now. Null if it does not."
   product: Product
+}
+
+"A file of a product, as authored."
+type AuthoredProductFile {
+  "The file's own id. There may be no such file."
+  uuid: ID!
+  "Alternative text. Empty if not set."
+  alt: String!
+  "Time at which it was attached. Null if unknown."
+  attachedAt: DateTime
+}
+
+"A part of a bundle, as authored: the shopper chooses ` + "`" + `min` + "`" + ` to ` + "`" + `max` + "`" + ` of its options."
+type AuthoredProductComponent {
+  "Key: ` + "`" + `lens` + "`" + `."
+  key: String!
+  "Display name."
+  name: String!
+  "Fewest options to choose."
+  min: Int!
+  "Most options to choose."
+  max: Int!
+  "Position among the components."
+  sortOrder: Int!
+  "The options to choose from, drafts and products that do not exist too."
+  options: [AuthoredProductComponentOption!]!
+}
+
+"A product to choose for a part of a bundle, as authored."
+type AuthoredProductComponentOption {
+  "The product's own id."
+  productUuid: ID!
+  "Units of the product in the bundle."
+  quantity: Int!
+}
+
+"Related products of a kind, as authored."
+type AuthoredRelatedProducts {
+  "The kind: ` + "`" + `accessories` + "`" + `."
+  kind: String!
+  "Own ids of the products, in order, drafts and products that do not exist too."
+  productUuids: [ID!]!
+}
+
+"A product's value of a declared attribute, as authored."
+type AuthoredProductAttribute {
+  "Key of the declaration: ` + "`" + `brand` + "`" + `."
+  key: String!
+  "A text, number, boolean or list of texts, as the declaration says."
+  value: JSON!
 }
 
 "Status of an authored product."
@@ -12632,6 +13025,8 @@ input ProductItemInput {
   extensions: JSON
   "Data for shoppers: an object of yours. Members that it does not have stay."
   shopperAttributes: JSON
+  "Time of creation. Default of a new product: now. Null is the same as absent."
+  createdAt: DateTime
 }
 
 "Texts for search engines. Absent members keep their value, null clears one."
@@ -12658,7 +13053,7 @@ input ProductTranslationInput {
 input ProductAttributeInput {
   "Key of the declaration."
   key: String!
-  "A text, number, boolean or list of texts, as the declaration says. Null removes the value."
+  "A text, number, boolean or list of texts, as the declaration says. Null removes the value, absent keeps it."
   value: JSON
 }
 
@@ -12692,6 +13087,8 @@ input ProductFileInput {
   id: ID!
   "Alternative text. Empty means none."
   alt: String! = ""
+  "Time at which it was attached. Null means that it is unknown. Default: that of the same file before, else unknown."
+  attachedAt: DateTime
 }
 
 "A part of a bundle: the shopper chooses ` + "`" + `min` + "`" + ` to ` + "`" + `max` + "`" + ` of its options."
@@ -12931,7 +13328,7 @@ input AttributeItemInput {
 input AttributeLabelInput {
   "Language, as a BCP 47 tag: ` + "`" + `fr` + "`" + `."
   locale: String!
-  "The label. Null removes it."
+  "The label. Null removes it, absent keeps it."
   label: String
 }
 
@@ -12964,7 +13361,7 @@ input NodeItemInput {
   id: ID
   "Its hierarchy. Global id or ` + "`" + `uuid` + "`" + `."
   hierarchyId: ID
-  "The node above it, of the same hierarchy. Global id or ` + "`" + `uuid` + "`" + `. Null means that it is at the top."
+  "The node above it, of the same hierarchy. Global id or ` + "`" + `uuid` + "`" + `. Null or the hierarchy means that it is at the top."
   parentId: ID
   "Display name. At most 1024 bytes."
   name: String
@@ -13353,6 +13750,10 @@ input NodeCreateInput {
   slug: String
   "Display text. Default: none."
   description: String
+  "Texts for search engines. Default: none."
+  seo: SeoInput
+  "Texts in other languages. Default: none."
+  translations: [NodeTranslationInput!]
   "Idempotency key."
   idempotencyKey: String
 }
@@ -13375,6 +13776,10 @@ input NodeUpdateInput {
   slug: String
   "Display text. Empty means none. Optional."
   description: String
+  "Texts for search engines. Optional."
+  seo: SeoInput
+  "Texts in other languages. Languages that are not in the list stay. Optional."
+  translations: [NodeTranslationInput!]
   "Idempotency key."
   idempotencyKey: String
 }
@@ -14294,6 +14699,52 @@ func (ec *executionContext) childFields_AuthoredProduct(ctx context.Context, fie
 		return ec.fieldContext_AuthoredProduct_slug(ctx, field)
 	case "status":
 		return ec.fieldContext_AuthoredProduct_status(ctx, field)
+	case "description":
+		return ec.fieldContext_AuthoredProduct_description(ctx, field)
+	case "commodityType":
+		return ec.fieldContext_AuthoredProduct_commodityType(ctx, field)
+	case "manufacturerPartNum":
+		return ec.fieldContext_AuthoredProduct_manufacturerPartNum(ctx, field)
+	case "upcEan":
+		return ec.fieldContext_AuthoredProduct_upcEan(ctx, field)
+	case "externalRef":
+		return ec.fieldContext_AuthoredProduct_externalRef(ctx, field)
+	case "tags":
+		return ec.fieldContext_AuthoredProduct_tags(ctx, field)
+	case "productTypes":
+		return ec.fieldContext_AuthoredProduct_productTypes(ctx, field)
+	case "baseProduct":
+		return ec.fieldContext_AuthoredProduct_baseProduct(ctx, field)
+	case "parentUuid":
+		return ec.fieldContext_AuthoredProduct_parentUuid(ctx, field)
+	case "optionUuids":
+		return ec.fieldContext_AuthoredProduct_optionUuids(ctx, field)
+	case "variations":
+		return ec.fieldContext_AuthoredProduct_variations(ctx, field)
+	case "priceModifiers":
+		return ec.fieldContext_AuthoredProduct_priceModifiers(ctx, field)
+	case "mainImageUuid":
+		return ec.fieldContext_AuthoredProduct_mainImageUuid(ctx, field)
+	case "files":
+		return ec.fieldContext_AuthoredProduct_files(ctx, field)
+	case "componentProductUuids":
+		return ec.fieldContext_AuthoredProduct_componentProductUuids(ctx, field)
+	case "components":
+		return ec.fieldContext_AuthoredProduct_components(ctx, field)
+	case "related":
+		return ec.fieldContext_AuthoredProduct_related(ctx, field)
+	case "seo":
+		return ec.fieldContext_AuthoredProduct_seo(ctx, field)
+	case "translations":
+		return ec.fieldContext_AuthoredProduct_translations(ctx, field)
+	case "attributes":
+		return ec.fieldContext_AuthoredProduct_attributes(ctx, field)
+	case "customInputs":
+		return ec.fieldContext_AuthoredProduct_customInputs(ctx, field)
+	case "extensions":
+		return ec.fieldContext_AuthoredProduct_extensions(ctx, field)
+	case "shopperAttributes":
+		return ec.fieldContext_AuthoredProduct_shopperAttributes(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_AuthoredProduct_createdAt(ctx, field)
 	case "updatedAt":
@@ -14302,6 +14753,44 @@ func (ec *executionContext) childFields_AuthoredProduct(ctx context.Context, fie
 		return ec.fieldContext_AuthoredProduct_product(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredProduct", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredProductAttribute(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_AuthoredProductAttribute_key(ctx, field)
+	case "value":
+		return ec.fieldContext_AuthoredProductAttribute_value(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductAttribute", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredProductComponent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_AuthoredProductComponent_key(ctx, field)
+	case "name":
+		return ec.fieldContext_AuthoredProductComponent_name(ctx, field)
+	case "min":
+		return ec.fieldContext_AuthoredProductComponent_min(ctx, field)
+	case "max":
+		return ec.fieldContext_AuthoredProductComponent_max(ctx, field)
+	case "sortOrder":
+		return ec.fieldContext_AuthoredProductComponent_sortOrder(ctx, field)
+	case "options":
+		return ec.fieldContext_AuthoredProductComponent_options(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductComponent", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredProductComponentOption(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "productUuid":
+		return ec.fieldContext_AuthoredProductComponentOption_productUuid(ctx, field)
+	case "quantity":
+		return ec.fieldContext_AuthoredProductComponentOption_quantity(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductComponentOption", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredProductConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -14326,6 +14815,28 @@ func (ec *executionContext) childFields_AuthoredProductEdge(ctx context.Context,
 		return ec.fieldContext_AuthoredProductEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredProductFile(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "uuid":
+		return ec.fieldContext_AuthoredProductFile_uuid(ctx, field)
+	case "alt":
+		return ec.fieldContext_AuthoredProductFile_alt(ctx, field)
+	case "attachedAt":
+		return ec.fieldContext_AuthoredProductFile_attachedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredProductFile", field.Name)
+}
+
+func (ec *executionContext) childFields_AuthoredRelatedProducts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_AuthoredRelatedProducts_kind(ctx, field)
+	case "productUuids":
+		return ec.fieldContext_AuthoredRelatedProducts_productUuids(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuthoredRelatedProducts", field.Name)
 }
 
 func (ec *executionContext) childFields_AuthoredSeo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -22085,6 +22596,598 @@ func (ec *executionContext) fieldContext_AuthoredProduct_status(_ context.Contex
 	return graphql.NewScalarFieldContext("AuthoredProduct", field, false, false, errors.New("field of type AuthoredProductStatus does not have child fields"))
 }
 
+func (ec *executionContext) _AuthoredProduct_description(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_description(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Description(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_description(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_commodityType(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_commodityType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CommodityType(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_commodityType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_manufacturerPartNum(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_manufacturerPartNum(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ManufacturerPartNum(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_manufacturerPartNum(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_upcEan(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_upcEan(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UPCEAN(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_upcEan(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_externalRef(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_externalRef(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExternalRef(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_externalRef(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_tags(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_tags(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Tags(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_tags(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_productTypes(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_productTypes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ProductTypes(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_productTypes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_baseProduct(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_baseProduct(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BaseProduct(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_baseProduct(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_parentUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_parentUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ParentID(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_parentUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_optionUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_optionUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OptionIDs(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_optionUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_variations(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_variations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Variations(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.Variation) graphql.Marshaler {
+			return ec.marshalNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_variations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Variation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProduct_priceModifiers(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_priceModifiers(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PriceModifiers(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_priceModifiers(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_mainImageUuid(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_mainImageUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MainImageID(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_mainImageUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_files(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_files(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Files(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredProductFile) graphql.Marshaler {
+			return ec.marshalNAuthoredProductFile2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductFileᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_files(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProductFile(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProduct_componentProductUuids(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_componentProductUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ComponentProductIDs(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_componentProductUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_components(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_components(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Components(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredProductComponent) graphql.Marshaler {
+			return ec.marshalNAuthoredProductComponent2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductComponentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_components(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProductComponent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProduct_related(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_related(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Related(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredRelatedProducts) graphql.Marshaler {
+			return ec.marshalNAuthoredRelatedProducts2ᚕporticoᚋstoreᚋcatalogᚐAuthoredRelatedProductsᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_related(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredRelatedProducts(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProduct_seo(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_seo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SEO(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
+			return ec.marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_seo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredSeo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProduct_translations(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_translations(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Translations(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*catalog.AuthoredTranslation) graphql.Marshaler {
+			return ec.marshalNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_translations(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredTranslation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProduct_attributes(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_attributes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attributes(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.AuthoredProductAttribute) graphql.Marshaler {
+			return ec.marshalNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_attributes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProduct",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProductAttribute(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProduct_customInputs(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_customInputs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CustomInputs(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_customInputs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_extensions(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_extensions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Extensions(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_extensions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProduct_shopperAttributes(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProduct_shopperAttributes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ShopperAttributes(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalOJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProduct_shopperAttributes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProduct", field, true, false, errors.New("field of type JSON does not have child fields"))
+}
+
 func (ec *executionContext) _AuthoredProduct_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AuthoredProduct) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -22161,6 +23264,245 @@ func (ec *executionContext) fieldContext_AuthoredProduct_product(_ context.Conte
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductAttribute_key(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductAttribute_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductAttribute_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductAttribute", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductAttribute_value(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductAttribute) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductAttribute_value(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Value, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v json.RawMessage) graphql.Marshaler {
+			return ec.marshalNJSON2encodingᚋjsonᚐRawMessage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductAttribute_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductAttribute", field, false, false, errors.New("field of type JSON does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductComponent_key(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductComponent_key(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductComponent_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductComponent", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductComponent_name(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductComponent_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductComponent_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductComponent", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductComponent_min(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductComponent_min(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Min, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductComponent_min(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductComponent_max(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductComponent_max(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Max, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductComponent_max(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductComponent_sortOrder(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductComponent_sortOrder(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SortOrder, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductComponent_sortOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductComponent", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductComponent_options(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductComponent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductComponent_options(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Options, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []catalog.ComponentOption) graphql.Marshaler {
+			return ec.marshalNAuthoredProductComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductComponent_options(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AuthoredProductComponent",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AuthoredProductComponentOption(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductComponentOption_productUuid(ctx context.Context, field graphql.CollectedField, obj *catalog.ComponentOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductComponentOption_productUuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductComponentOption_productUuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductComponentOption", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductComponentOption_quantity(ctx context.Context, field graphql.CollectedField, obj *catalog.ComponentOption) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductComponentOption_quantity(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Quantity, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductComponentOption_quantity(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductComponentOption", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredProductConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AuthoredProduct]) (ret graphql.Marshaler) {
@@ -22335,6 +23677,121 @@ func (ec *executionContext) fieldContext_AuthoredProductEdge_node(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _AuthoredProductFile_uuid(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductFile_uuid(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNID2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductFile_uuid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductFile", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductFile_alt(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductFile_alt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductFile_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductFile", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredProductFile_attachedAt(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredProductFile) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredProductFile_attachedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AttachedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredProductFile_attachedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredProductFile", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRelatedProducts_kind(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRelatedProducts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRelatedProducts_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRelatedProducts_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRelatedProducts", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AuthoredRelatedProducts_productUuids(ctx context.Context, field graphql.CollectedField, obj *catalog.AuthoredRelatedProducts) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuthoredRelatedProducts_productUuids(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ProductIDs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNID2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AuthoredRelatedProducts_productUuids(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuthoredRelatedProducts", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _AuthoredSeo_title(ctx context.Context, field graphql.CollectedField, obj *catalog.SEOText) (ret graphql.Marshaler) {
@@ -50306,7 +51763,7 @@ func (ec *executionContext) unmarshalInputHierarchyCreateInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "slug", "description", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -50341,6 +51798,20 @@ func (ec *executionContext) unmarshalInputHierarchyCreateInput(ctx context.Conte
 				return it, err
 			}
 			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -50438,14 +51909,14 @@ func (ec *executionContext) unmarshalInputHierarchyItemInput(ctx context.Context
 			it.Description = data
 		case "seo":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx, v)
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -50466,7 +51937,7 @@ func (ec *executionContext) unmarshalInputHierarchyUpdateInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "slug", "description", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -50501,6 +51972,20 @@ func (ec *executionContext) unmarshalInputHierarchyUpdateInput(ctx context.Conte
 				return it, err
 			}
 			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -50817,7 +52302,7 @@ func (ec *executionContext) unmarshalInputNodeCreateInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "parentId", "name", "slug", "description", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "parentId", "name", "slug", "description", "seo", "translations", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -50859,6 +52344,20 @@ func (ec *executionContext) unmarshalInputNodeCreateInput(ctx context.Context, o
 				return it, err
 			}
 			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -51014,14 +52513,14 @@ func (ec *executionContext) unmarshalInputNodeItemInput(ctx context.Context, obj
 			it.Description = data
 		case "seo":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx, v)
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -51218,8 +52717,8 @@ func (ec *executionContext) unmarshalInputNodeProductsSetInput(ctx context.Conte
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputNodeTranslationInput(ctx context.Context, obj any) (exchange.TranslationInput, error) {
-	var it exchange.TranslationInput
+func (ec *executionContext) unmarshalInputNodeTranslationInput(ctx context.Context, obj any) (catalog.TranslationChange, error) {
+	var it catalog.TranslationChange
 	if obj == nil {
 		return it, nil
 	}
@@ -51259,11 +52758,11 @@ func (ec *executionContext) unmarshalInputNodeTranslationInput(ctx context.Conte
 			it.Description = data
 		case "seo":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Seo = data
+			it.SEO = data
 		}
 	}
 	return it, nil
@@ -51280,7 +52779,7 @@ func (ec *executionContext) unmarshalInputNodeUpdateInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "name", "slug", "description", "idempotencyKey"}
+	fieldsInOrder := [...]string{"id", "name", "slug", "description", "seo", "translations", "idempotencyKey"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -51315,6 +52814,20 @@ func (ec *executionContext) unmarshalInputNodeUpdateInput(ctx context.Context, o
 				return it, err
 			}
 			it.Description = data
+		case "seo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Seo = data
+		case "translations":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
+			data, err := ec.unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Translations = data
 		case "idempotencyKey":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idempotencyKey"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -51955,7 +53468,7 @@ func (ec *executionContext) unmarshalInputProductFileInput(ctx context.Context, 
 		asMap["alt"] = ""
 	}
 
-	fieldsInOrder := [...]string{"id", "alt"}
+	fieldsInOrder := [...]string{"id", "alt", "attachedAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -51976,6 +53489,13 @@ func (ec *executionContext) unmarshalInputProductFileInput(ctx context.Context, 
 				return it, err
 			}
 			it.Alt = data
+		case "attachedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attachedAt"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttachedAt = data
 		}
 	}
 	return it, nil
@@ -52185,7 +53705,7 @@ func (ec *executionContext) unmarshalInputProductItemInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "sku", "name", "slug", "status", "description", "commodityType", "manufacturerPartNum", "upcEan", "externalRef", "tags", "productTypes", "baseProduct", "parentId", "optionIds", "variations", "priceModifiers", "mainImageId", "files", "componentProductIds", "components", "related", "seo", "translations", "attributes", "customInputs", "extensions", "shopperAttributes"}
+	fieldsInOrder := [...]string{"id", "sku", "name", "slug", "status", "description", "commodityType", "manufacturerPartNum", "upcEan", "externalRef", "tags", "productTypes", "baseProduct", "parentId", "optionIds", "variations", "priceModifiers", "mainImageId", "files", "componentProductIds", "components", "related", "seo", "translations", "attributes", "customInputs", "extensions", "shopperAttributes", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -52348,14 +53868,14 @@ func (ec *executionContext) unmarshalInputProductItemInput(ctx context.Context, 
 			it.Related = data
 		case "seo":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
 			if err != nil {
 				return it, err
 			}
 			it.Seo = data
 		case "translations":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("translations"))
-			data, err := ec.unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx, v)
+			data, err := ec.unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -52388,6 +53908,13 @@ func (ec *executionContext) unmarshalInputProductItemInput(ctx context.Context, 
 				return it, err
 			}
 			it.ShopperAttributes = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
 		}
 	}
 	return it, nil
@@ -52441,8 +53968,8 @@ func (ec *executionContext) unmarshalInputProductOrder(ctx context.Context, obj 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputProductTranslationInput(ctx context.Context, obj any) (exchange.TranslationInput, error) {
-	var it exchange.TranslationInput
+func (ec *executionContext) unmarshalInputProductTranslationInput(ctx context.Context, obj any) (catalog.TranslationChange, error) {
+	var it catalog.TranslationChange
 	if obj == nil {
 		return it, nil
 	}
@@ -52482,11 +54009,11 @@ func (ec *executionContext) unmarshalInputProductTranslationInput(ctx context.Co
 			it.Description = data
 		case "seo":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("seo"))
-			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx, v)
+			data, err := ec.unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx, v)
 			if err != nil {
 				return it, err
 			}
-			it.Seo = data
+			it.SEO = data
 		}
 	}
 	return it, nil
@@ -53946,8 +55473,8 @@ func (ec *executionContext) unmarshalInputSalesUpsertInput(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputSeoInput(ctx context.Context, obj any) (exchange.SeoInput, error) {
-	var it exchange.SeoInput
+func (ec *executionContext) unmarshalInputSeoInput(ctx context.Context, obj any) (catalog.SEOChange, error) {
+	var it catalog.SEOChange
 	if obj == nil {
 		return it, nil
 	}
@@ -55641,6 +57168,880 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "description":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_description(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "commodityType":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_commodityType(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "manufacturerPartNum":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_manufacturerPartNum(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "upcEan":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_upcEan(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "externalRef":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_externalRef(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "tags":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_tags(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "productTypes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_productTypes(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "baseProduct":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_baseProduct(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "parentUuid":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_parentUuid(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "optionUuids":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_optionUuids(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "variations":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_variations(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "priceModifiers":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_priceModifiers(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "mainImageUuid":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_mainImageUuid(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "files":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_files(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "componentProductUuids":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_componentProductUuids(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "components":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_components(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "related":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_related(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "seo":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_seo(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "translations":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_translations(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "attributes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_attributes(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "customInputs":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_customInputs(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "extensions":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_extensions(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "shopperAttributes":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AuthoredProduct_shopperAttributes(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "createdAt":
 			out.Values[i] = ec._AuthoredProduct_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -55689,6 +58090,155 @@ func (ec *executionContext) _AuthoredProduct(ctx context.Context, sel ast.Select
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredProductAttributeImplementors = []string{"AuthoredProductAttribute"}
+
+func (ec *executionContext) _AuthoredProductAttribute(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredProductAttribute) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductAttributeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProductAttribute")
+		case "key":
+			out.Values[i] = ec._AuthoredProductAttribute_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "value":
+			out.Values[i] = ec._AuthoredProductAttribute_value(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredProductComponentImplementors = []string{"AuthoredProductComponent"}
+
+func (ec *executionContext) _AuthoredProductComponent(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredProductComponent) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductComponentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProductComponent")
+		case "key":
+			out.Values[i] = ec._AuthoredProductComponent_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._AuthoredProductComponent_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "min":
+			out.Values[i] = ec._AuthoredProductComponent_min(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "max":
+			out.Values[i] = ec._AuthoredProductComponent_max(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sortOrder":
+			out.Values[i] = ec._AuthoredProductComponent_sortOrder(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "options":
+			out.Values[i] = ec._AuthoredProductComponent_options(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredProductComponentOptionImplementors = []string{"AuthoredProductComponentOption"}
+
+func (ec *executionContext) _AuthoredProductComponentOption(ctx context.Context, sel ast.SelectionSet, obj *catalog.ComponentOption) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductComponentOptionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProductComponentOption")
+		case "productUuid":
+			out.Values[i] = ec._AuthoredProductComponentOption_productUuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "quantity":
+			out.Values[i] = ec._AuthoredProductComponentOption_quantity(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -55815,6 +58365,97 @@ func (ec *executionContext) _AuthoredProductEdge(ctx context.Context, sel ast.Se
 			}
 		case "node":
 			out.Values[i] = ec._AuthoredProductEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredProductFileImplementors = []string{"AuthoredProductFile"}
+
+func (ec *executionContext) _AuthoredProductFile(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredProductFile) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredProductFileImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredProductFile")
+		case "uuid":
+			out.Values[i] = ec._AuthoredProductFile_uuid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "alt":
+			out.Values[i] = ec._AuthoredProductFile_alt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "attachedAt":
+			out.Values[i] = ec._AuthoredProductFile_attachedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var authoredRelatedProductsImplementors = []string{"AuthoredRelatedProducts"}
+
+func (ec *executionContext) _AuthoredRelatedProducts(ctx context.Context, sel ast.SelectionSet, obj *catalog.AuthoredRelatedProducts) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, authoredRelatedProductsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AuthoredRelatedProducts")
+		case "kind":
+			out.Values[i] = ec._AuthoredRelatedProducts_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "productUuids":
+			out.Values[i] = ec._AuthoredRelatedProducts_productUuids(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -69816,6 +72457,66 @@ func (ec *executionContext) marshalNAuthoredProduct2ᚖporticoᚋgraphᚋmodel�
 	return ec._AuthoredProduct(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredProductAttribute) graphql.Marshaler {
+	return ec._AuthoredProductAttribute(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AuthoredProductAttribute) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredProductComponent2porticoᚋstoreᚋcatalogᚐAuthoredProductComponent(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredProductComponent) graphql.Marshaler {
+	return ec._AuthoredProductComponent(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredProductComponent2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductComponentᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AuthoredProductComponent) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredProductComponent2porticoᚋstoreᚋcatalogᚐAuthoredProductComponent(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredProductComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx context.Context, sel ast.SelectionSet, v catalog.ComponentOption) graphql.Marshaler {
+	return ec._AuthoredProductComponentOption(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredProductComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.ComponentOption) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredProductComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) marshalNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v model.Edge[*model.AuthoredProduct]) graphql.Marshaler {
 	return ec._AuthoredProductEdge(ctx, sel, &v)
 }
@@ -69825,6 +72526,26 @@ func (ec *executionContext) marshalNAuthoredProductEdge2ᚕporticoᚋgraphᚋmod
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
 		return ec.marshalNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAuthoredProductFile2porticoᚋstoreᚋcatalogᚐAuthoredProductFile(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredProductFile) graphql.Marshaler {
+	return ec._AuthoredProductFile(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredProductFile2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductFileᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AuthoredProductFile) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredProductFile2porticoᚋstoreᚋcatalogᚐAuthoredProductFile(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -69891,6 +72612,26 @@ var (
 		catalog.ProductDraft: "DRAFT",
 	}
 )
+
+func (ec *executionContext) marshalNAuthoredRelatedProducts2porticoᚋstoreᚋcatalogᚐAuthoredRelatedProducts(ctx context.Context, sel ast.SelectionSet, v catalog.AuthoredRelatedProducts) graphql.Marshaler {
+	return ec._AuthoredRelatedProducts(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAuthoredRelatedProducts2ᚕporticoᚋstoreᚋcatalogᚐAuthoredRelatedProductsᚄ(ctx context.Context, sel ast.SelectionSet, v []catalog.AuthoredRelatedProducts) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAuthoredRelatedProducts2porticoᚋstoreᚋcatalogᚐAuthoredRelatedProducts(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 func (ec *executionContext) marshalNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx context.Context, sel ast.SelectionSet, v catalog.SEOText) graphql.Marshaler {
 	return ec._AuthoredSeo(ctx, sel, &v)
@@ -71593,7 +74334,7 @@ func (ec *executionContext) unmarshalNNodeProductsSetInput2porticoᚋgraphᚋgen
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx context.Context, v any) (*exchange.TranslationInput, error) {
+func (ec *executionContext) unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
 	res, err := ec.unmarshalInputNodeTranslationInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -72140,7 +74881,7 @@ func (ec *executionContext) marshalNProductTranslation2ᚖporticoᚋstoreᚋrele
 	return ec._ProductTranslation(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx context.Context, v any) (*exchange.TranslationInput, error) {
+func (ec *executionContext) unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx context.Context, v any) (*catalog.TranslationChange, error) {
 	res, err := ec.unmarshalInputProductTranslationInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
@@ -74812,16 +77553,16 @@ func (ec *executionContext) marshalONodeProductsSetPayload2ᚖporticoᚋgraphᚋ
 	return ec._NodeProductsSetPayload(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx context.Context, v any) ([]*exchange.TranslationInput, error) {
+func (ec *executionContext) unmarshalONodeTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*exchange.TranslationInput, len(vSlice))
+	res := make([]*catalog.TranslationChange, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNNodeTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -75127,16 +77868,16 @@ func (ec *executionContext) marshalOProductPromotion2ᚕᚖporticoᚋstoreᚋcar
 	return ret
 }
 
-func (ec *executionContext) unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋexchangeᚐTranslationInputᚄ(ctx context.Context, v any) ([]*exchange.TranslationInput, error) {
+func (ec *executionContext) unmarshalOProductTranslationInput2ᚕᚖporticoᚋstoreᚋcatalogᚐTranslationChangeᚄ(ctx context.Context, v any) ([]*catalog.TranslationChange, error) {
 	if v == nil {
 		return nil, nil
 	}
 	vSlice := graphql.CoerceList(v)
 	var err error
-	res := make([]*exchange.TranslationInput, len(vSlice))
+	res := make([]*catalog.TranslationChange, len(vSlice))
 	for i := range vSlice {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋexchangeᚐTranslationInput(ctx, vSlice[i])
+		res[i], err = ec.unmarshalNProductTranslationInput2ᚖporticoᚋstoreᚋcatalogᚐTranslationChange(ctx, vSlice[i])
 		if err != nil {
 			return nil, err
 		}
@@ -75549,7 +78290,7 @@ func (ec *executionContext) marshalOSecret2ᚖporticoᚋstoreᚋgatewayᚐSecret
 	return res
 }
 
-func (ec *executionContext) unmarshalOSeoInput2ᚖporticoᚋstoreᚋexchangeᚐSeoInput(ctx context.Context, v any) (*exchange.SeoInput, error) {
+func (ec *executionContext) unmarshalOSeoInput2ᚖporticoᚋstoreᚋcatalogᚐSEOChange(ctx context.Context, v any) (*catalog.SEOChange, error) {
 	if v == nil {
 		return nil, nil
 	}

@@ -349,6 +349,10 @@ type HierarchyCreateInput struct {
 	Slug *string `json:"slug,omitempty"`
 	// Display text. Default: none.
 	Description *string `json:"description,omitempty"`
+	// Texts for search engines. Default: none.
+	Seo *catalog.SEOChange `json:"seo,omitempty"`
+	// Texts in other languages. Default: none.
+	Translations []*catalog.TranslationChange `json:"translations,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -387,6 +391,10 @@ type HierarchyUpdateInput struct {
 	Slug *string `json:"slug,omitempty"`
 	// Display text. Empty means none. Optional.
 	Description *string `json:"description,omitempty"`
+	// Texts for search engines. Optional.
+	Seo *catalog.SEOChange `json:"seo,omitempty"`
+	// Texts in other languages. Languages that are not in the list stay. Optional.
+	Translations []*catalog.TranslationChange `json:"translations,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -427,6 +435,10 @@ type NodeCreateInput struct {
 	Slug *string `json:"slug,omitempty"`
 	// Display text. Default: none.
 	Description *string `json:"description,omitempty"`
+	// Texts for search engines. Default: none.
+	Seo *catalog.SEOChange `json:"seo,omitempty"`
+	// Texts in other languages. Default: none.
+	Translations []*catalog.TranslationChange `json:"translations,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }
@@ -562,6 +574,10 @@ type NodeUpdateInput struct {
 	Slug *string `json:"slug,omitempty"`
 	// Display text. Empty means none. Optional.
 	Description *string `json:"description,omitempty"`
+	// Texts for search engines. Optional.
+	Seo *catalog.SEOChange `json:"seo,omitempty"`
+	// Texts in other languages. Languages that are not in the list stay. Optional.
+	Translations []*catalog.TranslationChange `json:"translations,omitempty"`
 	// Idempotency key.
 	IdempotencyKey *string `json:"idempotencyKey,omitempty"`
 }

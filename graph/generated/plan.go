@@ -639,15 +639,38 @@ var planAuthoredProduct = &plan.Object{
 	Name:      "AuthoredProduct",
 	Satisfies: []string{"AuthoredProduct", "Node"},
 	Fields: map[string]*plan.FieldInfo{
-		"id":        {Number: 1, NonNull: true},
-		"uuid":      {Number: 2, NonNull: true},
-		"name":      {Number: 3, NonNull: true},
-		"sku":       {Number: 4, NonNull: true},
-		"slug":      {Number: 5, NonNull: true},
-		"status":    {Number: 6, NonNull: true},
-		"createdAt": {Number: 7, NonNull: true},
-		"updatedAt": {Number: 8, NonNull: true},
-		"product":   {Number: 9, Resolver: true},
+		"id":                    {Number: 1, NonNull: true},
+		"uuid":                  {Number: 2, NonNull: true},
+		"name":                  {Number: 3, NonNull: true},
+		"sku":                   {Number: 4, NonNull: true},
+		"slug":                  {Number: 5, NonNull: true},
+		"status":                {Number: 6, NonNull: true},
+		"description":           {Number: 7, NonNull: true, Resolver: true},
+		"commodityType":         {Number: 8, NonNull: true, Resolver: true},
+		"manufacturerPartNum":   {Number: 9, NonNull: true, Resolver: true},
+		"upcEan":                {Number: 10, NonNull: true, Resolver: true},
+		"externalRef":           {Number: 11, NonNull: true, Resolver: true},
+		"tags":                  {Number: 12, NonNull: true, Resolver: true},
+		"productTypes":          {Number: 13, NonNull: true, Resolver: true},
+		"baseProduct":           {Number: 14, NonNull: true, Resolver: true},
+		"parentUuid":            {Number: 15, Resolver: true},
+		"optionUuids":           {Number: 16, NonNull: true, Resolver: true},
+		"variations":            {Number: 17, NonNull: true, Resolver: true},
+		"priceModifiers":        {Number: 18, NonNull: true, Resolver: true},
+		"mainImageUuid":         {Number: 19, Resolver: true},
+		"files":                 {Number: 20, NonNull: true, Resolver: true},
+		"componentProductUuids": {Number: 21, NonNull: true, Resolver: true},
+		"components":            {Number: 22, NonNull: true, Resolver: true},
+		"related":               {Number: 23, NonNull: true, Resolver: true},
+		"seo":                   {Number: 24, NonNull: true, Resolver: true},
+		"translations":          {Number: 25, NonNull: true, Resolver: true},
+		"attributes":            {Number: 26, NonNull: true, Resolver: true},
+		"customInputs":          {Number: 27, Resolver: true},
+		"extensions":            {Number: 28, Resolver: true},
+		"shopperAttributes":     {Number: 29, Resolver: true},
+		"createdAt":             {Number: 30, NonNull: true},
+		"updatedAt":             {Number: 31, NonNull: true},
+		"product":               {Number: 32, Resolver: true},
 	},
 }
 
@@ -678,11 +701,149 @@ func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *
 		return x.writeNString2string(ctx, f, obj.Slug)
 	case 6: // status
 		return x.writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx, f, obj.Status)
-	case 7: // createdAt
+	case 7: // description
+		v, err := plan.Call(ctx, func() (string, error) { return obj.Description(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
+	case 8: // commodityType
+		v, err := plan.Call(ctx, func() (string, error) { return obj.CommodityType(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
+	case 9: // manufacturerPartNum
+		v, err := plan.Call(ctx, func() (string, error) { return obj.ManufacturerPartNum(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
+	case 10: // upcEan
+		v, err := plan.Call(ctx, func() (string, error) { return obj.UPCEAN(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
+	case 11: // externalRef
+		v, err := plan.Call(ctx, func() (string, error) { return obj.ExternalRef(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2string(ctx, f, v)
+	case 12: // tags
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.Tags(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2ᚕstringᚄ(ctx, f, v)
+	case 13: // productTypes
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.ProductTypes(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2ᚕstringᚄ(ctx, f, v)
+	case 14: // baseProduct
+		v, err := plan.Call(ctx, func() (bool, error) { return obj.BaseProduct(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNBoolean2bool(ctx, f, v)
+	case 15: // parentUuid
+		v, err := plan.Call(ctx, func() (*string, error) { return obj.ParentID(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOID2ᚖstring(ctx, f, v)
+	case 16: // optionUuids
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.OptionIDs(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNID2ᚕstringᚄ(ctx, f, v)
+	case 17: // variations
+		v, err := plan.Call(ctx, func() ([]catalog.Variation, error) { return obj.Variations(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNVariation2ᚕporticoᚋstoreᚋcatalogᚐVariationᚄ(ctx, f, v)
+	case 18: // priceModifiers
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.PriceModifiers(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNString2ᚕstringᚄ(ctx, f, v)
+	case 19: // mainImageUuid
+		v, err := plan.Call(ctx, func() (*string, error) { return obj.MainImageID(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOID2ᚖstring(ctx, f, v)
+	case 20: // files
+		v, err := plan.Call(ctx, func() ([]catalog.AuthoredProductFile, error) { return obj.Files(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredProductFile2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductFileᚄ(ctx, f, v)
+	case 21: // componentProductUuids
+		v, err := plan.Call(ctx, func() ([]string, error) { return obj.ComponentProductIDs(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNID2ᚕstringᚄ(ctx, f, v)
+	case 22: // components
+		v, err := plan.Call(ctx, func() ([]catalog.AuthoredProductComponent, error) { return obj.Components(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredProductComponent2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductComponentᚄ(ctx, f, v)
+	case 23: // related
+		v, err := plan.Call(ctx, func() ([]catalog.AuthoredRelatedProducts, error) { return obj.Related(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredRelatedProducts2ᚕporticoᚋstoreᚋcatalogᚐAuthoredRelatedProductsᚄ(ctx, f, v)
+	case 24: // seo
+		v, err := plan.Call(ctx, func() (catalog.SEOText, error) { return obj.SEO(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx, f, v)
+	case 25: // translations
+		v, err := plan.Call(ctx, func() ([]*catalog.AuthoredTranslation, error) { return obj.Translations(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredTranslation2ᚕᚖporticoᚋstoreᚋcatalogᚐAuthoredTranslationᚄ(ctx, f, v)
+	case 26: // attributes
+		v, err := plan.Call(ctx, func() ([]catalog.AuthoredProductAttribute, error) { return obj.Attributes(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx, f, v)
+	case 27: // customInputs
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.CustomInputs(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
+	case 28: // extensions
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.Extensions(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
+	case 29: // shopperAttributes
+		v, err := plan.Call(ctx, func() (json.RawMessage, error) { return obj.ShopperAttributes(ctx) })
+		if err != nil {
+			return x.Fail(ctx, err)
+		}
+		return x.writeOJSON2encodingᚋjsonᚐRawMessage(ctx, f, v)
+	case 30: // createdAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.CreatedAt)
-	case 8: // updatedAt
+	case 31: // updatedAt
 		return x.writeNDateTime2timeᚐTime(ctx, f, obj.UpdatedAt)
-	case 9: // product
+	case 32: // product
 		v, err := plan.Call(ctx, func() (*model.Product, error) { return x.resolvers.AuthoredProduct().Product(ctx, obj) })
 		if err != nil {
 			return x.Fail(ctx, err)
@@ -690,6 +851,114 @@ func (x *planRun) fieldAuthoredProduct(ctx context.Context, f *plan.Field, obj *
 		return x.writeOProduct2ᚖporticoᚋgraphᚋmodelᚐProduct(ctx, f, v)
 	}
 	return x.String("AuthoredProduct")
+}
+
+var planAuthoredProductAttribute = &plan.Object{
+	Name:      "AuthoredProductAttribute",
+	Satisfies: []string{"AuthoredProductAttribute"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":   {Number: 1, NonNull: true},
+		"value": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductAttribute(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredProductAttribute) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductAttribute(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductAttribute(ctx context.Context, f *plan.Field, obj *catalog.AuthoredProductAttribute) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // value
+		return x.writeNJSON2encodingᚋjsonᚐRawMessage(ctx, f, obj.Value)
+	}
+	return x.String("AuthoredProductAttribute")
+}
+
+var planAuthoredProductComponent = &plan.Object{
+	Name:      "AuthoredProductComponent",
+	Satisfies: []string{"AuthoredProductComponent"},
+	Fields: map[string]*plan.FieldInfo{
+		"key":       {Number: 1, NonNull: true},
+		"name":      {Number: 2, NonNull: true},
+		"min":       {Number: 3, NonNull: true},
+		"max":       {Number: 4, NonNull: true},
+		"sortOrder": {Number: 5, NonNull: true},
+		"options":   {Number: 6, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductComponent(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredProductComponent) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductComponent(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductComponent(ctx context.Context, f *plan.Field, obj *catalog.AuthoredProductComponent) bool {
+	switch f.Number {
+	case 1: // key
+		return x.writeNString2string(ctx, f, obj.Key)
+	case 2: // name
+		return x.writeNString2string(ctx, f, obj.Name)
+	case 3: // min
+		return x.writeNInt2int(ctx, f, obj.Min)
+	case 4: // max
+		return x.writeNInt2int(ctx, f, obj.Max)
+	case 5: // sortOrder
+		return x.writeNInt2int(ctx, f, obj.SortOrder)
+	case 6: // options
+		return x.writeNAuthoredProductComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx, f, obj.Options)
+	}
+	return x.String("AuthoredProductComponent")
+}
+
+var planAuthoredProductComponentOption = &plan.Object{
+	Name:      "AuthoredProductComponentOption",
+	Satisfies: []string{"AuthoredProductComponentOption"},
+	Fields: map[string]*plan.FieldInfo{
+		"productUuid": {Number: 1, NonNull: true},
+		"quantity":    {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredProductComponentOption(ctx context.Context, fields *plan.Fields, obj *catalog.ComponentOption) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductComponentOption(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductComponentOption(ctx context.Context, f *plan.Field, obj *catalog.ComponentOption) bool {
+	switch f.Number {
+	case 1: // productUuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // quantity
+		return x.writeNInt2int(ctx, f, obj.Quantity)
+	}
+	return x.String("AuthoredProductComponentOption")
 }
 
 var planAuthoredProductConnection = &plan.Object{
@@ -764,6 +1033,73 @@ func (x *planRun) fieldAuthoredProductEdge(ctx context.Context, f *plan.Field, o
 		return x.writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredProduct(ctx, f, obj.Node)
 	}
 	return x.String("AuthoredProductEdge")
+}
+
+var planAuthoredProductFile = &plan.Object{
+	Name:      "AuthoredProductFile",
+	Satisfies: []string{"AuthoredProductFile"},
+	Fields: map[string]*plan.FieldInfo{
+		"uuid":       {Number: 1, NonNull: true},
+		"alt":        {Number: 2, NonNull: true},
+		"attachedAt": {Number: 3},
+	},
+}
+
+func (x *planRun) writeAuthoredProductFile(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredProductFile) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredProductFile(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredProductFile(ctx context.Context, f *plan.Field, obj *catalog.AuthoredProductFile) bool {
+	switch f.Number {
+	case 1: // uuid
+		return x.writeNID2string(ctx, f, obj.ID)
+	case 2: // alt
+		return x.writeNString2string(ctx, f, obj.Alt)
+	case 3: // attachedAt
+		return x.writeODateTime2ᚖtimeᚐTime(ctx, f, obj.AttachedAt)
+	}
+	return x.String("AuthoredProductFile")
+}
+
+var planAuthoredRelatedProducts = &plan.Object{
+	Name:      "AuthoredRelatedProducts",
+	Satisfies: []string{"AuthoredRelatedProducts"},
+	Fields: map[string]*plan.FieldInfo{
+		"kind":         {Number: 1, NonNull: true},
+		"productUuids": {Number: 2, NonNull: true},
+	},
+}
+
+func (x *planRun) writeAuthoredRelatedProducts(ctx context.Context, fields *plan.Fields, obj *catalog.AuthoredRelatedProducts) bool {
+	mark, valid := x.Mark(), true
+	for i := range fields.List {
+		f := &fields.List[i]
+		x.Begin(f)
+		if !x.fieldAuthoredRelatedProducts(ctx, f, obj) {
+			valid = x.Null(f) && valid
+		}
+		x.End()
+	}
+	return x.Close(mark, valid)
+}
+
+func (x *planRun) fieldAuthoredRelatedProducts(ctx context.Context, f *plan.Field, obj *catalog.AuthoredRelatedProducts) bool {
+	switch f.Number {
+	case 1: // kind
+		return x.writeNString2string(ctx, f, obj.Kind)
+	case 2: // productUuids
+		return x.writeNID2ᚕstringᚄ(ctx, f, obj.ProductIDs)
+	}
+	return x.String("AuthoredRelatedProducts")
 }
 
 var planAuthoredSeo = &plan.Object{
@@ -6730,6 +7066,57 @@ func (x *planRun) writeNAuthoredProduct2ᚖporticoᚋgraphᚋmodelᚐAuthoredPro
 	return x.writeAuthoredProduct(ctx, f.Of(planAuthoredProduct), v)
 }
 
+func (x *planRun) writeNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx context.Context, f *plan.Field, v catalog.AuthoredProductAttribute) bool {
+	return x.writeAuthoredProductAttribute(ctx, f.Of(planAuthoredProductAttribute), &v)
+}
+
+func (x *planRun) writeNAuthoredProductAttribute2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductAttributeᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredProductAttribute) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductAttribute2porticoᚋstoreᚋcatalogᚐAuthoredProductAttribute(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProductComponent2porticoᚋstoreᚋcatalogᚐAuthoredProductComponent(ctx context.Context, f *plan.Field, v catalog.AuthoredProductComponent) bool {
+	return x.writeAuthoredProductComponent(ctx, f.Of(planAuthoredProductComponent), &v)
+}
+
+func (x *planRun) writeNAuthoredProductComponent2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductComponentᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredProductComponent) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductComponent2porticoᚋstoreᚋcatalogᚐAuthoredProductComponent(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
+func (x *planRun) writeNAuthoredProductComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx context.Context, f *plan.Field, v catalog.ComponentOption) bool {
+	return x.writeAuthoredProductComponentOption(ctx, f.Of(planAuthoredProductComponentOption), &v)
+}
+
+func (x *planRun) writeNAuthoredProductComponentOption2ᚕporticoᚋstoreᚋcatalogᚐComponentOptionᚄ(ctx context.Context, f *plan.Field, v []catalog.ComponentOption) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductComponentOption2porticoᚋstoreᚋcatalogᚐComponentOption(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNAuthoredProductEdge2porticoᚋgraphᚋmodelᚐEdge(ctx context.Context, f *plan.Field, v model.Edge[*model.AuthoredProduct]) bool {
 	return x.writeAuthoredProductEdge(ctx, f.Of(planAuthoredProductEdge), &v)
 }
@@ -6747,8 +7134,42 @@ func (x *planRun) writeNAuthoredProductEdge2ᚕporticoᚋgraphᚋmodelᚐEdgeᚄ
 	return x.CloseList(mark, valid)
 }
 
+func (x *planRun) writeNAuthoredProductFile2porticoᚋstoreᚋcatalogᚐAuthoredProductFile(ctx context.Context, f *plan.Field, v catalog.AuthoredProductFile) bool {
+	return x.writeAuthoredProductFile(ctx, f.Of(planAuthoredProductFile), &v)
+}
+
+func (x *planRun) writeNAuthoredProductFile2ᚕporticoᚋstoreᚋcatalogᚐAuthoredProductFileᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredProductFile) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredProductFile2porticoᚋstoreᚋcatalogᚐAuthoredProductFile(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
+}
+
 func (x *planRun) writeNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus(ctx context.Context, f *plan.Field, v catalog.ProductStatus) bool {
 	return x.String(marshalNAuthoredProductStatus2porticoᚋstoreᚋcatalogᚐProductStatus[v])
+}
+
+func (x *planRun) writeNAuthoredRelatedProducts2porticoᚋstoreᚋcatalogᚐAuthoredRelatedProducts(ctx context.Context, f *plan.Field, v catalog.AuthoredRelatedProducts) bool {
+	return x.writeAuthoredRelatedProducts(ctx, f.Of(planAuthoredRelatedProducts), &v)
+}
+
+func (x *planRun) writeNAuthoredRelatedProducts2ᚕporticoᚋstoreᚋcatalogᚐAuthoredRelatedProductsᚄ(ctx context.Context, f *plan.Field, v []catalog.AuthoredRelatedProducts) bool {
+	mark, valid := x.Open(), true
+	for i := range v {
+		x.Element(i)
+		if !x.writeNAuthoredRelatedProducts2porticoᚋstoreᚋcatalogᚐAuthoredRelatedProducts(ctx, f, v[i]) {
+			x.NullElement()
+			valid = false
+		}
+		x.End()
+	}
+	return x.CloseList(mark, valid)
 }
 
 func (x *planRun) writeNAuthoredSeo2porticoᚋstoreᚋcatalogᚐSEOText(ctx context.Context, f *plan.Field, v catalog.SEOText) bool {

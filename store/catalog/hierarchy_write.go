@@ -3,8 +3,7 @@ package catalog
 import (
 	"context"
 	"database/sql"
-	"maps"
-	"slices"
+	"errors"
 	"time"
 
 	"portico/store"
@@ -38,7 +37,7 @@ func scanHierarchy(rows *sql.Rows) (*AuthoredHierarchy, error) {
 	}
 	a := &source.Attributes
 	return &AuthoredHierarchy{ID: source.ID, Name: a.Name, Slug: a.Slug, Description: a.Description,
-		SEO: a.Text().SEO, Translations: a.translations(), UpdatedAt: store.FromMicros(updated)}, nil
+		SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), UpdatedAt: store.FromMicros(updated)}, nil
 }
 
 // AuthoredHierarchy returns a hierarchy as authored, or NOT_FOUND.
@@ -49,32 +48,28 @@ func (s *CatalogService) AuthoredHierarchy(ctx context.Context, id string) (*Aut
 // AuthoredHierarchiesByID returns hierarchies by id; unknown ones are missing.
 func (s *CatalogService) AuthoredHierarchiesByID(ctx context.Context, ids []string) (map[string]*AuthoredHierarchy, error) {
 	byID, err := authoring.ReadRowsByID(ctx, s.db.Reader, HierarchyList, ids)
-	if err != nil {
-		return nil, err
-	}
-	return byID, chargeTranslations(ctx, maps.Values(byID), hierarchyTranslations)
+	return chargedByID(ctx, byID, err)
 }
 
 // AuthoredHierarchies lists all hierarchies by id.
 func (s *CatalogService) AuthoredHierarchies(ctx context.Context, page store.Page) (*store.Slice[*AuthoredHierarchy], error) {
 	list, err := db.List(ctx, s.db, HierarchyList, store.ListQuery{Page: page})
-	if err != nil {
-		return nil, err
-	}
-	return list, chargeTranslations(ctx, slices.Values(list.Items), hierarchyTranslations)
+	return chargedList(ctx, list, err)
 }
 
-func hierarchyTranslations(h *AuthoredHierarchy) []*AuthoredTranslation { return h.Translations }
+func (h *AuthoredHierarchy) textSize() int { return translationsSize(h.Translations) }
 
 var HierarchyList = db.Listing[*AuthoredHierarchy]{
 	Name: "hierarchy", Columns: `id, updated_at, body`, Table: "hierarchy", ID: "id", Scan: scanHierarchy,
 	Key: func(h *AuthoredHierarchy, _ store.Sort) []any { return []any{h.ID} },
 }
 
-// NodeChange has the new values of a node or hierarchy; nil keeps a value.
+// NodeChange has the new values of a node or hierarchy; nil keeps a value. Languages that are not in the list stay.
 type NodeChange struct {
 	Name, Slug, Description *string
-	Nulls                   store.Nulls
+	SEO                     *SEOChange
+	Translations            []*TranslationChange
+	Nulls                   store.Nulls // seo, translations.0.name and so on, too
 }
 
 // applyNulls clears members that were sent as null.
@@ -82,10 +77,31 @@ func (c *NodeChange) applyNulls() error {
 	return c.Nulls.Apply([]string{"name"}, map[string]func(){"slug": store.Clear(&c.Slug), "description": store.Clear(&c.Description)})
 }
 
-func (c NodeChange) apply(a *nodeAttributes) {
+func (c NodeChange) apply(a *nodeAttributes) error {
 	authoring.Assign(&a.Name, c.Name)
 	authoring.Assign(&a.Slug, c.Slug)
 	authoring.Assign(&a.Description, c.Description)
+	nulls, patch := store.SetOf(c.Nulls), store.MergePatch{}
+	PatchTexts(c.SEO, c.Translations, func(member string) bool { return nulls[member] }, patch.Set)
+	if len(patch) == 0 {
+		return nil
+	}
+	changed := nodeAttributes{}
+	err := store.Decode(store.MergeObject(store.Encode(a), store.Encode(patch), true), &changed)
+	*a = changed
+	return err
+}
+
+// placed returns an error with the paths of the change: those of translations are in the list.
+func (c NodeChange) placed(err error) error {
+	var faults store.Errors
+	errors.As(err, &faults)
+	for _, fault := range faults {
+		if len(fault.Path) > 0 && fault.Path[0] == "locales" {
+			fault.Path = TranslationPath(fault.Path[1:], c.Translations)
+		}
+	}
+	return err
 }
 
 // CreateHierarchy creates a hierarchy; an empty id generates one. It returns INVALID for
@@ -93,7 +109,9 @@ func (c NodeChange) apply(a *nodeAttributes) {
 func (s *CatalogService) CreateHierarchy(ctx context.Context, actor store.Actor, id string, change NodeChange) (*AuthoredHierarchy, error) {
 	return writeRow(ctx, s, actor, HierarchyList, "hierarchy", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &hierarchySource{Type: "hierarchy", ID: authoring.OrNewID(&id)}
-		change.apply(&source.Attributes)
+		if err := change.apply(&source.Attributes); err != nil {
+			return err
+		}
 		if err := requireUnusedID(ctx, w, "node", id); err != nil {
 			return err
 		}
@@ -107,10 +125,10 @@ func (s *CatalogService) UpdateHierarchy(ctx context.Context, actor store.Actor,
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return changeRow(ctx, s, actor, HierarchyList, HierarchyKind, "hierarchy", id, func(_ context.Context, _ *authoring.Writer, source *hierarchySource) error {
-		change.apply(&source.Attributes)
-		return nil
+	row, err := changeRow(ctx, s, actor, HierarchyList, HierarchyKind, "hierarchy", id, func(_ context.Context, _ *authoring.Writer, source *hierarchySource) error {
+		return change.apply(&source.Attributes)
 	})
+	return row, change.placed(err)
 }
 
 // DeleteHierarchy deletes a hierarchy. It returns NOT_FOUND, or UNPROCESSABLE while

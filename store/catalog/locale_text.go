@@ -33,7 +33,8 @@ func checkLocales(f *authoring.Validator, member string, texts map[string]Locale
 		f.Locale(member+"."+tag, tag)
 		f.Text(member+"."+tag+".name", text.Name, authoring.MaxName)
 		f.Text(member+"."+tag+".description", text.Description, authoring.MaxDescription)
-		text.SEO.check(f, member+"."+tag+".seo")
+		checkSEO(f, member+"."+tag+".seo", &text.SEO)
+		texts[tag] = text
 	}
 }
 

@@ -104,7 +104,7 @@ func (a *nodeAttributes) check(f *authoring.Validator) {
 	f.Text("attributes.slug", a.Slug, authoring.MaxName)
 	warnOfSlug(f, "attributes.slug", a.Slug)
 	f.Text("attributes.description", a.Description, authoring.MaxDescription)
-	a.SEO.check(f, "attributes.seo")
+	checkSEO(f, "attributes.seo", &a.SEO)
 	checkLocales(f, "attributes.locales", a.Locales)
 	f.IDs("attributes.curated_products", a.CuratedProducts)
 	if len(a.CuratedProducts) > MaxCurated {
@@ -132,11 +132,7 @@ type NodeText struct {
 
 // Text returns what the node shows in the base language.
 func (a *nodeAttributes) Text() NodeText {
-	text := NodeText{Name: a.Name, Description: a.Description}
-	if a.SEO != nil {
-		text.SEO = *a.SEO
-	}
-	return text
+	return NodeText{Name: a.Name, Description: a.Description, SEO: a.SEO.orEmpty()}
 }
 
 // Texts returns what the node shows in other languages, by BCP 47 tag; nil for none.

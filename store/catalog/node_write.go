@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"maps"
 	"slices"
 	"time"
 
@@ -40,7 +39,7 @@ func scanNode(rows *sql.Rows) (*AuthoredNode, error) {
 	}
 	a, hierarchy := &source.Attributes, source.Relationships.Hierarchy.ID()
 	return &AuthoredNode{ID: source.ID, HierarchyID: hierarchy, ParentID: cmp.Or(source.Relationships.Parent.ID(), hierarchy),
-		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: a.translations(), CuratedProductIDs: a.CuratedProducts, UpdatedAt: store.FromMicros(updated)}, nil
+		Name: a.Name, Slug: a.Slug, Description: a.Description, SEO: a.Text().SEO, Translations: authoredTranslations(a.Locales), CuratedProductIDs: a.CuratedProducts, UpdatedAt: store.FromMicros(updated)}, nil
 }
 
 // AuthoredNode returns a node as authored, or NOT_FOUND.
@@ -51,10 +50,7 @@ func (s *CatalogService) AuthoredNode(ctx context.Context, id string) (*Authored
 // AuthoredNodesByID returns nodes by id; unknown ones are missing.
 func (s *CatalogService) AuthoredNodesByID(ctx context.Context, ids []string) (map[string]*AuthoredNode, error) {
 	byID, err := authoring.ReadRowsByID(ctx, s.db.Reader, NodeList, ids)
-	if err != nil {
-		return nil, err
-	}
-	return byID, chargeTranslations(ctx, maps.Values(byID), nodeTranslations)
+	return chargedByID(ctx, byID, err)
 }
 
 // AuthoredNodes lists all nodes of a hierarchy by id; none if it does not exist.
@@ -62,13 +58,10 @@ func (s *CatalogService) AuthoredNodes(ctx context.Context, hierarchyID string, 
 	of := NodeList
 	of.Conditions = []db.Condition{{Clause: "hierarchy_id = ?", Values: []any{hierarchyID}}}
 	list, err := db.List(ctx, s.db, of, store.ListQuery{Page: page})
-	if err != nil {
-		return nil, err
-	}
-	return list, chargeTranslations(ctx, slices.Values(list.Items), nodeTranslations)
+	return chargedList(ctx, list, err)
 }
 
-func nodeTranslations(n *AuthoredNode) []*AuthoredTranslation { return n.Translations }
+func (n *AuthoredNode) textSize() int { return translationsSize(n.Translations) }
 
 var NodeList = db.Listing[*AuthoredNode]{
 	Name: "node", Columns: `id, updated_at, body`, Table: "node", ID: "id", Scan: scanNode,
@@ -81,7 +74,9 @@ var NodeList = db.Listing[*AuthoredNode]{
 func (s *CatalogService) CreateNode(ctx context.Context, actor store.Actor, id, parentID string, change NodeChange) (*AuthoredNode, error) {
 	return writeRow(ctx, s, actor, NodeList, "node", &id, func(ctx context.Context, w *authoring.Writer) error {
 		source := &NodeSource{Type: "node", ID: authoring.OrNewID(&id)}
-		change.apply(&source.Attributes)
+		if err := change.apply(&source.Attributes); err != nil {
+			return err
+		}
 		hierarchy, err := hierarchyOf(ctx, w, parentID)
 		if err != nil {
 			return err
@@ -99,10 +94,10 @@ func (s *CatalogService) UpdateNode(ctx context.Context, actor store.Actor, id s
 	if err := change.applyNulls(); err != nil {
 		return nil, err
 	}
-	return changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, func(_ context.Context, _ *authoring.Writer, source *NodeSource) error {
-		change.apply(&source.Attributes)
-		return nil
+	row, err := changeRow(ctx, s, actor, NodeList, NodeKind, "node", id, func(_ context.Context, _ *authoring.Writer, source *NodeSource) error {
+		return change.apply(&source.Attributes)
 	})
+	return row, change.placed(err)
 }
 
 // MoveNode moves a node with its subtree to another parent in its hierarchy. It returns

@@ -14,10 +14,7 @@ type ProductExtras struct {
 
 // Extras returns the extras in a language as JSON; nil if there are none. The empty tag means the base text.
 func (p *ProductSource) Extras(tag string) []byte {
-	var e ProductExtras
-	if p.Attributes.SEO != nil {
-		e.SEO = *p.Attributes.SEO
-	}
+	e := ProductExtras{SEO: p.Attributes.SEO.orEmpty()}
 	if tag != "" {
 		e.SEO = p.Attributes.Locales[tag].seo(e.SEO)
 	}

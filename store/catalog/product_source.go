@@ -90,12 +90,18 @@ func (p *ProductSource) FileIDs() []string {
 	if image := p.Relationships.MainImage.ID(); image != "" {
 		ids = append(ids, image)
 	}
-	if files := p.Relationships.Files; files != nil {
-		for _, file := range files.Data {
-			ids = append(ids, file.ID)
-		}
+	for _, file := range p.FileLinks() {
+		ids = append(ids, file.ID)
 	}
 	return store.Unique(ids)
+}
+
+// FileLinks returns the files of the product in order, without the main image.
+func (p *ProductSource) FileLinks() []FileLink {
+	if p.Relationships.Files == nil {
+		return nil
+	}
+	return p.Relationships.Files.Data
 }
 
 type FileLinks struct {
@@ -139,7 +145,7 @@ func (p *ProductSource) Check(f *authoring.Validator) {
 	f.Time("attributes.created_at", &a.CreatedAt) // SetProductTimes sets what is absent
 	f.Time("attributes.updated_at", &a.UpdatedAt)
 	checkLocales(f, "attributes.locales", a.Locales)
-	a.SEO.check(f, "attributes.seo")
+	checkSEO(f, "attributes.seo", &a.SEO)
 	f.IDs("attributes.options", a.Options)
 	checkVariations(f, "attributes.variations", a.Variations)
 	for key, component := range a.Components {

@@ -14,11 +14,24 @@ type SEOText struct {
 	Description string `json:"description,omitempty"`
 }
 
-func (s *SEOText) check(f *authoring.Validator, member string) {
-	if s != nil {
-		f.Text(member+".title", s.Title, authoring.MaxName)
-		f.Text(member+".description", s.Description, authoring.MaxDescription)
+// checkSEO checks texts for search engines, and removes them if all are empty.
+func checkSEO(f *authoring.Validator, member string, s **SEOText) {
+	if *s == nil {
+		return
 	}
+	f.Text(member+".title", (*s).Title, authoring.MaxName)
+	f.Text(member+".description", (*s).Description, authoring.MaxDescription)
+	if **s == (SEOText{}) {
+		*s = nil
+	}
+}
+
+// orEmpty returns the texts, empty ones for nil.
+func (s *SEOText) orEmpty() SEOText {
+	if s == nil {
+		return SEOText{}
+	}
+	return *s
 }
 
 // The bounds of related products.

@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"strconv"
 
 	"portico/store"
 	"portico/store/catalog"
@@ -20,7 +21,7 @@ type AttributeItemInput struct {
 	Sortable   *bool                  `json:"sortable,omitempty"`
 }
 
-// AttributeLabelInput is the label of an attribute in a language; null removes it.
+// AttributeLabelInput is the label of an attribute in a language; nil keeps it, unless it is among the nulls.
 type AttributeLabelInput struct {
 	Locale string  `json:"locale"`
 	Label  *string `json:"label,omitempty"`
@@ -43,7 +44,7 @@ func (s *ExchangeService) DeclareAttributes(ctx context.Context, actor store.Act
 			return keys, nil, nil
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, len(items), cleared, before)
+			p := newItemPatch(i, cleared, before)
 			items[i].patch(p)
 			return p
 		},
@@ -65,13 +66,13 @@ func (item *AttributeItemInput) patch(p *itemPatch) {
 	put(p, "searchable", "attributes.searchable", item.Searchable)
 	put(p, "sortable", "attributes.sortable", item.Sortable)
 	if item.Labels == nil && p.null("labels") {
-		p.set(nil, "attributes", "labels")
+		p.Set(nil, "attributes", "labels")
 	}
-	for _, label := range item.Labels {
-		if label.Label == nil {
-			p.set(nil, "attributes", "labels", canonicalTag(label.Locale))
-		} else {
-			p.set(*label.Label, "attributes", "labels", canonicalTag(label.Locale))
+	for i, label := range item.Labels {
+		if tag := catalog.CanonicalTag(label.Locale); label.Label != nil {
+			p.Set(*label.Label, "attributes", "labels", tag)
+		} else if p.null("labels." + strconv.Itoa(i) + ".label") {
+			p.Set(nil, "attributes", "labels", tag)
 		}
 	}
 }
@@ -86,7 +87,7 @@ func (item *AttributeItemInput) path(member []string) []string {
 	case member[1] == "attribute_type":
 		return []string{"type"}
 	case member[1] == "labels":
-		return keyedPath("labels", member[2:], item.Labels, func(l *AttributeLabelInput) string { return canonicalTag(l.Locale) })
+		return catalog.KeyedPath("labels", member[2:], item.Labels, func(l *AttributeLabelInput) string { return catalog.CanonicalTag(l.Locale) })
 	}
 	return member[1:]
 }

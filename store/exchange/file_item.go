@@ -38,9 +38,9 @@ func (s *ExchangeService) UpsertFiles(ctx context.Context, actor store.Actor, it
 			return ids, nil, nil
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, len(items), cleared, before)
+			p := newItemPatch(i, cleared, before)
 			if before == nil {
-				p.set(now, "meta", "timestamps", "created_at")
+				p.Set(now, "meta", "timestamps", "created_at")
 			}
 			items[i].patch(p)
 			return p
@@ -64,7 +64,7 @@ func (item *FileItemInput) patch(p *itemPatch) {
 	put(p, "public", "public", item.Public)
 	put(p, "href", "link.href", item.Href)
 	if item.Width == nil && item.Height == nil && p.null("width") && p.null("height") {
-		p.set(nil, "meta", "dimensions")
+		p.Set(nil, "meta", "dimensions")
 		return
 	}
 	put(p, "width", "meta.dimensions.width", item.Width)

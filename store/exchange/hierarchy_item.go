@@ -10,12 +10,12 @@ import (
 
 // HierarchyItemInput is a hierarchy in hierarchiesUpsert: what changes of it.
 type HierarchyItemInput struct {
-	ID           *string             `json:"id,omitempty"`
-	Name         *string             `json:"name,omitempty"`
-	Slug         *string             `json:"slug,omitempty"`
-	Description  *string             `json:"description,omitempty"`
-	Seo          *SeoInput           `json:"seo,omitempty"`
-	Translations []*TranslationInput `json:"translations,omitzero"`
+	ID           *string                      `json:"id,omitempty"`
+	Name         *string                      `json:"name,omitempty"`
+	Slug         *string                      `json:"slug,omitempty"`
+	Description  *string                      `json:"description,omitempty"`
+	Seo          *catalog.SEOChange           `json:"seo,omitempty"`
+	Translations []*catalog.TranslationChange `json:"translations,omitzero"`
 }
 
 // UpsertHierarchies creates hierarchies and changes members of existing ones, all or none. An item without an id is a
@@ -28,11 +28,11 @@ func (s *ExchangeService) UpsertHierarchies(ctx context.Context, actor store.Act
 			return idsOutside(ctx, in, "node", len(items), func(i int) *string { return items[i].ID })
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, len(items), cleared, before)
+			p := newItemPatch(i, cleared, before)
 			items[i].patch(p)
 			return p
 		},
-		path: nodePaths(func(i int) []*TranslationInput { return items[i].Translations }),
+		path: nodePaths(func(i int) []*catalog.TranslationChange { return items[i].Translations }),
 	}, dryRun)
 }
 
@@ -40,6 +40,5 @@ func (item *HierarchyItemInput) patch(p *itemPatch) {
 	put(p, "name", "attributes.name", item.Name)
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "description", "attributes.description", item.Description)
-	item.Seo.patch(p, "seo", "attributes.seo")
-	patchTranslations(p, item.Translations)
+	p.texts(item.Seo, item.Translations)
 }

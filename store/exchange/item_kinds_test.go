@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"portico/store"
+	"portico/store/catalog"
 	"portico/store/exchange"
 	"portico/store/shop"
 	"portico/store/storetest"
@@ -66,15 +67,15 @@ func TestUpsertNodes(t *testing.T) {
 		runItemSteps(t, s, []itemStep{
 			{"new ones, one below the other", upsert(nil, &item{ID: new("below"), HierarchyID: new("h"), ParentID: new("top"), Name: new("Below")}, &item{ID: new("top"), HierarchyID: new("h"), Name: new("Top")}), "below created\ntop created"},
 			{"again", upsert(nil, &item{ID: new("top"), HierarchyID: new("h"), Name: new("Top")}), "top unchanged"},
-			{"texts of one with products", upsert(nil, &item{ID: new("n"), Name: new("Mugs"), Seo: &exchange.SeoInput{Title: new("T")}}), `n updated name:"N"->"Mugs" seo:->{"title":"T"}`},
+			{"texts of one with products", upsert(nil, &item{ID: new("n"), Name: new("Mugs"), Seo: &catalog.SEOChange{Title: new("T")}}), `n updated name:"N"->"Mugs" seo:->{"title":"T"}`},
 			{"its products stay", upsert(store.Nulls{"items.0.seo"}, &item{ID: new("n")}), `n updated seo:{"title":"T"}->`},
-			{"texts in languages", upsert(nil, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "fr", Name: new("Bols"), Seo: &exchange.SeoInput{Title: new("B")}}, {Locale: "pt_BR", Description: new("Azul")}}}),
+			{"texts in languages", upsert(nil, &item{ID: new("n"), Translations: []*catalog.TranslationChange{{Locale: "fr", Name: new("Bols"), SEO: &catalog.SEOChange{Title: new("B")}}, {Locale: "pt_BR", Description: new("Azul")}}}),
 				`n updated translations:->{"fr":{"name":"Bols","seo":{"title":"B"}},"pt-BR":{"description":"Azul"}}`},
-			{"others stay", upsert(store.Nulls{"items.0.translations.0.seo"}, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "fr", Description: new("Bleu")}}}),
+			{"others stay", upsert(store.Nulls{"items.0.translations.0.seo"}, &item{ID: new("n"), Translations: []*catalog.TranslationChange{{Locale: "fr", Description: new("Bleu")}}}),
 				`n updated translations.fr.description:->"Bleu" translations.fr.seo:{"title":"B"}->`},
-			{"one is cleared", upsert(store.Nulls{"items.0.translations.0.description"}, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "pt-BR"}}}), `n updated translations.pt-BR:{"description":"Azul"}->`},
-			{"no language", upsert(nil, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}), "items.0.translations.1 must be a BCP 47 tag"},
-			{"too long a text", upsert(nil, &item{ID: new("n"), Translations: []*exchange.TranslationInput{{Locale: "de", Seo: &exchange.SeoInput{Title: new(strings.Repeat("a", 1025))}}}}), "items.0.translations.0.seo.title must be at most 1024 bytes"},
+			{"one is cleared", upsert(store.Nulls{"items.0.translations.0.description"}, &item{ID: new("n"), Translations: []*catalog.TranslationChange{{Locale: "pt-BR"}}}), `n updated translations.pt-BR:{"description":"Azul"}->`},
+			{"no language", upsert(nil, &item{ID: new("n"), Translations: []*catalog.TranslationChange{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}), "items.0.translations.1 must be a BCP 47 tag"},
+			{"too long a text", upsert(nil, &item{ID: new("n"), Translations: []*catalog.TranslationChange{{Locale: "de", SEO: &catalog.SEOChange{Title: new(strings.Repeat("a", 1025))}}}}), "items.0.translations.0.seo.title must be at most 1024 bytes"},
 			{"none is left", upsert(store.Nulls{"items.0.translations"}, &item{ID: new("n")}), `n updated translations:{"fr":{"name":"Bols","description":"Bleu"}}->`},
 			{"moved", upsert(nil, &item{ID: new("n"), ParentID: new("below")}), `n updated parent_id:->"below"`},
 			{"below itself", upsert(nil, &item{ID: new("top"), ParentID: new("n")}), "items.0.parent_id must not be the node itself or one of its descendants"},
@@ -85,7 +86,10 @@ func TestUpsertNodes(t *testing.T) {
 			{"deleted below others", remove("top"), `ids.0 cannot be deleted: the node "below" is below it`},
 			{"unknown", remove("top", "none"), `ids.1 is not the id of a node: "none"`},
 			{"at the top again", upsert(store.Nulls{"items.0.parent_id"}, &item{ID: new("n")}), `n updated parent_id:"below"->`},
-			{"deleted with those below", remove("top", "below", "top"), "top deleted\nbelow deleted"},
+			{"below its hierarchy is at the top", upsert(nil, &item{ID: new("n"), ParentID: new("h")}), "n unchanged"},
+			{"a new one below its hierarchy", upsert(nil, &item{ID: new("x"), HierarchyID: new("h"), ParentID: new("h"), Name: new("X")}), "x created"},
+			{"below another hierarchy", upsert(nil, &item{ID: new("n"), ParentID: new("other")}), `items.0.parent_id refers to the node "other"`},
+			{"deleted with those below", remove("top", "below", "top", "x"), "top deleted\nbelow deleted\nx deleted"},
 		})
 		require.Equal(t, `{"type":"node","id":"n","attributes":{"name":"Mugs","curated_products":["mug"]},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}},"products":{"data":[{"type":"product","id":"mug"}]}}}`, exported(t, s, "node", "n"))
 	})
@@ -110,15 +114,15 @@ func TestUpsertHierarchies(t *testing.T) {
 			`{"type":"catalog","id":"main","attributes":{"name":"Main","hierarchies":["sold"]}}`, `{"type":"catalog","id":"outlet","attributes":{"name":"Outlet","hierarchies":["sold"]}}`,
 			`{"type":"node","id":"n","attributes":{"name":"N"},"relationships":{"hierarchy":{"data":{"type":"hierarchy","id":"h"}}}}`))
 		runItemSteps(t, s, []itemStep{
-			{"new ones", upsert(nil, &item{ID: new("a"), Name: new("A")}, &item{ID: new("b"), Name: new("B"), Translations: []*exchange.TranslationInput{{Locale: "fr", Name: new("Bé")}}}), "a created\nb created"},
+			{"new ones", upsert(nil, &item{ID: new("a"), Name: new("A")}, &item{ID: new("b"), Name: new("B"), Translations: []*catalog.TranslationChange{{Locale: "fr", Name: new("Bé")}}}), "a created\nb created"},
 			{"again", upsert(nil, &item{ID: new("a"), Name: new("A")}), "a unchanged"},
-			{"texts", upsert(nil, &item{ID: new("h"), Description: new("D"), Seo: &exchange.SeoInput{Title: new("T")}, Translations: []*exchange.TranslationInput{{Locale: "pt_BR", Seo: &exchange.SeoInput{Description: new("S")}}}}),
+			{"texts", upsert(nil, &item{ID: new("h"), Description: new("D"), Seo: &catalog.SEOChange{Title: new("T")}, Translations: []*catalog.TranslationChange{{Locale: "pt_BR", SEO: &catalog.SEOChange{Description: new("S")}}}}),
 				`h updated description:->"D" translations:->{"pt-BR":{"seo":{"description":"S"}}} seo:->{"title":"T"}`},
-			{"cleared", upsert(store.Nulls{"items.0.slug", "items.0.seo.title", "items.0.translations.0.seo"}, &item{ID: new("h"), Seo: &exchange.SeoInput{}, Translations: []*exchange.TranslationInput{{Locale: "pt-BR", Name: new("Agá")}}}),
+			{"cleared", upsert(store.Nulls{"items.0.slug", "items.0.seo.title", "items.0.translations.0.seo"}, &item{ID: new("h"), Seo: &catalog.SEOChange{}, Translations: []*catalog.TranslationChange{{Locale: "pt-BR", Name: new("Agá")}}}),
 				`h updated translations.pt-BR.name:->"Agá" translations.pt-BR.seo:{"description":"S"}-> seo:{"title":"T"}-> slug:"h"->`},
 			{"no name", upsert(nil, &item{ID: new("a")}, &item{}), "items.1.name is required"},
 			{"a name cleared", upsert(store.Nulls{"items.0.name"}, &item{ID: new("a")}), "items.0.name is required"},
-			{"no language", upsert(nil, &item{ID: new("a"), Translations: []*exchange.TranslationInput{{Locale: "x!", Name: new("A")}}}), "items.0.translations.0 must be a BCP 47 tag"},
+			{"no language", upsert(nil, &item{ID: new("a"), Translations: []*catalog.TranslationChange{{Locale: "x!", Name: new("A")}}}), "items.0.translations.0 must be a BCP 47 tag"},
 			{"the id of a node", upsert(nil, &item{ID: new("n"), Name: new("X")}), `items.0.id is already used by a node: "n"`},
 			{"twice", upsert(nil, &item{ID: new("a")}, &item{ID: new("a")}), `items.1 is about the same resource as an item before it, "a"`},
 			{"too many", upsert(nil, make([]*item, 1001)...), "items must have between 1 and 1000 elements, got 1001"},

@@ -2,59 +2,49 @@ package exchange
 
 import (
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
 	"portico/store"
+	"portico/store/catalog"
 )
 
 // itemPatch builds what an item changes of a stored line: a JSON Merge Patch.
 type itemPatch struct {
-	members map[string]any
-	before  []byte // the stored line, nil for none
-	nulls   map[string]bool
-	at      string // path of the item in the input
-	one     bool   // it is the only item
+	store.MergePatch
+	before []byte // the stored line, nil for none
+	nulls  map[string]bool
+	at     string // path of the item in the input
+
+	product *catalog.ProductSource // the stored one, once it was decoded
 }
 
-func newItemPatch(i, count int, nulls map[string]bool, before []byte) *itemPatch {
-	return &itemPatch{members: map[string]any{}, before: before, nulls: nulls, at: "items." + strconv.Itoa(i) + ".", one: count == 1}
+func newItemPatch(i int, nulls map[string]bool, before []byte) *itemPatch {
+	return &itemPatch{MergePatch: store.MergePatch{}, before: before, nulls: nulls, at: "items." + strconv.Itoa(i) + "."}
 }
 
 // line returns the patch of a resource.
 func (p *itemPatch) line(kind, id string) []byte {
-	p.members["type"], p.members["id"] = kind, id
-	return store.Encode(p.members)
+	p.Set(kind, "type")
+	p.Set(id, "id")
+	return store.Encode(p.MergePatch)
 }
 
-// null reports whether a member of the item is null, not absent. An object in the place of a list is its
-// only element.
-func (p *itemPatch) null(member string) bool {
-	return p.nulls[p.at+member] || p.one && p.nulls["items."+member]
-}
+// null reports whether a member of the item is null, not absent.
+func (p *itemPatch) null(member string) bool { return p.nulls[p.at+member] }
 
-// set sets a member of the line by its path. nil deletes it.
-func (p *itemPatch) set(value any, path ...string) {
-	at := p.members
-	for _, name := range path[:len(path)-1] {
-		below, ok := at[name].(map[string]any)
-		if !ok {
-			below = map[string]any{}
-			at[name] = below
-		}
-		at = below
-	}
-	at[path[len(path)-1]] = value
+// texts sets texts for search engines and in other languages.
+func (p *itemPatch) texts(seo *catalog.SEOChange, translations []*catalog.TranslationChange) {
+	catalog.PatchTexts(seo, translations, p.null, func(value any, path ...string) { p.Set(value, append([]string{"attributes"}, path...)...) })
 }
 
 // put sets a member of the line, with dots, to that of the item: nil for null, and nothing if it is absent.
 func put[T any](p *itemPatch, member, path string, value *T) {
 	switch {
 	case value != nil:
-		p.set(*value, strings.Split(path, ".")...)
+		p.Set(*value, strings.Split(path, ".")...)
 	case p.null(member):
-		p.set(nil, strings.Split(path, ".")...)
+		p.Set(nil, strings.Split(path, ".")...)
 	}
 }
 
@@ -82,7 +72,7 @@ func putLinks(p *itemPatch, member, path string, given bool, links []any) {
 	if len(links) > 0 {
 		put(p, member, path+".data", &links)
 	} else if given || p.null(member) {
-		p.set(nil, strings.Split(path, ".")...)
+		p.Set(nil, strings.Split(path, ".")...)
 	}
 }
 
@@ -90,36 +80,20 @@ func putLinks(p *itemPatch, member, path string, given bool, links []any) {
 func (p *itemPatch) putWhole(member string, given bool, value map[string]any, names ...string) {
 	if !given {
 		if p.null(member) {
-			p.set(nil, names...)
+			p.Set(nil, names...)
 		}
 		return
 	}
 	stored := json.RawMessage(p.before)
 	for _, name := range names {
-		_, members := objectMembers(stored)
+		_, members := store.ObjectMembers(stored)
 		stored = members[name]
 	}
-	_, members := objectMembers(stored)
+	_, members := store.ObjectMembers(stored)
 	for name := range members {
 		if _, stays := value[name]; !stays {
 			value[name] = nil
 		}
 	}
-	p.set(value, names...)
-}
-
-// positionOf returns the position of the first element that has a key, as a text; else the key.
-func positionOf[T any](list []T, key string, of func(T) string) string {
-	if i := slices.IndexFunc(list, func(element T) bool { return of(element) == key }); i >= 0 {
-		return strconv.Itoa(i)
-	}
-	return key
-}
-
-// keyedPath is the path of a member of an object that the item has as a list.
-func keyedPath[T any](member string, rest []string, list []T, key func(T) string) []string {
-	if len(rest) == 0 {
-		return []string{member}
-	}
-	return append([]string{member, positionOf(list, rest[0], key)}, rest[1:]...)
+	p.Set(value, names...)
 }

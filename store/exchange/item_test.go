@@ -67,15 +67,17 @@ func TestUpsertProducts(t *testing.T) {
 			{"nothing new", []*item{{ID: new("mug"), Name: new("A"), Tags: []string{"a"}}}, nil, []string{`mug unchanged`}},
 			{"a new one", []*item{{ID: new("cup"), SKU: new("C"), Name: new("Cup"), Status: &draft}, {ID: new("mug"), Status: &draft}}, nil, []string{`cup created`, `mug updated status:"live"->"draft"`}},
 			{"null clears", []*item{{ID: new("mug")}}, store.Nulls{"items.0.description", "items.0.seo.title", "items.0.tags"}, []string{`mug updated description:"Blue"-> tags:["a"]->`}},
-			{"an object in the place of the list", []*item{{ID: new("mug")}}, store.Nulls{"items.description"}, []string{`mug updated description:"Blue"->`}},
-			{"null of a part", []*item{{ID: new("mug"), Seo: &exchange.SeoInput{}}}, store.Nulls{"items.0.seo.title"}, []string{`mug updated seo.title:"T"->`}},
-			{"a translation", []*item{{ID: new("mug"), Translations: []*exchange.TranslationInput{{Locale: "fr", Name: new("Bol")}, {Locale: "pt_BR", Description: new("Azul")}}}}, nil,
+			{"null of a part", []*item{{ID: new("mug"), Seo: &catalog.SEOChange{}}}, store.Nulls{"items.0.seo.title"}, []string{`mug updated seo.title:"T"->`}},
+			{"a translation", []*item{{ID: new("mug"), Translations: []*catalog.TranslationChange{{Locale: "fr", Name: new("Bol")}, {Locale: "pt_BR", Description: new("Azul")}}}}, nil,
 				[]string{`mug updated translations.fr.name:"Tasse"->"Bol" translations.pt-BR:->{"description":"Azul"}`}},
-			{"the last text of a translation", []*item{{ID: new("mug"), Translations: []*exchange.TranslationInput{{Locale: "fr"}}}}, store.Nulls{"items.0.translations.0.name"}, []string{`mug updated translations.fr:{"name":"Tasse"}->`}},
+			{"the last text of a translation", []*item{{ID: new("mug"), Translations: []*catalog.TranslationChange{{Locale: "fr"}}}}, store.Nulls{"items.0.translations.0.name"}, []string{`mug updated translations.fr:{"name":"Tasse"}->`}},
 			{"no translations", []*item{{ID: new("mug")}}, store.Nulls{"items.0.translations"}, []string{`mug updated translations:{"de":{"name":"Tasse"},"fr":{"name":"Tasse"}}->`}},
 			{"open data", []*item{{ID: new("mug"), Extensions: json.RawMessage(`{"x":{"b":2}}`)}}, nil, []string{`mug updated extensions.x.b:->2`}},
 			{"images", []*item{{ID: new("mug"), MainImageID: new("f"), Files: []*exchange.ProductFileInput{{ID: "f", Alt: "Blue"}}}}, nil,
 				[]string{`mug updated files:->[{"type":"file","id":"f","alt":"Blue"}] main_image_id:->"f"`}},
+			{"texts for search engines of a translation", []*item{{ID: new("mug"), Translations: []*catalog.TranslationChange{{Locale: "fr", SEO: &catalog.SEOChange{Title: new("T")}}, {Locale: "de", SEO: &catalog.SEOChange{}}}}}, store.Nulls{"items.0.translations.0.name", "items.0.translations.1.seo.title"},
+				[]string{`mug updated translations.fr.name:"Tasse"-> translations.fr.seo:->{"title":"T"}`}},
+			{"empty texts", []*item{{ID: new("mug"), Seo: &catalog.SEOChange{Title: new(""), Description: new("")}}}, nil, []string{`mug updated seo:{"title":"T","description":"D"}->`}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				storetest.DeleteAllRows(t, db)
@@ -104,6 +106,49 @@ func TestUpsertProducts(t *testing.T) {
 	})
 }
 
+// What an item of a list does not have stays, and what belongs to what was before goes with it.
+func TestUpsertProductParts(t *testing.T) {
+	t.Parallel()
+	type item = exchange.ProductItemInput
+	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {
+		s := backend.Open(t)
+		storetest.Import(t, s, storetest.JoinLines(product("old", ``, ``), product("new", ``, ``), `{"type":"attribute","id":"brand","attributes":{"label":"Brand","labels":{"fr":"Marque"},"attribute_type":"text"}}`,
+			product("mug", `,"base_product_id":"old","custom_attributes":{"brand":"LG"}`, `"parent":{"data":{"type":"product","id":"old"}},"files":{"data":[{"type":"file","id":"f","created_at":"2024-01-01T00:00:00.000Z"}]}`)))
+		upsert := func(i *item, nulls ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+			return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+				result, err := s.UpsertProducts(t.Context(), storetest.Actor, []*item{i}, nulls, dry)
+				if err == nil {
+					result.Warnings = nil
+				}
+				return result, err
+			}
+		}
+		declare := func(label *exchange.AttributeLabelInput, nulls ...string) func(*shop.Store, bool) (*exchange.ItemsWritten, error) {
+			return func(s *shop.Store, dry bool) (*exchange.ItemsWritten, error) {
+				return s.DeclareAttributes(t.Context(), storetest.Actor, []*exchange.AttributeItemInput{{Key: "brand", Labels: []*exchange.AttributeLabelInput{label}}}, nulls, dry)
+			}
+		}
+		at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+		runItemSteps(t, s, []itemStep{
+			{"an attribute without a value", upsert(&item{ID: new("mug"), Attributes: []*exchange.ProductAttributeInput{{Key: "brand"}}}), `mug unchanged`},
+			{"a null one", upsert(&item{ID: new("mug"), Attributes: []*exchange.ProductAttributeInput{{Key: "brand"}}}, "items.0.attributes.0.value"), `mug updated attributes:{"brand":"LG"}->`},
+			{"a language without a label", declare(&exchange.AttributeLabelInput{Locale: "fr"}), `brand unchanged`},
+			{"a null one", declare(&exchange.AttributeLabelInput{Locale: "fr"}, "items.0.labels.0.label"), `brand updated labels:{"fr":"Marque"}->`},
+			{"a file that was attached before", upsert(&item{ID: new("mug"), Files: []*exchange.ProductFileInput{{ID: "f"}}}), `mug unchanged`},
+			{"a second file", upsert(&item{ID: new("mug"), Files: []*exchange.ProductFileInput{{ID: "g", AttachedAt: &at}, {ID: "f"}}}),
+				`mug updated files:[{"type":"file","id":"f","created_at":"2024-01-01T00:00:00.000Z"}]->[{"type":"file","id":"g","created_at":"2020-01-01T00:00:00.000Z"},{"type":"file","id":"f","created_at":"2024-01-01T00:00:00.000Z"}]`},
+			{"without its time", upsert(&item{ID: new("mug"), Files: []*exchange.ProductFileInput{{ID: "f"}}}, "items.0.files.0.attached_at"),
+				`mug updated files:[{"type":"file","id":"g","created_at":"2020-01-01T00:00:00.000Z"},{"type":"file","id":"f","created_at":"2024-01-01T00:00:00.000Z"}]->[{"type":"file","id":"f"}]`},
+			{"the same parent", upsert(&item{ID: new("mug"), ParentID: new("old")}), `mug unchanged`},
+			{"another parent", upsert(&item{ID: new("mug"), ParentID: new("new")}), `mug updated base_product_id:"old"-> parent_id:"old"->"new"`},
+			{"created before", upsert(&item{ID: new("mug"), CreatedAt: &at}), `mug updated created_at:"2026-01-01T00:00:00.000Z"->"2020-01-01T00:00:00.000Z"`},
+			{"created, null", upsert(&item{ID: new("mug")}, "items.0.created_at"), `mug unchanged`},
+			{"new, created before", upsert(&item{ID: new("cup"), SKU: new("CUP"), Name: new("Cup"), Status: new(catalog.ProductLive), CreatedAt: &at}), `cup created`},
+		})
+		require.Contains(t, exported(t, s, "product", "cup"), `"created_at":"2020-01-01T00:00:00.000Z"`)
+	})
+}
+
 // Nothing is written if one item is wrong, and every error names its item.
 func TestItemErrors(t *testing.T) {
 	t.Parallel()
@@ -128,7 +173,7 @@ func TestItemErrors(t *testing.T) {
 			{"an ambiguous SKU", []*item{good, {SKU: new("SKU-TWIN")}}, "items.1.sku is the SKU of several products: twin, twin2"},
 			{"twice", []*item{good, {SKU: new("SKU-MUG")}}, "items.1 is about the same resource as an item before it"},
 			{"a new SKU twice", []*item{{SKU: new("N"), Name: new("N"), Status: &live}, {SKU: new("N")}}, "items.1 is about the same resource"},
-			{"a bad time zone of a translation", []*item{good, {ID: new("twin"), Translations: []*exchange.TranslationInput{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}}, "items.1.translations.1 must be a BCP 47 tag"},
+			{"a bad time zone of a translation", []*item{good, {ID: new("twin"), Translations: []*catalog.TranslationChange{{Locale: "de"}, {Locale: "x!", Name: new("A")}}}}, "items.1.translations.1 must be a BCP 47 tag"},
 			{"an undeclared attribute", []*item{good, {ID: new("twin"), Attributes: []*exchange.ProductAttributeInput{{Key: "watt", Value: json.RawMessage(`5`)}}}}, "items.1.attributes.0 is not declared"},
 			{"a NUL", []*item{good, {SKU: new("a\x00")}}, "items.1.sku contains the character U+0000"},
 			{"its own parent", []*item{good, {ID: new("twin"), ParentID: new("twin")}}, "items.1.parent_id must be another product"},
@@ -225,7 +270,7 @@ func TestItemsOfConcurrentMutations(t *testing.T) {
 		for i := range writers {
 			go func() {
 				_, err := s.UpsertProducts(context.WithoutCancel(t.Context()), storetest.Actor, []*exchange.ProductItemInput{{ID: new("mug"),
-					Translations: []*exchange.TranslationInput{{Locale: locales[i], Name: new("A")}}}}, nil, false)
+					Translations: []*catalog.TranslationChange{{Locale: locales[i], Name: new("A")}}}}, nil, false)
 				failed <- err
 			}()
 		}

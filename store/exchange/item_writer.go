@@ -333,9 +333,9 @@ func shownValue(raw json.RawMessage) *string {
 		return nil
 	}
 	text := string(raw)
-	if names, members := objectMembers(raw); len(names) == 1 && names[0] == "data" {
+	if names, members := store.ObjectMembers(raw); len(names) == 1 && names[0] == "data" {
 		text = string(members["data"])
-		if _, link := objectMembers(members["data"]); link["id"] != nil {
+		if _, link := store.ObjectMembers(members["data"]); link["id"] != nil {
 			text = string(link["id"])
 		}
 	}

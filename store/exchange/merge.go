@@ -10,10 +10,7 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
-	"slices"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -198,10 +195,10 @@ func (m *lineMerger) merge(before, line []byte, row bool) []byte {
 }
 
 // mergedLine merges a line onto the stored one, nil if there is none. If that changes something, and the
-// line does not set the time of the last change, it is now. dropEmptied is that of mergedObject.
+// line does not set the time of the last change, it is now. dropEmptied is that of store.MergeObject.
 func mergedLine(decoder *lineDecoder, at time.Time, before, line []byte, dropEmptied bool) []byte {
-	merged := mergedObject(before, line, dropEmptied)
-	if before == nil || bytes.Equal(merged, mergedObject(before, []byte("{}"), false)) {
+	merged := store.MergeObject(before, line, dropEmptied)
+	if before == nil || bytes.Equal(merged, store.MergeObject(before, []byte("{}"), false)) {
 		return merged
 	}
 	if was, is := decoder.decode(before), decoder.decode(merged); is.source == nil || bytes.Equal(store.Encode(was.source), store.Encode(is.source)) {
@@ -220,87 +217,9 @@ func mergedLine(decoder *lineDecoder, at time.Time, before, line []byte, dropEmp
 	now, _ := json.Marshal(store.FormatTime(at))
 	switch {
 	case had.Attributes.UpdatedAt != nil && sent.Attributes.UpdatedAt == nil:
-		merged = mergedObject(merged, fmt.Appendf(nil, `{"attributes":{"updated_at":%s}}`, now), false)
+		merged = store.MergeObject(merged, fmt.Appendf(nil, `{"attributes":{"updated_at":%s}}`, now), false)
 	case had.UpdatedAt != nil && sent.UpdatedAt == nil:
-		merged = mergedObject(merged, fmt.Appendf(nil, `{"updated_at":%s}`, now), false)
+		merged = store.MergeObject(merged, fmt.Appendf(nil, `{"updated_at":%s}`, now), false)
 	}
 	return merged
-}
-
-// mergedObject applies a JSON Merge Patch (RFC 7396): members of objects are merged, null deletes
-// one, and any other value replaces the stored one. Members keep their order, but type comes first.
-// dropEmptied deletes an object within the resource too if that leaves it without members, unless the
-// patch says so: a cleared cell of a sheet must not leave a tier without its amount.
-func mergedObject(stored, patch []byte, dropEmptied bool) []byte {
-	changed, changes := objectMembers(patch)
-	if changes == nil {
-		return patch
-	}
-	names, members := objectMembers(stored)
-	if members == nil {
-		members = map[string]json.RawMessage{}
-	}
-	for _, name := range changed {
-		value := changes[name]
-		if string(value) == "null" {
-			delete(members, name)
-			continue
-		}
-		if _, has := members[name]; !has {
-			names = append(names, name)
-		}
-		merged := mergedObject(members[name], value, dropEmptied)
-		if dropEmptied && string(merged) == "{}" && string(value) != "{}" {
-			delete(members, name)
-			continue
-		}
-		members[name] = merged
-	}
-	if i := slices.Index(names, "type"); i > 0 { // first, where decodeFast looks for it
-		names = slices.Insert(slices.Delete(names, i, i+1), 0, "type")
-	}
-	var b bytes.Buffer
-	b.WriteByte('{')
-	for _, name := range names {
-		value, has := members[name]
-		if !has {
-			continue
-		}
-		if b.Len() > 1 {
-			b.WriteByte(',')
-		}
-		b.Write(store.Encode(name))
-		b.WriteByte(':')
-		b.Write(value)
-	}
-	b.WriteByte('}')
-	return b.Bytes()
-}
-
-// objectMembers returns the members of an object, and their names in order; nil for any other value. Of a repeated
-// name the last value counts.
-func objectMembers(raw []byte) (names []string, members map[string]json.RawMessage) {
-	d := jsontext.NewDecoder(bytes.NewReader(raw), jsontext.AllowDuplicateNames(true))
-	if d.PeekKind() != '{' {
-		return nil, nil
-	}
-	members = map[string]json.RawMessage{}
-	_, err := d.ReadToken()
-	for err == nil && d.PeekKind() == '"' {
-		var name jsontext.Token
-		if name, err = d.ReadToken(); err == nil {
-			key := name.String()
-			var value jsontext.Value
-			if value, err = d.ReadValue(); err == nil {
-				if _, twice := members[key]; !twice {
-					names = append(names, key)
-				}
-				members[key] = json.RawMessage(bytes.Clone(value))
-			}
-		}
-	}
-	if err != nil {
-		return nil, nil
-	}
-	return names, members
 }

@@ -11,16 +11,17 @@ import (
 	"portico/store/db"
 )
 
-// NodeItemInput is a node in nodesUpsert: what changes of it. Its products are written by other mutations.
+// NodeItemInput is a node in nodesUpsert: what changes of it. Its parent may be its hierarchy, which means none. Its
+// products are written by other mutations.
 type NodeItemInput struct {
-	ID           *string             `json:"id,omitempty"`
-	HierarchyID  *string             `json:"hierarchyId,omitempty"`
-	ParentID     *string             `json:"parentId,omitempty"`
-	Name         *string             `json:"name,omitempty"`
-	Slug         *string             `json:"slug,omitempty"`
-	Description  *string             `json:"description,omitempty"`
-	Seo          *SeoInput           `json:"seo,omitempty"`
-	Translations []*TranslationInput `json:"translations,omitzero"`
+	ID           *string                      `json:"id,omitempty"`
+	HierarchyID  *string                      `json:"hierarchyId,omitempty"`
+	ParentID     *string                      `json:"parentId,omitempty"`
+	Name         *string                      `json:"name,omitempty"`
+	Slug         *string                      `json:"slug,omitempty"`
+	Description  *string                      `json:"description,omitempty"`
+	Seo          *catalog.SEOChange           `json:"seo,omitempty"`
+	Translations []*catalog.TranslationChange `json:"translations,omitzero"`
 }
 
 // UpsertNodes creates nodes and changes members of existing ones, all or none. An item without an id is a new
@@ -35,11 +36,11 @@ func (s *ExchangeService) UpsertNodes(ctx context.Context, actor store.Actor, it
 			return identifyNodes(ctx, in, items)
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, len(items), cleared, before)
+			p := newItemPatch(i, cleared, before)
 			items[i].patch(p)
 			return p
 		},
-		path: nodePaths(func(i int) []*TranslationInput { return items[i].Translations }),
+		path: nodePaths(func(i int) []*catalog.TranslationChange { return items[i].Translations }),
 		accept: func(d *decodedLine) { // of curated products that are not attached, which are not in the line
 			d.warnings = slices.DeleteFunc(d.warnings, func(e *store.Error) bool { return len(e.Path) > 1 && e.Path[1] == "curated_products" })
 		},
@@ -73,18 +74,33 @@ func idsOutside(ctx context.Context, in db.Session, other string, count int, of 
 
 func (item *NodeItemInput) patch(p *itemPatch) {
 	putLink(p, "hierarchy_id", "relationships.hierarchy", "hierarchy", item.HierarchyID)
-	putLink(p, "parent_id", "relationships.parent", "node", item.ParentID)
+	if item.ParentID != nil && store.LocalID(*item.ParentID) == item.hierarchy(p.before) {
+		p.Set(nil, "relationships", "parent")
+	} else {
+		putLink(p, "parent_id", "relationships.parent", "node", item.ParentID)
+	}
 	put(p, "name", "attributes.name", item.Name)
 	put(p, "slug", "attributes.slug", item.Slug)
 	put(p, "description", "attributes.description", item.Description)
-	item.Seo.patch(p, "seo", "attributes.seo")
-	patchTranslations(p, item.Translations)
+	p.texts(item.Seo, item.Translations)
+}
+
+// hierarchy returns the hierarchy of the node, which may be stored as before.
+func (item *NodeItemInput) hierarchy(before []byte) string {
+	if item.HierarchyID != nil {
+		return store.LocalID(*item.HierarchyID)
+	}
+	var stored catalog.NodeSource
+	if before == nil || store.Decode(before, &stored) != nil {
+		return ""
+	}
+	return stored.Relationships.Hierarchy.ID()
 }
 
 // nodePaths returns the function itemSet.path of nodes or hierarchies, whose items have these translations.
-func nodePaths(translations func(i int) []*TranslationInput) func(places []int, member []string) []string {
+func nodePaths(translations func(i int) []*catalog.TranslationChange) func(places []int, member []string) []string {
 	return func(places []int, member []string) []string {
-		var of []*TranslationInput
+		var of []*catalog.TranslationChange
 		if len(places) > 0 {
 			of = translations(places[0])
 		}
@@ -93,14 +109,14 @@ func nodePaths(translations func(i int) []*TranslationInput) func(places []int, 
 }
 
 // nodePath returns the path of a member of a node in an item that has these translations.
-func nodePath(member []string, translations []*TranslationInput) []string {
+func nodePath(member []string, translations []*catalog.TranslationChange) []string {
 	switch {
 	case len(member) < 2:
 		return member
 	case member[0] == "relationships":
 		return []string{member[1] + "_id"}
 	case member[0] == "attributes" && member[1] == "locales":
-		return translationPath(member[2:], translations)
+		return catalog.TranslationPath(member[2:], translations)
 	case member[0] == "attributes":
 		return member[1:]
 	}

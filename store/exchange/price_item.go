@@ -59,7 +59,7 @@ func (s *ExchangeService) UpsertPrices(ctx context.Context, actor store.Actor, i
 			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].name() })
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, len(items), nil, before)
+			p := newItemPatch(i, nil, before)
 			items[i].name().patch(p)
 			p.amounts(items[i].Amounts, items[i].RemoveCurrencies, "attributes", "currencies")
 			return p
@@ -83,7 +83,7 @@ func (s *ExchangeService) UpsertSales(ctx context.Context, actor store.Actor, it
 			return identifyPrices(ctx, in, len(items), func(i int) priceName { return items[i].priceName() })
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, len(items), cleared, before)
+			p := newItemPatch(i, cleared, before)
 			items[i].patch(p)
 			return p
 		},
@@ -106,9 +106,9 @@ func (item *SaleItemInput) priceName() priceName {
 }
 
 func (n priceName) patch(p *itemPatch) {
-	p.set(n.sku, "attributes", "sku")
-	p.set("pricebook", "relationships", "pricebook", "data", "type")
-	p.set(n.pricebook, "relationships", "pricebook", "data", "id")
+	p.Set(n.sku, "attributes", "sku")
+	p.Set("pricebook", "relationships", "pricebook", "data", "type")
+	p.Set(n.pricebook, "relationships", "pricebook", "data", "id")
 }
 
 // identifyPrices returns the id of each item's price. Of several with one SKU in a price book, it is that
@@ -124,7 +124,7 @@ func identifyPrices(ctx context.Context, in db.Session, count int, name func(i i
 // amounts sets the amounts of currencies, each as a whole, at a path of the line.
 func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...string) {
 	for _, code := range removed {
-		p.set(nil, append(slices.Clone(path), code)...)
+		p.Set(nil, append(slices.Clone(path), code)...)
 	}
 	for _, amount := range list {
 		tiers := map[string]any{}
@@ -132,8 +132,8 @@ func (p *itemPatch) amounts(list []*PriceAmountInput, removed []string, path ...
 			tiers["from_"+strconv.Itoa(tier.MinimumQuantity)] = map[string]any{"minimum_quantity": tier.MinimumQuantity, "amount": amountNumber(tier.Amount)}
 		}
 		at := append(slices.Clone(path), amount.Currency)
-		p.set(amountNumber(amount.Amount), append(slices.Clone(at), "amount")...)
-		p.set(amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
+		p.Set(amountNumber(amount.Amount), append(slices.Clone(at), "amount")...)
+		p.Set(amount.IncludesTax, append(slices.Clone(at), "includes_tax")...)
 		p.putWhole("", true, tiers, append(at, "tiers")...)
 	}
 }
@@ -149,14 +149,14 @@ func amountNumber(text string) any {
 func (item *SaleItemInput) patch(p *itemPatch) {
 	item.priceName().patch(p)
 	if item.Remove {
-		p.set(nil, "attributes", "sales", item.Name)
+		p.Set(nil, "attributes", "sales", item.Name)
 		return
 	}
 	for member, at := range map[string]*time.Time{"valid_from": item.ValidFrom, "valid_to": item.ValidTo} {
 		if at != nil {
-			p.set(store.FormatTime(*at), "attributes", "sales", item.Name, "schedule", member)
+			p.Set(store.FormatTime(*at), "attributes", "sales", item.Name, "schedule", member)
 		} else if p.null(member) {
-			p.set(nil, "attributes", "sales", item.Name, "schedule", member)
+			p.Set(nil, "attributes", "sales", item.Name, "schedule", member)
 		}
 	}
 	p.amounts(item.Amounts, item.RemoveCurrencies, "attributes", "sales", item.Name, "currencies")
@@ -188,8 +188,7 @@ func amountPath(path []string, list []*PriceAmountInput) []string {
 		return append([]string{"amounts", key}, rest...)
 	}
 	if len(rest) > 1 && rest[0] == "tiers" {
-		tier := positionOf(list[i].Tiers, strings.TrimPrefix(rest[1], "from_"), func(t *PriceTierInput) string { return strconv.Itoa(t.MinimumQuantity) })
-		rest = append([]string{"tiers", tier}, rest[2:]...)
+		rest = catalog.KeyedPath("tiers", rest[1:], list[i].Tiers, func(t *PriceTierInput) string { return "from_" + strconv.Itoa(t.MinimumQuantity) })
 	}
 	if len(rest) == 0 {
 		rest = []string{"currency"}

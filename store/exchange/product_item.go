@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"time"
 
 	"portico/store"
 	"portico/store/authoring"
@@ -15,37 +16,38 @@ import (
 // ProductItemInput is a product in productsUpsert: what changes of it. Nil members keep their value,
 // unless they are among the nulls.
 type ProductItemInput struct {
-	ID                  *string                  `json:"id,omitempty"`
-	SKU                 *string                  `json:"sku,omitempty"`
-	Name                *string                  `json:"name,omitempty"`
-	Slug                *string                  `json:"slug,omitempty"`
-	Status              *catalog.ProductStatus   `json:"status,omitempty"`
-	Description         *string                  `json:"description,omitempty"`
-	CommodityType       *string                  `json:"commodityType,omitempty"`
-	ManufacturerPartNum *string                  `json:"manufacturerPartNum,omitempty"`
-	UpcEan              *string                  `json:"upcEan,omitempty"`
-	ExternalRef         *string                  `json:"externalRef,omitempty"`
-	Tags                []string                 `json:"tags,omitzero"`
-	ProductTypes        []string                 `json:"productTypes,omitzero"`
-	BaseProduct         *bool                    `json:"baseProduct,omitempty"`
-	ParentID            *string                  `json:"parentId,omitempty"`
-	OptionIds           []string                 `json:"optionIds,omitzero"`
-	Variations          []*ProductVariationInput `json:"variations,omitzero"`
-	PriceModifiers      []string                 `json:"priceModifiers,omitzero"`
-	MainImageID         *string                  `json:"mainImageId,omitempty"`
-	Files               []*ProductFileInput      `json:"files,omitzero"`
-	ComponentProductIds []string                 `json:"componentProductIds,omitzero"`
-	Components          []*ProductComponentInput `json:"components,omitzero"`
-	Related             []*RelatedProductsInput  `json:"related,omitzero"`
-	Seo                 *SeoInput                `json:"seo,omitempty"`
-	Translations        []*TranslationInput      `json:"translations,omitzero"`
-	Attributes          []*ProductAttributeInput `json:"attributes,omitzero"`
-	CustomInputs        json.RawMessage          `json:"customInputs,omitempty"`
-	Extensions          json.RawMessage          `json:"extensions,omitempty"`
-	ShopperAttributes   json.RawMessage          `json:"shopperAttributes,omitempty"`
+	ID                  *string                      `json:"id,omitempty"`
+	SKU                 *string                      `json:"sku,omitempty"`
+	Name                *string                      `json:"name,omitempty"`
+	Slug                *string                      `json:"slug,omitempty"`
+	Status              *catalog.ProductStatus       `json:"status,omitempty"`
+	Description         *string                      `json:"description,omitempty"`
+	CommodityType       *string                      `json:"commodityType,omitempty"`
+	ManufacturerPartNum *string                      `json:"manufacturerPartNum,omitempty"`
+	UpcEan              *string                      `json:"upcEan,omitempty"`
+	ExternalRef         *string                      `json:"externalRef,omitempty"`
+	Tags                []string                     `json:"tags,omitzero"`
+	ProductTypes        []string                     `json:"productTypes,omitzero"`
+	BaseProduct         *bool                        `json:"baseProduct,omitempty"`
+	ParentID            *string                      `json:"parentId,omitempty"`
+	OptionIds           []string                     `json:"optionIds,omitzero"`
+	Variations          []*ProductVariationInput     `json:"variations,omitzero"`
+	PriceModifiers      []string                     `json:"priceModifiers,omitzero"`
+	MainImageID         *string                      `json:"mainImageId,omitempty"`
+	Files               []*ProductFileInput          `json:"files,omitzero"`
+	ComponentProductIds []string                     `json:"componentProductIds,omitzero"`
+	Components          []*ProductComponentInput     `json:"components,omitzero"`
+	Related             []*RelatedProductsInput      `json:"related,omitzero"`
+	Seo                 *catalog.SEOChange           `json:"seo,omitempty"`
+	Translations        []*catalog.TranslationChange `json:"translations,omitzero"`
+	Attributes          []*ProductAttributeInput     `json:"attributes,omitzero"`
+	CustomInputs        json.RawMessage              `json:"customInputs,omitempty"`
+	Extensions          json.RawMessage              `json:"extensions,omitempty"`
+	ShopperAttributes   json.RawMessage              `json:"shopperAttributes,omitempty"`
+	CreatedAt           *time.Time                   `json:"createdAt,omitempty"`
 }
 
-// ProductAttributeInput is a product's value of a declared attribute; null removes it.
+// ProductAttributeInput is a product's value of a declared attribute; nil keeps it, unless it is among the nulls.
 type ProductAttributeInput struct {
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value,omitempty"`
@@ -67,10 +69,12 @@ type ProductVariationOptionInput struct {
 	SortOrder   int    `json:"sortOrder"`
 }
 
-// ProductFileInput attaches a file to a product.
+// ProductFileInput attaches a file to a product. Without AttachedAt, a file that is attached already keeps its time, unless
+// that is among the nulls.
 type ProductFileInput struct {
-	ID  string `json:"id"`
-	Alt string `json:"alt"`
+	ID         string     `json:"id"`
+	Alt        string     `json:"alt"`
+	AttachedAt *time.Time `json:"attachedAt,omitempty"`
 }
 
 // ProductComponentInput is a part of a bundle.
@@ -106,7 +110,7 @@ func (s *ExchangeService) UpsertProducts(ctx context.Context, actor store.Actor,
 			return identifyProducts(ctx, in, items)
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, len(items), cleared, before)
+			p := newItemPatch(i, cleared, before)
 			items[i].patch(p)
 			return p
 		},
@@ -155,15 +159,17 @@ func (item *ProductItemInput) patch(p *itemPatch) {
 	putList(p, "tags", "attributes.tags", item.Tags)
 	putList(p, "product_types", "attributes.product_types", item.ProductTypes)
 	put(p, "base_product", "attributes.base_product", item.BaseProduct)
-	putLink(p, "parent_id", "relationships.parent", "product", item.ParentID)
+	item.patchParent(p)
 	putList(p, "option_ids", "attributes.options", item.OptionIds)
 	putList(p, "price_modifiers", "attributes.price_modifiers", item.PriceModifiers)
-	putLink(p, "main_image_id", "relationships.main_image", "file", item.MainImageID)
+	item.patchMainImage(p)
 	putObject(p, "custom_inputs", "attributes.custom_inputs", item.CustomInputs)
 	putObject(p, "extensions", "attributes.extensions", item.Extensions)
 	putObject(p, "shopper_attributes", "attributes.shopper_attributes", item.ShopperAttributes)
-	item.Seo.patch(p, "seo", "attributes.seo")
-	patchTranslations(p, item.Translations)
+	if item.CreatedAt != nil {
+		p.Set(store.FormatTime(*item.CreatedAt), "attributes", "created_at")
+	}
+	p.texts(item.Seo, item.Translations)
 	item.patchAttributes(p)
 	item.patchParts(p)
 }
@@ -180,14 +186,14 @@ func putObject(p *itemPatch, member, path string, value json.RawMessage) {
 // patchAttributes adds values of attributes; those that the item does not name stay.
 func (item *ProductItemInput) patchAttributes(p *itemPatch) {
 	if item.Attributes == nil && p.null("attributes") {
-		p.set(nil, "attributes", "custom_attributes")
+		p.Set(nil, "attributes", "custom_attributes")
 	}
-	for _, attribute := range item.Attributes {
-		value := attribute.Value
-		if len(value) == 0 {
-			value = json.RawMessage("null")
+	for i, attribute := range item.Attributes {
+		if len(attribute.Value) > 0 {
+			p.Set(attribute.Value, "attributes", "custom_attributes", attribute.Key)
+		} else if p.null("attributes." + strconv.Itoa(i) + ".value") {
+			p.Set(nil, "attributes", "custom_attributes", attribute.Key)
 		}
-		p.set(value, "attributes", "custom_attributes", attribute.Key)
 	}
 }
 
@@ -205,15 +211,7 @@ func (item *ProductItemInput) patchParts(p *itemPatch) {
 		variations = append(variations, map[string]any{"id": v.ID, "name": v.Name, "sort_order": v.SortOrder, "options": options})
 	}
 	putList(p, "variations", "attributes.variations", variations)
-	var files []any
-	for _, file := range item.Files {
-		link := map[string]any{"type": "file", "id": store.LocalID(file.ID)}
-		if file.Alt != "" {
-			link["alt"] = file.Alt
-		}
-		files = append(files, link)
-	}
-	putLinks(p, "files", "relationships.files", item.Files != nil, files)
+	item.patchFiles(p)
 	var bundled []any
 	for _, id := range item.ComponentProductIds {
 		bundled = append(bundled, map[string]any{"type": "product", "id": store.LocalID(id)})
@@ -239,6 +237,55 @@ func (item *ProductItemInput) patchParts(p *itemPatch) {
 	p.putWhole("related", item.Related != nil, related, "relationships", "related")
 }
 
+// patchParent sets the parent. base_product_id, which clients show in its place, must not stay that of another.
+func (item *ProductItemInput) patchParent(p *itemPatch) {
+	putLink(p, "parent_id", "relationships.parent", "product", item.ParentID)
+	if given := item.ParentID != nil || p.null("parent_id"); given && p.storedProduct().Relationships.Parent.ID() != store.LocalID(deref(item.ParentID)) {
+		p.Set(nil, "attributes", "base_product_id")
+	}
+}
+
+// patchMainImage sets the main image. The type of a stored link stays: it is main_image or file.
+func (item *ProductItemInput) patchMainImage(p *itemPatch) {
+	kind := "main_image"
+	if stored := p.storedProduct().Relationships.MainImage; stored.ID() != "" {
+		kind = stored.Data.Type
+	}
+	putLink(p, "main_image_id", "relationships.main_image", kind, item.MainImageID)
+}
+
+// patchFiles sets the files.
+func (item *ProductItemInput) patchFiles(p *itemPatch) {
+	attached := map[string]string{}
+	if item.Files != nil {
+		for _, link := range p.storedProduct().FileLinks() {
+			attached[link.ID] = link.CreatedAt
+		}
+	}
+	var files []any
+	for i, file := range item.Files {
+		link := catalog.FileLink{Type: "file", ID: store.LocalID(file.ID), Alt: file.Alt}
+		if file.AttachedAt != nil {
+			link.CreatedAt = store.FormatTime(*file.AttachedAt)
+		} else if !p.null("files." + strconv.Itoa(i) + ".attached_at") {
+			link.CreatedAt = attached[link.ID]
+		}
+		files = append(files, link)
+	}
+	putLinks(p, "files", "relationships.files", item.Files != nil, files)
+}
+
+// storedProduct returns the product as it is stored, empty if it is new.
+func (p *itemPatch) storedProduct() *catalog.ProductSource {
+	if p.product == nil {
+		p.product = &catalog.ProductSource{}
+		if p.before != nil && store.Decode(p.before, p.product) != nil {
+			p.product = &catalog.ProductSource{}
+		}
+	}
+	return p.product
+}
+
 // path returns the path of a member of a product in the item.
 func (item *ProductItemInput) path(member []string) []string {
 	if len(member) < 2 || member[0] != "attributes" && member[0] != "relationships" {
@@ -255,17 +302,20 @@ func (item *ProductItemInput) path(member []string) []string {
 			return []string{map[string]string{"files": "files", "component_products": "component_product_ids"}[name]}
 		}
 		if name == "files" {
+			if last := len(rest) - 1; rest[last] == "created_at" {
+				rest = append(rest[:last:last], "attached_at")
+			}
 			return append([]string{name}, rest[1:]...)
 		}
 		return []string{"component_product_ids", rest[1]}
 	case "locales":
-		return translationPath(rest, item.Translations)
+		return catalog.TranslationPath(rest, item.Translations)
 	case "custom_attributes":
-		return keyedPath("attributes", rest, item.Attributes, func(a *ProductAttributeInput) string { return a.Key })
+		return catalog.KeyedPath("attributes", rest, item.Attributes, func(a *ProductAttributeInput) string { return a.Key })
 	case "related":
-		return keyedPath(name, rest, item.Related, func(r *RelatedProductsInput) string { return r.Kind })
+		return catalog.KeyedPath(name, rest, item.Related, func(r *RelatedProductsInput) string { return r.Kind })
 	case "components":
-		path := keyedPath(name, rest, item.Components, func(c *ProductComponentInput) string { return c.Key })
+		path := catalog.KeyedPath(name, rest, item.Components, func(c *ProductComponentInput) string { return c.Key })
 		if last := len(path) - 1; path[last] == "id" {
 			path[last] = "product_id"
 		}

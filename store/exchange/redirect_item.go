@@ -38,7 +38,7 @@ func (s *ExchangeService) SetRedirects(ctx context.Context, actor store.Actor, i
 			return ids, faults, err
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, len(items), nil, before)
+			p := newItemPatch(i, nil, before)
 			items[i].patch(p)
 			return p
 		},
@@ -58,8 +58,8 @@ func (item *RedirectItemInput) patch(p *itemPatch) {
 	if item.To == nil && item.ProductID == nil && item.NodeID == nil {
 		return
 	}
-	p.set(nil, "attributes", "to")
-	p.set(nil, "relationships", "target")
+	p.Set(nil, "attributes", "to")
+	p.Set(nil, "relationships", "target")
 	put(p, "to", "attributes.to", item.To)
 	for kind, id := range map[string]*string{catalog.RedirectProduct: item.ProductID, catalog.RedirectNode: item.NodeID} {
 		if id != nil {

@@ -38,7 +38,7 @@ func (s *ExchangeService) SetSynonyms(ctx context.Context, actor store.Actor, it
 			return ids, faults, err
 		},
 		patch: func(i int, _ string, before []byte) *itemPatch {
-			p := newItemPatch(i, len(items), cleared, before)
+			p := newItemPatch(i, cleared, before)
 			items[i].patch(p)
 			return p
 		},

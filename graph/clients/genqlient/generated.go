@@ -1135,7 +1135,8 @@ func (v *ShopCartQueryNodesAuthoredNode) GetId() string { return v.Id }
 // ShopCartQueryNodesAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
 // The GraphQL type's documentation follows.
 //
-// A product as authored. Products are written by `productsUpsert` and by import.
+// A product as authored. Products are written by `productsUpsert` and by import. Each member can be sent back in
+// `ProductItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopCartQueryNodesAuthoredProduct struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.
@@ -5798,7 +5799,8 @@ func (v *ShopThingQueryNodeAuthoredNode) GetId() string { return v.Id }
 // ShopThingQueryNodeAuthoredProduct includes the requested fields of the GraphQL type AuthoredProduct.
 // The GraphQL type's documentation follows.
 //
-// A product as authored. Products are written by `productsUpsert` and by import.
+// A product as authored. Products are written by `productsUpsert` and by import. Each member can be sent back in
+// `ProductItemInput`, where ids end with `Id` and not with `Uuid`.
 type ShopThingQueryNodeAuthoredProduct struct {
 	Typename *string `json:"__typename"`
 	// Global id: opaque and unique over all types.

@@ -1,0 +1,245 @@
+package graph_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"portico/graph/graphtest"
+	"portico/store"
+	"portico/store/storetest"
+)
+
+// What an author can write, an author can read back: each member of an item of productsUpsert, nodesUpsert and
+// hierarchiesUpsert. What was read is sent back as it is: that changes nothing, and makes the same shop again where there was
+// none.
+func TestAuthoredResourcesCanBeWrittenAgain(t *testing.T) {
+	t.Parallel()
+	demo, err := os.ReadFile("../internal/demo/shop.ndjson")
+	require.NoError(t, err)
+	shops := map[string]string{"the test shop": graphtest.Shop(), "the demo": string(demo)}
+	if lines, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.QuickOrFull(1, 2) == 2 {
+		shops["AdventureWorks"] = string(lines) // which lies beside the repository, or not
+	}
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		storetest.FullTestsOnlyOnPostgres(t, e)
+		for name, lines := range shops {
+			t.Run(name, func(t *testing.T) {
+				s := graphtest.Open(t, e, lines)
+				read := readAuthored(t, s)
+				want := authoredLines(t, s)
+				read.write(t, s, "UNCHANGED")
+				requireLines(t, want, authoredLines(t, s))
+
+				other := graphtest.Serve(storetest.OpenEmpty(t, e))
+				storetest.Import(t, other.Store, linesOfType(storetest.Export(t, s.Store), "attribute"))
+				read.write(t, other, "CREATED")
+				requireLines(t, want, authoredLines(t, other))
+			})
+		}
+	})
+}
+
+// A page takes the same statements whatever its length, and as many as one that shows names alone.
+func TestAuthoredProductsTakeAStatementForAPage(t *testing.T) {
+	t.Parallel()
+	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
+		s := graphtest.Open(t, e, graphtest.Shop())
+		for _, query := range []string{`{ authoredProducts(first: 1) { nodes { name } } }`, `{ authoredProducts(first: 100) { nodes { ` + authoredSelection(graphtest.Schema().Types["AuthoredProduct"]) + `} } }`} {
+			r := graphtest.As(graphtest.NewPost(t, query, nil), graphtest.Client("catalog:write"))
+			ctx, statements := store.CountStatements(r.Context())
+			require.Empty(t, s.Send(t, r.WithContext(ctx)).Errors)
+			require.Equal(t, 1, statements.Count(), strings.Join(statements.Queries(), "\n"))
+		}
+	})
+}
+
+// authored is all products, hierarchies and nodes of a shop, as GraphQL shows them.
+type authored struct{ products, hierarchies, nodes []map[string]any }
+
+// authoredSelection selects all members of a type but edges to what is published, and those that are deprecated.
+func authoredSelection(of *ast.Definition) string {
+	schema, text := graphtest.Schema(), ""
+	for _, field := range of.Fields {
+		below := schema.Types[field.Type.Name()]
+		switch {
+		case field.Directives.ForName("deprecated") != nil || below.Name == "Product" || strings.HasPrefix(field.Name, "__"):
+		case field.Name == "productUuids" && len(field.Arguments) > 0:
+			text += field.Name + "(first: 100) "
+		case below.Kind == ast.Object:
+			text += field.Name + " { " + authoredSelection(below) + "} "
+		default:
+			text += field.Name + " "
+		}
+	}
+	return text
+}
+
+func readAuthored(t *testing.T, s *graphtest.Service) (read authored) {
+	t.Helper()
+	read.products = readPages(t, s, "authoredProducts", "", "AuthoredProduct")
+	read.hierarchies = readPages(t, s, "authoredHierarchies", "", "AuthoredHierarchy")
+	for _, hierarchy := range read.hierarchies {
+		read.nodes = append(read.nodes, readPages(t, s, "authoredNodes", `hierarchyId: "`+hierarchy["uuid"].(string)+`", `, "AuthoredNode")...)
+	}
+	return read
+}
+
+// readPages returns all rows of a list.
+func readPages(t *testing.T, s *graphtest.Service, list, arguments, of string) (rows []map[string]any) {
+	t.Helper()
+	query := `query($after: String) { list: ` + list + `(` + arguments + `first: 100, after: $after) { nodes { ` + authoredSelection(graphtest.Schema().Types[of]) + `} pageInfo { hasNextPage endCursor } } }`
+	var after any
+	for {
+		a := s.Post(t, query, graphtest.Variables{"after": after})
+		require.Empty(t, a.Errors)
+		var page struct {
+			List struct {
+				Nodes    []map[string]any
+				PageInfo struct {
+					HasNextPage bool
+					EndCursor   string
+				}
+			}
+		}
+		decoder := json.NewDecoder(bytes.NewReader(a.Data))
+		decoder.UseNumber()
+		require.NoError(t, decoder.Decode(&page))
+		rows = append(rows, page.List.Nodes...)
+		if after = page.List.PageInfo.EndCursor; !page.List.PageInfo.HasNextPage {
+			return rows
+		}
+	}
+}
+
+// write sends all that was read. Each must have the outcome.
+func (a authored) write(t *testing.T, s *graphtest.Service, outcome string) {
+	t.Helper()
+	for _, kind := range []struct {
+		mutation, item string
+		rows           []map[string]any
+	}{{"hierarchiesUpsert", "HierarchyItemInput", a.hierarchies}, {"nodesUpsert", "NodeItemInput", a.nodes}, {"productsUpsert", "ProductItemInput", a.products}} {
+		for rows := range slices.Chunk(kind.rows, 200) {
+			var items []any
+			for _, row := range rows {
+				items = append(items, sentBack(t, kind.item, row))
+			}
+			var written struct {
+				Done struct {
+					Items []struct {
+						UUID, Outcome string
+						Changes       json.RawMessage
+					}
+					UserErrors []map[string]any
+				}
+			}
+			sent := s.Post(t, `mutation($items: [`+kind.item+`!]!) { done: `+kind.mutation+`(input: {items: $items}) { items { uuid outcome changes { member before after } } userErrors { field message } } }`, graphtest.Variables{"items": items})
+			require.Empty(t, sent.Errors)
+			sent.Read(t, &written)
+			require.Empty(t, written.Done.UserErrors)
+			for _, item := range written.Done.Items {
+				require.Equal(t, outcome, item.Outcome, "%s %s: %s", kind.mutation, item.UUID, item.Changes)
+			}
+		}
+	}
+	for _, node := range a.nodes {
+		attached := slices.Clone(node["productUuids"].([]any))
+		slices.Reverse(attached) // the newest attachment is the last
+		require.Less(t, len(attached), 100, "%s has another page", node["uuid"])
+		curated := slices.DeleteFunc(slices.Clone(node["curatedProductUuids"].([]any)), func(id any) bool { return !slices.Contains(attached, id) })
+		sent := s.Post(t, `mutation($id: ID!, $attached: [ID!]!, $curated: [ID!]!) {
+			nodeProductsSet(input: {id: $id, productIds: $attached}) { userErrors { message } } nodeCurate(input: {id: $id, productIds: $curated}) { userErrors { message } } }`,
+			graphtest.Variables{"id": node["uuid"], "attached": attached, "curated": curated})
+		require.JSONEq(t, `{"nodeProductsSet":{"userErrors":[]},"nodeCurate":{"userErrors":[]}}`, string(sent.Data), node["uuid"])
+	}
+}
+
+// sentBack returns an object that was read as an input, whose ids end with Id in the place of Uuid. Each member of the
+// input must be readable.
+func sentBack(t *testing.T, input string, read map[string]any) map[string]any {
+	t.Helper()
+	schema, sent := graphtest.Schema(), map[string]any{}
+	for _, member := range schema.Types[input].Fields {
+		name := member.Name
+		if _, same := read[name]; !same {
+			name = strings.TrimPrefix(strings.NewReplacer("Ids", "Uuids", "Id", "Uuid").Replace("."+name), ".")
+		}
+		if member.Name == "id" {
+			name = "uuid"
+		}
+		value, readable := read[name]
+		require.True(t, readable, "%s.%s can be written, and not read back", input, member.Name)
+		if below := member.Type.Name(); schema.Types[below].Kind == ast.InputObject {
+			switch inner := value.(type) {
+			case map[string]any:
+				value = sentBack(t, below, inner)
+			case []any:
+				list := make([]any, len(inner))
+				for i, element := range inner {
+					list[i] = sentBack(t, below, element.(map[string]any))
+				}
+				value = list
+			}
+		}
+		sent[member.Name] = value
+	}
+	return sent
+}
+
+// authoredLines returns the exported products, hierarchies and nodes by type and id, without what is not the author's: the
+// time of the last change, and base_product_id, which clients show and which imports may repeat from the parent.
+func authoredLines(t *testing.T, s *graphtest.Service) map[string]any {
+	t.Helper()
+	lines := map[string]any{}
+	for line := range strings.Lines(storetest.Export(t, s.Store)) {
+		var resource struct {
+			Type, ID                  string
+			Attributes, Relationships map[string]any
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &resource))
+		if !slices.Contains([]string{"product", "hierarchy", "node"}, resource.Type) {
+			continue
+		}
+		if parent, _ := resource.Relationships["parent"].(map[string]any); parent["data"] != nil && resource.Attributes["base_product_id"] == parent["data"].(map[string]any)["id"] {
+			delete(resource.Attributes, "base_product_id")
+		}
+		if curated, _ := resource.Attributes["curated_products"].([]any); curated != nil { // an import may curate what is not attached
+			attached, _ := json.Marshal(resource.Relationships["products"])
+			if curated = slices.DeleteFunc(curated, func(id any) bool { return !strings.Contains(string(attached), strconv.Quote(id.(string))) }); len(curated) > 0 {
+				resource.Attributes["curated_products"] = curated
+			} else {
+				delete(resource.Attributes, "curated_products")
+			}
+		}
+		delete(resource.Attributes, "updated_at")
+		lines[resource.Type+" "+resource.ID] = []any{resource.Attributes, resource.Relationships}
+	}
+	return lines
+}
+
+func requireLines(t *testing.T, want, got map[string]any) {
+	t.Helper()
+	require.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got)))
+	for key, line := range want {
+		require.Equal(t, line, got[key], key)
+	}
+}
+
+// linesOfType returns the lines of a type.
+func linesOfType(lines, of string) string {
+	var list []string
+	for line := range strings.Lines(lines) {
+		if strings.HasPrefix(line, `{"type":"`+of+`"`) {
+			list = append(list, line)
+		}
+	}
+	return strings.Join(list, "")
+}

@@ -1,0 +1,7 @@
+package executor
+
+// For tests.
+var (
+	InputNulls = inputNulls
+	NullClears = nullClears
+)

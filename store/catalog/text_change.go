@@ -1,0 +1,75 @@
+package catalog
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SEOChange is what changes of the texts for search engines. Nil members keep their value, unless they are among the
+// nulls.
+type SEOChange struct {
+	Title       *string `json:"title,omitempty"`
+	Description *string `json:"description,omitempty"`
+}
+
+// TranslationChange is what changes of the texts of a product, node or hierarchy in a language. Nil members keep their
+// value, unless they are among the nulls.
+type TranslationChange struct {
+	Locale      string     `json:"locale"`
+	Name        *string    `json:"name,omitempty"`
+	Description *string    `json:"description,omitempty"`
+	SEO         *SEOChange `json:"seo,omitempty"`
+}
+
+// PatchTexts calls set for each text that the members seo and translations of an input change, with its path in the
+// attributes: locales, fr, name. A nil value clears it. Languages that are not in the list stay. null reports whether a
+// member of the input is null, such as translations.0.name.
+func PatchTexts(seo *SEOChange, translations []*TranslationChange, null func(member string) bool, set func(value any, path ...string)) {
+	put := func(value *string, member string, path ...string) {
+		if value != nil {
+			set(*value, path...)
+		} else if null(member) {
+			set(nil, path...)
+		}
+	}
+	putSEO := func(seo *SEOChange, member string, path ...string) {
+		if seo == nil {
+			put(nil, member, path...)
+			return
+		}
+		put(seo.Title, member+".title", slices.Concat(path, []string{"title"})...)
+		put(seo.Description, member+".description", slices.Concat(path, []string{"description"})...)
+	}
+	putSEO(seo, "seo", "seo")
+	if translations == nil {
+		put(nil, "translations", "locales")
+	}
+	for i, text := range translations {
+		member, locale := "translations."+strconv.Itoa(i), CanonicalTag(text.Locale)
+		put(text.Name, member+".name", "locales", locale, "name")
+		put(text.Description, member+".description", "locales", locale, "description")
+		putSEO(text.SEO, member+".seo", "locales", locale, "seo")
+	}
+}
+
+// CanonicalTag returns fr-CA for fr_CA, as imports do.
+func CanonicalTag(locale string) string { return strings.ReplaceAll(locale, "_", "-") }
+
+// TranslationPath returns the path of a member of locales in a list of translations: translations, 0, name.
+func TranslationPath(member []string, translations []*TranslationChange) []string {
+	return KeyedPath("translations", member, translations, func(t *TranslationChange) string { return CanonicalTag(t.Locale) })
+}
+
+// KeyedPath returns the path of a member of an object that an input has as a list. Of a key that is not in the list it is
+// the key.
+func KeyedPath[T any](list string, member []string, elements []T, key func(T) string) []string {
+	if len(member) == 0 {
+		return []string{list}
+	}
+	at := member[0]
+	if i := slices.IndexFunc(elements, func(element T) bool { return key(element) == at }); i >= 0 {
+		at = strconv.Itoa(i)
+	}
+	return append([]string{list, at}, member[1:]...)
+}
