@@ -118,6 +118,15 @@ func TestSEODescriptionEndsWithAWord(t *testing.T) {
 	}
 }
 
+// TestSEODescriptionTakesLittleMemory, because a page may show many products with long descriptions.
+func TestSEODescriptionTakesLittleMemory(t *testing.T) {
+	long := strings.Repeat("über ", 20_000)
+	var found catalog.SEOText
+	require.LessOrEqual(t, testing.AllocsPerRun(10, func() { found = release.SEOOf(catalog.SEOText{}, "name", long) }), 2.)
+	require.Len(t, strings.Fields(found.Description), 32)
+	require.Zero(t, testing.AllocsPerRun(10, func() { found = release.SEOOf(catalog.SEOText{Description: "own"}, "name", long) }))
+}
+
 func TestRelated(t *testing.T) {
 	t.Parallel()
 	storetest.EachBackend(t, func(t *testing.T, backend storetest.Backend) {

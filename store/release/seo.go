@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"portico/store"
@@ -20,7 +19,11 @@ const MaxSEODescription = 160
 
 // SEOOf returns what search engines show: the merchant's texts, else the name and the beginning of the description.
 func SEOOf(own catalog.SEOText, name, description string) catalog.SEOText {
-	return catalog.SEOText{Title: cmp.Or(own.Title, name), Description: cmp.Or(own.Description, cutWords(description, MaxSEODescription))}
+	own.Title = cmp.Or(own.Title, name)
+	if own.Description == "" {
+		own.Description = cutWords(description, MaxSEODescription)
+	}
+	return own
 }
 
 // SEO returns what search engines show of the product, in its language.
@@ -42,23 +45,32 @@ func (p *storedProduct) extras() (e catalog.ProductExtras) {
 }
 
 // cutWords joins the words of a text by single spaces and cuts it to at most some characters, at the end of a
-// word. A first word that is longer is cut.
+// word. A first word that is longer is cut. It takes memory for the result only.
 func cutWords(text string, most int) string {
-	if len(text) > 8*utf8.UTFMax*most { // enough, whatever its spaces
-		text = strings.ToValidUTF8(text[:8*utf8.UTFMax*most], "")
+	if end := 8 * utf8.UTFMax * most; len(text) > end { // enough, whatever its spaces
+		for !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end]
 	}
-	characters := []rune(strings.Join(strings.Fields(text), " "))
-	if len(characters) <= most {
-		return string(characters)
+	var b strings.Builder
+	for word := range strings.FieldsSeq(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case b.Len() == 0 && n > most:
+			return string([]rune(word)[:most])
+		case b.Len() == 0:
+			b.Grow(min(len(text), most))
+			most++ // there is no space before it
+		case n+1 > most:
+			return b.String()
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(word)
+		most -= n + 1
 	}
-	end := most
-	for end > 0 && !unicode.IsSpace(characters[end]) {
-		end--
-	}
-	if end == 0 {
-		end = most
-	}
-	return string(characters[:end])
+	return b.String()
 }
 
 // NodePaths returns the paths of nodes, as NodeAtPath takes them: the slugs of the hierarchy, if it has one, of
