@@ -51,11 +51,12 @@ internal/demo: internal/auth store store/access store/exchange store/release/rou
 internal/e2e:
 internal/dependency:
 internal/encoding:
+internal/filelock:
 internal/heapsize:
 internal/httpcache: internal/dependency
 internal/purgehook: internal/httpcache store store/purge store/shop
 internal/release:
-internal/remote: store store/gateway store/promotion/rule
+internal/remote: internal/filelock store store/gateway store/promotion/rule
 internal/reqctx: store
 internal/responsecache: internal/dependency internal/encoding
 internal/schemadiff:
@@ -80,7 +81,7 @@ store/audit: store store/db
 store/authoring: store store/db
 store/cart: store store/db store/promotion/code store/promotion/discount store/promotion/redeem store/promotion/rule store/release
 store/catalog: store store/authoring store/db store/index
-store/db: store store/seal
+store/db: internal/filelock store store/seal
 store/exchange: store store/access store/authoring store/catalog store/db store/exchange/sheet store/gateway store/promotion
 	store/promotion/code store/promotion/redeem store/promotion/rule store/settings store/stock
 store/exchange/sheet: store

@@ -14334,8 +14334,8 @@ type Settings {
   "Available units up to which ` + "`" + `Product.availability` + "`" + ` is LOW, 0 to 1000000. 5 if not set."
   lowStockThreshold: Int!
   """
-  Whether promotion codes match without regard to case: ` + "`" + `save-10` + "`" + ` is then ` + "`" + `SAVE-10` + "`" + `, which answers show as it was created.
-  True in a new shop. False in one that is older than the setting, until it is switched on.
+  Whether promotion codes ignore case: ` + "`" + `save-10` + "`" + ` then matches ` + "`" + `SAVE-10` + "`" + `. Responses show a code as it was created.
+  True in a new shop, false in one that is older than the setting.
   """
   codesIgnoreCase: Boolean!
 }
@@ -14351,8 +14351,8 @@ input SettingsUpdateInput {
   "Available units up to which stock is low, 0 to 1000000. Required."
   lowStockThreshold: Int
   """
-  Whether promotion codes match without regard to case. Required. Switching it on is UNPROCESSABLE while two codes
-  that can be in use differ in case alone, and names both. It reads every code, about a second for 100,000.
+  Whether promotion codes ignore case. Required. Switching it on reads every code, about a second for 100,000. It is
+  UNPROCESSABLE while two codes of promotions that have not ended differ only in case; the error names both.
   """
   codesIgnoreCase: Boolean
   "Idempotency key."

@@ -52,9 +52,9 @@ func (*Import) Help() string {
 		"Shoppers see the old releases until the new ones are published. A catalog that was rolled back stays at its release, unless --publish is set.\n\n" +
 		"A row of a CSV file changes only the members that the file has columns for, as with --merge. " +
 		"The format of NDJSON files: portico schema --import.\n\n" +
-		"With --from, the command reads the shop of another server into a folder first, then imports it, and removes the folder. " +
-		"If it was interrupted, run it again: it continues. At the end it lists what the server does not tell, with --json in not_told: " +
-		"[{\"what\": \"promotion codes …\", \"count\": 3}]. " +
+		"With --from, the command reads the shop of another server into a folder, imports it, and removes the folder. " +
+		"If it is interrupted, run it again: it continues. At the end it lists what the server does not show, with --json in not_told: " +
+		"[{\"what\": \"promotions of a type that Portico does not have\", \"count\": 3}]. " +
 		jsonHelp(importResult{Resources: map[string]int{"product": 25}, Changed: 25, Deleted: map[string]int{"node": 1}, Warnings: 1, Kept: map[string]int{"stock": 3}, Skipped: map[string]int{}, Ignored: map[string]int{},
 			Published: publications{{"catalog-coffee", 1, 24, statePublished}}}) + "\n\nWith --json and --dry-run, before and after are null where a member is absent:\n\n    " + jsonExample(importPlan{Created: map[string]int{"file": 1}, Updated: map[string]int{"product": 1}, Unchanged: map[string]int{"product": 24}, Deleted: map[string]int{}, Kept: map[string]int{}, Skipped: map[string]int{},
 		Changes: []plannedChange{{"shop.ndjson", 3, "product", "prod-latte", false, false, []store.MemberChange{{Member: "attributes.name", Before: json.RawMessage(`"Latte"`), After: json.RawMessage(`"Caffè Latte"`)}}}}})
@@ -106,7 +106,7 @@ type importResult struct {
 	Skipped   map[string]int `json:"skipped"` // lines of --skip, by type
 	Ignored   map[string]int `json:"ignored"` // with --lenient, by type, or by type and member
 	Published publications   `json:"published"`
-	NotTold   []remote.Gap   `json:"not_told,omitempty"` // with --from: what the server does not tell
+	NotTold   []remote.Gap   `json:"not_told,omitempty"` // with --from: what the server does not show
 }
 
 // Run imports, then publishes.

@@ -18,15 +18,15 @@ import (
 
 // FromFlags are the flags for importing the shop of another server.
 type FromFlags struct {
-	From                 string   `group:"from" placeholder:"URL" help:"Instead of reading files, read the shop of another server that has the REST interface, such as https://shop.example."`
+	From                 string   `group:"from" placeholder:"URL" help:"Import the shop of another server with the same REST interface instead of files, for example https://shop.example."`
 	FromClientID         string   `group:"from" name:"from-client-id" placeholder:"ID" help:"API client of the other server. Its permissions decide what is read."`
-	FromClientSecret     string   `group:"from" secret:"" placeholder:"SECRET" help:"Secret of the client. Prefer the environment variable, since other users can see command lines. Overrides --from-client-secret-file. Without a secret, only what shoppers see is read."`
+	FromClientSecret     string   `group:"from" secret:"" placeholder:"SECRET" help:"Secret of the client. Without one, only what shoppers see is read. Prefer the environment variable, since other users can see command lines. Overrides --from-client-secret-file."`
 	FromClientSecretFile string   `group:"from" type:"path" placeholder:"FILE" help:"File with the secret."`
-	FromLanguage         []string `group:"from" sep:"," placeholder:"TAG" help:"Language of texts to read, such as fr, beside the catalog's own and those of the server's settings. Can be repeated."`
-	FromChannel          string   `group:"from" placeholder:"NAME" help:"Read the catalog that the server shows in this channel, sent as Store-Channel."`
-	FromTag              []string `group:"from" sep:"," placeholder:"TAG" help:"Read the catalog that the server shows for this tag, sent as Store-Context-Tag. Can be repeated."`
-	FromFolder           string   `group:"from" type:"path" placeholder:"DIR" help:"Folder for what was read, until the import is done. A run that was interrupted continues from it. Default: from-HOST in the current folder."`
-	Rate                 float64  `group:"from" placeholder:"N" default:"10" help:"Requests a second to the other server, at most."`
+	FromLanguage         []string `group:"from" sep:"," placeholder:"TAG" help:"Further language of texts to read, for example fr. Can be repeated."`
+	FromChannel          string   `group:"from" placeholder:"NAME" help:"Read the catalog that shoppers of this channel see. Sent as Store-Channel."`
+	FromTag              []string `group:"from" sep:"," placeholder:"TAG" help:"Read the catalog that shoppers with this tag see. Sent as Store-Context-Tag. Can be repeated."`
+	FromFolder           string   `group:"from" type:"path" placeholder:"DIR" help:"Folder for what is read, removed after the import. An interrupted run continues from it. Default: from-HOST."`
+	Rate                 float64  `group:"from" placeholder:"N" default:"10" help:"Maximum number of requests a second to the other server."`
 }
 
 func (f *FromFlags) check() error {
@@ -101,8 +101,8 @@ func (f *FromFlags) fetch(ctx context.Context, streams Streams) (input, error) {
 		URL: strings.TrimRight(f.From, "/"), Credentials: remote.Credentials{ID: f.FromClientID, Secret: secret},
 		Languages: f.FromLanguage, Channel: f.FromChannel, Tags: f.FromTag, Rate: f.Rate, Folder: f.folder(),
 		Progress: func(text string) { fmt.Fprintln(streams.Err, text) },
-		Waiting: func(err error, wait time.Duration) {
-			fmt.Fprintf(streams.Err, "%s\ntrying again in %s\n", err, wait.Round(time.Second/10))
+		Waiting: func(cause string, wait time.Duration) {
+			fmt.Fprintf(streams.Err, "%s. Trying again in %s\n", cause, wait.Round(time.Second/10))
 		},
 	})
 	if err != nil {
@@ -130,13 +130,13 @@ func explainFetched(in input, err error) error {
 	return fmt.Errorf("%w. What was read is in %s: correct it there and run this command again, or leave types out with --skip", err, fetched.folder.Path())
 }
 
-// printGaps prints what the other server does not tell, and returns it; nil for an input that was not fetched.
+// printGaps prints what the other server does not show, and returns it; nil for an input that was not fetched.
 func printGaps(o Output, streams Streams, in input) []remote.Gap {
 	fetched, ok := in.(*fetchedInput)
 	if !ok {
 		return nil
 	}
-	o.printLine(streams, "not moved, since the server does not tell it:")
+	o.printLine(streams, "not moved, since the server does not show it:")
 	gaps := fetched.folder.Gaps()
 	for _, gap := range gaps {
 		o.printLine(streams, "- "+gap.String())

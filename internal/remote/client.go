@@ -45,7 +45,7 @@ type apiClient struct {
 	firstWait   time.Duration // before the first retry, without Retry-After
 	token       string
 	renewAt     time.Time
-	waiting     func(error, time.Duration) // called before each retry
+	waiting     func(string, time.Duration) // called before each retry
 }
 
 func newClient(c Config) (*apiClient, error) {
@@ -82,45 +82,64 @@ func shopperHeader(c Config) http.Header {
 	return header
 }
 
-// request is a request for JSON.
+// request is a request for JSON that changes nothing.
 type request struct {
 	path, query        string
 	language, currency string // empty for the server's
+	body               any    // of a POST; nil for GET
+}
+
+func (r request) method() string {
+	if r.body != nil {
+		return http.MethodPost
+	}
+	return http.MethodGet
 }
 
 func (r request) String() string {
 	if r.query == "" {
-		return "GET " + r.path
+		return r.method() + " " + r.path
 	}
-	return "GET " + r.path + "?" + abbreviate(r.query)
+	return r.method() + " " + r.path + "?" + abbreviate(r.query)
 }
 
-// get decodes the response to a request. It retries connection errors, 408, 429 and 5xx.
-func (c *apiClient) get(ctx context.Context, r request, into any) error {
+// do decodes the response to a request. It retries connection errors, 408, 429 and 5xx.
+func (c *apiClient) do(ctx context.Context, r request, into any) error {
 	renewed := false
 	return c.retry(ctx, func() error {
 		if err := c.login(ctx); err != nil {
 			return err
 		}
-		err := c.send(ctx, r.String(), func() (*http.Request, error) { return c.newGet(ctx, r) }, into)
+		err := c.send(ctx, r.String(), func() (*http.Request, error) { return c.newRequest(ctx, r) }, into)
 		if status(err) == http.StatusUnauthorized && !renewed { // the token may have been revoked
 			renewed, c.token = true, ""
 			if err = c.login(ctx); err == nil {
-				err = c.send(ctx, r.String(), func() (*http.Request, error) { return c.newGet(ctx, r) }, into)
+				err = c.send(ctx, r.String(), func() (*http.Request, error) { return c.newRequest(ctx, r) }, into)
 			}
 		}
 		return err
 	})
 }
 
-func (c *apiClient) newGet(ctx context.Context, r request) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+r.path, http.NoBody)
+func (c *apiClient) newRequest(ctx context.Context, r request) (*http.Request, error) {
+	var body io.Reader = http.NoBody
+	if r.body != nil {
+		text, err := json.Marshal(r.body)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(text)
+	}
+	req, err := http.NewRequestWithContext(ctx, r.method(), c.base.String()+r.path, body)
 	if err != nil {
 		return nil, err
 	}
 	req.URL.RawQuery = r.query
 	req.Header = c.shopper.Clone()
 	req.Header.Set("Authorization", "Bearer "+c.token)
+	if r.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
 	if r.language != "" {
 		req.Header.Set("Accept-Language", r.language)
 	}
@@ -208,7 +227,7 @@ func (c *apiClient) decode(name string, body []byte, into any) error {
 	mistyped := new(json.UnmarshalTypeError)
 	switch {
 	case errors.As(err, &mistyped) && mistyped.Field != "":
-		return permanent(fmt.Errorf("%s: the member %s of the response is a %s, which the interface does not have there", name, mistyped.Field, mistyped.Value))
+		return permanent(fmt.Errorf("%s: the member %s of the response has a wrong type: %s. Is %s the base address of a commerce service?", name, mistyped.Field, mistyped.Value, c.base))
 	case err != nil:
 		return permanent(fmt.Errorf("%s: the response is not the JSON of a commerce service; it begins with %q. Is %s its base address?",
 			name, abbreviate(c.redact(string(bytes.TrimSpace(body[:min(len(body), 4096)])))), c.base))
@@ -228,7 +247,7 @@ func (c *apiClient) retry(ctx context.Context, do func() error) error {
 		return struct{}{}, err
 	}, backoff.WithBackOff(pace), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(maxElapsed), backoff.WithNotify(func(err error, wait time.Duration) {
 		if c.waiting != nil {
-			c.waiting(plain(err), wait)
+			c.waiting(cause(err), wait)
 		}
 	}))
 	return plain(err)

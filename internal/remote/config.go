@@ -15,8 +15,8 @@ type Config struct {
 	Rate        float64  // requests a second; 0 means DefaultRate
 	Folder      string   // where to keep what was fetched
 
-	Progress func(text string)                // called after each step; may be nil
-	Waiting  func(err error, d time.Duration) // called before a request is repeated; may be nil
+	Progress func(text string)                    // called after each step; may be nil
+	Waiting  func(reason string, d time.Duration) // called before a request is repeated; may be nil
 
 	firstWait time.Duration // before the first repetition; 0 means a second
 }

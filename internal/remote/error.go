@@ -19,12 +19,15 @@ type HTTPError struct {
 	retryAfter int // seconds; 0 if the server does not say
 }
 
-func (e *HTTPError) Error() string {
+func (e *HTTPError) Error() string { return e.cause() + ". " + e.Advice }
+
+// cause is the error without the way out.
+func (e *HTTPError) cause() string {
 	text := fmt.Sprintf("%s: %d %s", e.Request, e.Status, http.StatusText(e.Status))
 	if e.Detail != "" {
 		text += fmt.Sprintf(" (%s)", strings.TrimRight(e.Detail, "."))
 	}
-	return text + ". " + e.Advice
+	return text
 }
 
 // newHTTPError returns the error of a response. It is permanent unless the same request may succeed later.
@@ -61,14 +64,27 @@ type connectionError struct {
 }
 
 func (e *connectionError) Error() string {
-	cause := e.err
-	for inner := errors.Unwrap(cause); inner != nil; inner = errors.Unwrap(cause) { // net/url repeats the address
-		cause = inner
+	return e.cause() + ". Check the address, or run the command again later: it continues from here"
+}
+
+// cause is the error without the way out.
+func (e *connectionError) cause() string {
+	first := e.err
+	for inner := errors.Unwrap(first); inner != nil; inner = errors.Unwrap(first) { // net/url repeats the address
+		first = inner
 	}
-	return fmt.Sprintf("%s: no complete response: %s. Check the address, or run the command again later: it continues from here", e.request, cause)
+	return fmt.Sprintf("%s: no complete response: %s", e.request, first)
 }
 
 func (e *connectionError) Unwrap() error { return e.err }
+
+// cause returns why a request failed, without what to do when it fails for good.
+func cause(err error) string {
+	if failed := (interface{ cause() string })(nil); errors.As(err, &failed) {
+		return failed.cause()
+	}
+	return err.Error()
+}
 
 // status returns the HTTP status of an error; 0 if it is none.
 func status(err error) int {
@@ -76,6 +92,11 @@ func status(err error) int {
 		return refused.Status
 	}
 	return 0
+}
+
+// isUnknown reports whether a server does not know what a request asks for, such as a sort or a filter.
+func isUnknown(err error) bool {
+	return status(err) == http.StatusBadRequest || status(err) == http.StatusUnprocessableEntity
 }
 
 // redact removes the secret and the token from what a server sent.

@@ -1,6 +1,6 @@
 // Package remote reads the shop of another server that speaks the REST interface of the commerce service, and writes it as
 // lines of the import format. Fetch reads all of it into a Folder, and continues where an interrupted run stopped; Gaps are
-// what the interface does not tell. Package remote must not import packages of the store but those with the rules that it
+// what the interface does not show. Package remote must not import packages of the store but those with the rules that it
 // needs, and not the command line.
 package remote
 
@@ -20,7 +20,7 @@ func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 	}
 	folder, err := openFolder(c.Folder, c)
 	if err != nil {
-		return nil, fmt.Errorf("keep what is fetched: %w", err)
+		return nil, err
 	}
 	defer func() {
 		if folder.closeParts(); err != nil {
@@ -32,7 +32,7 @@ func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 		f.say = func(string) {}
 	}
 	if folder.state.Finished {
-		f.say(fmt.Sprintf("using what was fetched at %s; remove %s to fetch again", folder.state.StartedAt.Format(time.RFC3339), c.Folder))
+		f.say(fmt.Sprintf("using what was read at %s; remove the folder %s to read the shop again", folder.state.StartedAt.Format(time.RFC3339), c.Folder))
 		return folder, nil
 	}
 	for _, step := range []struct {
@@ -46,7 +46,7 @@ func Fetch(ctx context.Context, c Config) (_ *Folder, err error) {
 			continue
 		}
 		if err := step.run(ctx); err != nil {
-			return nil, fmt.Errorf("fetch %s: %w", step.name, err)
+			return nil, fmt.Errorf("read %s: %w", step.name, err)
 		}
 		folder.state.Done[step.name] = true
 		if err := folder.commit(); err != nil {

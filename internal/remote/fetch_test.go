@@ -169,9 +169,9 @@ func TestRecordedShopBecomesLines(t *testing.T) {
 		"promotions of a type that Portico does not have: 1",
 		"gateways that Portico does not have: 1",
 		"passwords of enabled gateways (set them with PUT /v2/gateways/card_processor): 1",
-		"SKUs of products without one (they have their id instead): 1",
-		"when a sale began (it is on sale from now on), and the tiers of the price beside it: 1",
-		"how often a code without limit was used (it starts at 0): 1",
+		"SKUs of products without one (their id is their SKU): 1",
+		"the start of sales (they are on from now), and the tiers of the prices that they replace: 1",
+		"uses so far of codes without a limit (they start at 0): 1",
 	})
 }
 
@@ -242,11 +242,11 @@ func TestFolderOfAnotherFetch(t *testing.T) {
 	other := c
 	other.Languages = []string{"de"}
 	_, err = Fetch(t.Context(), other)
-	require.ErrorContains(t, err, "with another client, or with other languages")
+	require.ErrorContains(t, err, "read by another client or in other languages")
 	other = c
 	other.Channel, other.Tags = "web", []string{"vip"}
 	_, err = Fetch(t.Context(), other)
-	require.ErrorContains(t, err, `for the channel "" and the tags "". Finish it with these`)
+	require.ErrorContains(t, err, "for shoppers without channel and tags. Import it first")
 
 	foreign := s.config(t)
 	require.NoError(t, os.Mkdir(foreign.Folder, 0o700))
@@ -319,8 +319,9 @@ func TestCatalogOfAShopper(t *testing.T) {
 	c.Progress = func(text string) { said.WriteString(text + "\n") }
 	folder, err := Fetch(t.Context(), c)
 	require.NoError(t, err)
-	require.Contains(t, said.String(), fmt.Sprintf("the catalog for this channel and these tags is %q\n", folder.state.Shop.CatalogID))
-	requireGolden(t, lines(t, folder))
+	require.Contains(t, said.String(), fmt.Sprintf("the catalog of channel web, tags vip, new is %q\n", folder.state.Shop.CatalogID))
+	const rule = `{"type":"catalog_rule","id":"RULE","attributes":{"name":"channel web, tags vip, new","catalog_id":"0f0e0d0c-0b0a-4908-8706-050403020100","channels":["web"],"tags":["vip","new"]}}` + "\n"
+	requireGolden(t, strings.Replace(lines(t, folder), strings.Replace(rule, "RULE", derivedID("rule", "channel web, tags vip, new"), 1), "", 1))
 
 	p := &wireProduct{}
 	f := &fetcher{apiClient: &apiClient{}, folder: folder}
@@ -346,9 +347,9 @@ func TestServersInTrouble(t *testing.T) {
 			return true
 		}
 		c := s.config(t)
-		c.Waiting = func(err error, _ time.Duration) {
+		c.Waiting = func(cause string, _ time.Duration) {
 			waits++
-			require.ErrorContains(t, err, fmt.Sprint(": ", status, " "))
+			require.Equal(t, fmt.Sprint(status, " ", http.StatusText(status), " (come back later)"), cause[strings.Index(cause, ": ")+2:])
 		}
 		folder, err := Fetch(t.Context(), c)
 		require.NoError(t, err)
@@ -371,7 +372,7 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 	}
 	c := s.config(t)
 	var wait time.Duration
-	c.Waiting = func(_ error, d time.Duration) { wait = d }
+	c.Waiting = func(_ string, d time.Duration) { wait = d }
 	_, err := Fetch(t.Context(), c)
 	require.NoError(t, err)
 	require.Equal(t, time.Second, wait)
@@ -444,9 +445,9 @@ func TestServersThatAreRefused(t *testing.T) {
 		{"too many rows", on("/catalog/hierarchies", `{"data":[`+strings.Repeat("{},", 1000)+`{}]}`), "GET /catalog/hierarchies?page[limit]=100&page[offset]=0: the page has 1001 rows, more than 1000"},
 		{"a page that leads to itself", on("/catalog/hierarchies", `{"data":[{"id":"h"}],"links":{"next":"?page[limit]=100&page[offset]=0"}}`),
 			"GET /catalog/hierarchies?page[limit]=100&page[offset]=0: the link to the next page leads to the same page"},
-		{"another type", on("/catalog/hierarchies", `{"data":{"id":"h"}}`), "GET /catalog/hierarchies?page[limit]=100&page[offset]=0: the member data of the response is a object"},
-		{"another type in a row", on("/v2/promotions", `{"data":[{"id":"pr-9","promotion_type":"x_for_y","enabled":"yes"}]}`), `fetch promotions: the promotion "pr-9" is not as the interface has it: `},
-		{"endless languages", on("/v2/settings", `{"data":{"page_length":25,"additional_languages":[`+manyTags()+`]}}`), "fetch shop: the server has "},
+		{"another type", on("/catalog/hierarchies", `{"data":{"id":"h"}}`), "GET /catalog/hierarchies?page[limit]=100&page[offset]=0: the member data of the response has a wrong type: object"},
+		{"another type in a row", on("/v2/promotions", `{"data":[{"id":"pr-9","promotion_type":"x_for_y","enabled":"yes"}]}`), `read promotions: the promotion "pr-9" is not as the interface has it: `},
+		{"endless languages", on("/v2/settings", `{"data":{"page_length":25,"additional_languages":[`+manyTags()+`]}}`), "read shop: the server has "},
 		{"deep nesting", on("/catalog", strings.Repeat("[", 1<<20)), "GET /catalog: the response is not the JSON of a commerce service"},
 		{"an error that tells secrets", func(w http.ResponseWriter, r *http.Request, n int64) bool {
 			if n > 0 {
@@ -485,7 +486,7 @@ func TestWrongCredentials(t *testing.T) {
 	c := s.config(t)
 	c.Credentials.Secret = "another-secret"
 	_, err := Fetch(t.Context(), c)
-	require.EqualError(t, err, "fetch shop: POST /oauth/access_token: 401 Unauthorized (not ***). Check the client id and the secret: the server does not accept them.")
+	require.EqualError(t, err, "read shop: POST /oauth/access_token: 401 Unauthorized (not ***). Check the client id and the secret: the server does not accept them.")
 	s.Close()
 	c = s.config(t)
 	c.Credentials.ID = "nobody"

@@ -51,10 +51,15 @@ func (f *fetcher) each(ctx context.Context, name, what string, l resourceList, d
 func (f *fetcher) optional(what string, err error) error {
 	switch status(err) {
 	case http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed:
-		f.folder.state.Refused[what] = strconv.Itoa(status(err)) + " " + http.StatusText(status(err))
+		f.refused(what, err)
 		return nil
 	}
 	return err
+}
+
+// refused notes what the server refuses.
+func (f *fetcher) refused(what string, err error) {
+	f.folder.state.Refused[what] = strconv.Itoa(status(err)) + " " + http.StatusText(status(err))
 }
 
 // decodeRow decodes a resource of a page. Errors name it.

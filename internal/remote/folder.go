@@ -3,6 +3,7 @@ package remote
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,14 +12,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
 // stateFile is the file of a folder that says how far it is.
 const (
 	stateFile    = "fetch.json"
-	stateVersion = 1
+	stateVersion = 2
 	maxBytes     = 64 << 30 // of a folder
 )
 
@@ -66,14 +66,14 @@ func (f *Folder) load(c Config) error {
 		return err
 	}
 	if err := json.Unmarshal(text, &f.state); err != nil || f.state.Version != stateVersion {
-		return fmt.Errorf("%s is not of this version. Remove the folder to fetch the shop again", filepath.Join(f.path, stateFile))
+		return fmt.Errorf("%s was written by another version. Remove the folder to read the shop again", filepath.Join(f.path, stateFile))
 	}
 	if f.state.URL != c.URL || f.state.ClientID != c.Credentials.ID || !slices.Equal(f.state.Languages, c.Languages) {
-		return fmt.Errorf("%s holds a fetch of %s with another client, or with other languages. Remove the folder, or use another one", f.path, f.state.URL)
+		return fmt.Errorf("the folder %s holds the shop of %s, read by another client or in other languages. Remove it, or use another with --from-folder", f.path, f.state.URL)
 	}
 	if f.state.Channel != c.Channel || !slices.Equal(f.state.Tags, c.Tags) {
-		return fmt.Errorf("%s holds a fetch of %s for the channel %q and the tags %q. Finish it with these, remove the folder, or use another one",
-			f.path, f.state.URL, f.state.Channel, strings.Join(f.state.Tags, ","))
+		return fmt.Errorf("the folder %s holds the catalog of %s for %s. Import it first, remove the folder, or use another with --from-folder",
+			f.path, f.state.URL, cmp.Or(f.state.shopper(), "shoppers without channel and tags"))
 	}
 	if f.state.Finished { // somebody may have corrected the lines
 		return nil
@@ -81,7 +81,7 @@ func (f *Folder) load(c Config) error {
 	for name, valid := range f.state.Parts {
 		info, err := os.Stat(f.file(name))
 		if err == nil && info.Size() < valid {
-			err = fmt.Errorf("%s is shorter than %s says. Remove the folder to fetch the shop again", f.file(name), stateFile)
+			err = fmt.Errorf("%s is shorter than %s says. Remove the folder to read the shop again", f.file(name), stateFile)
 		}
 		if err == nil {
 			err = os.Truncate(f.file(name), valid) // what an interrupted run wrote after its last commit
@@ -96,13 +96,13 @@ func (f *Folder) load(c Config) error {
 func (f *Folder) start(c Config) error {
 	names, err := filepath.Glob(filepath.Join(f.path, "*"))
 	if err == nil && slices.ContainsFunc(names, func(name string) bool { return filepath.Base(name) != lockName }) {
-		err = fmt.Errorf("the folder %s has other files. Use an empty one", f.path)
+		err = fmt.Errorf("the folder %s has other files. Use an empty one with --from-folder", f.path)
 	}
 	if err != nil {
 		return err
 	}
 	f.state = fetchState{Version: stateVersion, URL: c.URL, ClientID: c.Credentials.ID, Languages: c.Languages, Channel: c.Channel, Tags: c.Tags, StartedAt: time.Now().UTC().Truncate(time.Second),
-		Done: map[string]bool{}, At: map[string]*position{}, Parts: map[string]int64{}, Modifiers: map[string]*modifier{}, Counts: map[string]int{}, Refused: map[string]string{}}
+		Done: map[string]bool{}, At: map[string]*position{}, Parts: map[string]int64{}, Pricebooks: map[string]int{}, Modifiers: map[string]*modifier{}, Counts: map[string]int{}, Refused: map[string]string{}}
 	return f.commit()
 }
 

@@ -9,7 +9,7 @@ import (
 // Gap is something of the shop that the fetch does not have.
 type Gap struct {
 	What  string `json:"what"`
-	Count *int   `json:"count"` // null where the server does not tell how many there are
+	Count *int   `json:"count"` // null where their number is unknown
 }
 
 // String is "promotion codes: 3", or "synonyms" without a count.
@@ -26,15 +26,16 @@ var countedGaps = []struct{ count, text string }{
 	{"cut.products of nodes", "attachments of products to a node, beyond the first 10,000"},
 	{"cut.nodes", "nodes of a hierarchy beyond the first 10,000"},
 	{"cut.files", "files of no product, beyond the first 10,000"},
-	{"cut.stock records", "stock records beyond the first 10,000"},
+	{unreadStock, "stock records that the server does not list"},
 	{"cut.promotions", "promotions beyond the first 10,000"},
 	{"cut.codes", "codes of a promotion beyond the first 10,000"},
 	{"stock of others", "products that have stock, but are not in the catalog (their stock is moved)"},
-	{"products without a SKU", "SKUs of products without one (they have their id instead)"},
+	{"products without a SKU", "SKUs of products without one (their id is their SKU)"},
 	{"curated products", "curated products of a node beyond the first 20"},
-	{"sales", "when a sale began (it is on sale from now on), and the tiers of the price beside it"},
+	{"ranked price books", "priorities of price books (the one with the fewest prices comes first; check the catalog line)"},
+	{"sales", "the start of sales (they are on from now), and the tiers of the prices that they replace"},
 	{"promotions of unknown types", "promotions of a type that Portico does not have"},
-	{"codes without limit", "how often a code without limit was used (it starts at 0)"},
+	{"codes without limit", "uses so far of codes without a limit (they start at 0)"},
 	{"unknown gateways", "gateways that Portico does not have"},
 	{"gateways without secret", "passwords of enabled gateways (set them with PUT /v2/gateways/card_processor)"},
 }
@@ -42,8 +43,8 @@ var countedGaps = []struct{ count, text string }{
 // untold are what the interface does not have at all.
 var untold = []string{
 	"products that are not live",
-	"other catalogs (fetch each with --from-channel and --from-tag), and the rules that choose between them",
-	"price books that no price shown is from, their names, and sales that have not begun",
+	"other catalogs (read each with --from-channel and --from-tag), and rules for accounts, customers and schedules",
+	"names of price books, price books that no shown price is from, and future sales",
 	"texts for search engines, attributes of your own, related products, synonyms and redirects",
 	"ledgers of stock, usages of codes, and API clients",
 }

@@ -7,7 +7,7 @@ import (
 	"portico/store/gateway"
 )
 
-// gatewayLine is a gateway, on both sides. Its secrets are not told.
+// gatewayLine is a gateway, on both sides. The interface does not show its secrets.
 type gatewayLine struct {
 	Type       string `json:"type"`
 	Slug       string `json:"slug"`

@@ -61,7 +61,7 @@ func (l *refLinks) retyped(kind string) *refLinks {
 	return &refLinks{list}
 }
 
-// derivedID returns the id of a resource whose id the interface does not tell. It is the same in each fetch.
+// derivedID returns the id of a resource whose id the interface does not show. It is the same in each fetch.
 func derivedID(parts ...string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("portico:"+strings.Join(parts, "\n"))).String()
 }

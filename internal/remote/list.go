@@ -51,9 +51,10 @@ type page struct {
 		} `json:"results"`
 	} `json:"meta"`
 
-	next *position // nil after the last page
-	cut  bool      // there are more rows, but no way to them
-	left int       // how many, as far as the server counts them
+	next  *position // nil after the last page
+	cut   bool      // there are more rows, but no way to them
+	left  int       // how many, as far as the server counts them
+	total int       // rows of the list, as the server counts them
 }
 
 // first returns the position of the first page.
@@ -112,8 +113,8 @@ func (c *apiClient) read(ctx context.Context, l resourceList, at *position) (*pa
 	if at.Pages++; at.Pages > maxPages {
 		return nil, fmt.Errorf("%s: the list has more than %d pages. Is it one of a commerce service?", r, maxPages)
 	}
-	err := c.get(ctx, r, p)
-	if at.Sorted && (status(err) == http.StatusBadRequest || status(err) == http.StatusUnprocessableEntity) {
+	err := c.do(ctx, r, p)
+	if at.Sorted && isUnknown(err) {
 		p, err = &page{cut: true}, nil // the server does not sort this list, or not filter it by id
 	}
 	if err != nil {
@@ -125,6 +126,7 @@ func (c *apiClient) read(ctx context.Context, l resourceList, at *position) (*pa
 	if at.Total = max(at.Total, p.Meta.Results.Total); !at.Sorted {
 		at.Rows += len(p.Data)
 	}
+	p.total = at.Total
 	if p.next, err = p.following(l, at); err != nil {
 		return nil, fmt.Errorf("%s: %w", r, err)
 	}

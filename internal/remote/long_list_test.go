@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -57,4 +58,91 @@ func TestProductsBeyondTheLargestOffset(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, listed+140, strings.Count(lines(t, folder), `"type":"product","id":"p`)-160, "160 of them are attached")
 	require.Contains(t, folder.Gaps(), Gap{"products that the server does not list, since its lists end after 10,000 rows", new(20)})
+}
+
+// TestStockBeyondTheLargestOffset reads the stock of a server that has only what the interface has: it neither sorts nor
+// filters the list, which ends at the largest offset. The records of the catalog's products are found by id.
+func TestStockBeyondTheLargestOffset(t *testing.T) {
+	t.Parallel()
+	const rows, listed, products = 10450, maxOffset + pageLength, 10400
+	for _, test := range []struct {
+		name       string
+		skipped    int  // rows that the list skips, as one does whose rows move between two pages
+		byID       int  // status of requests by id
+		total      bool // whether the list says how many rows there are
+		want, left int
+		refused    string
+	}{
+		{"by id", 0, 200, true, products, rows - products, ""},
+		{"rows that the list skips", 10, 200, true, products, rows - products, ""},
+		{"without a total", 0, 200, false, products, 0, ""},
+		{"no route", 0, 404, true, listed, rows - listed, "404 Not Found"},
+		{"another body", 0, 422, true, listed, rows - listed, "422 Unprocessable Entity"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			record := func(i int) map[string]any {
+				return map[string]any{"id": fmt.Sprintf("p%06d", i), "type": "stock", "available": i}
+			}
+			var asked atomic.Int64
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				query, _ := url.ParseQuery(r.URL.RawQuery)
+				body, data := map[string]any{}, []any{}
+				switch offset, _ := offsetOf(r.URL.RawQuery); {
+				case r.URL.Path == "/oauth/access_token":
+					fmt.Fprint(w, `{"access_token":"x"}`)
+					return
+				case r.URL.Path == "/v2/inventories/multiple" && test.byID != 200:
+					refuse(w, test.byID, "not here")
+					return
+				case r.URL.Path == "/v2/inventories/multiple":
+					var wanted struct{ Data []struct{ ID string } }
+					if json.NewDecoder(r.Body).Decode(&wanted) != nil || len(wanted.Data) > pageLength {
+						refuse(w, http.StatusBadRequest, "at most a page")
+						return
+					}
+					asked.Add(1)
+					for _, key := range wanted.Data {
+						var i int
+						if _, err := fmt.Sscanf(key.ID, "p%06d", &i); err == nil && i < rows {
+							data = append(data, record(i))
+						}
+					}
+				case query.Has("sort"), query.Has("filter"), offset > maxOffset:
+					refuse(w, http.StatusBadRequest, "unknown parameter")
+					return
+				default:
+					for i := max(offset, test.skipped); i < min(rows, offset+pageLength); i++ {
+						data = append(data, record(i))
+					}
+					if test.total {
+						body["meta"] = map[string]any{"results": map[string]any{"total": rows}}
+					}
+					body["links"] = map[string]any{"next": fmt.Sprintf("?page[limit]=100&page[offset]=%d", offset+pageLength)}
+				}
+				body["data"] = data
+				_ = json.NewEncoder(w).Encode(body)
+			}))
+			t.Cleanup(s.Close)
+			c := Config{URL: s.URL, Credentials: Credentials{ID: testID}, Rate: 1e6, Folder: t.TempDir(), firstWait: time.Millisecond}
+			sender, err := newClient(c)
+			require.NoError(t, err)
+			folder, err := openFolder(c.Folder, c)
+			require.NoError(t, err)
+			f := &fetcher{apiClient: sender, folder: folder, say: func(string) {}, products: map[string]bool{}, files: map[string]bool{}}
+			for i := range products {
+				f.products[fmt.Sprintf("p%06d", i)] = true
+			}
+			f.products["p999999"] = true // has no stock
+			require.NoError(t, f.fetchStock(t.Context()))
+			found, err := folder.ids("stock")
+			require.NoError(t, err)
+			require.Equal(t, []any{test.want, test.left, test.refused}, []any{len(found), folder.state.Counts[unreadStock], folder.state.Refused["stock by id"]})
+
+			before := asked.Load()
+			require.NoError(t, f.fetchStock(t.Context()), "a run that was interrupted after this step")
+			require.Equal(t, before, asked.Load())
+			folder.Close()
+		})
+	}
 }

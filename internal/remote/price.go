@@ -123,10 +123,8 @@ func (f *fetcher) pricesOf(ctx context.Context, products []*wireProduct, ids []s
 func (f *fetcher) writePrices(p *wireProduct, found bookPrices) error {
 	state := &f.folder.state
 	for _, book := range slices.Sorted(maps.Keys(found)) {
-		if !slices.Contains(state.Pricebooks, book) {
-			if state.Pricebooks = append(state.Pricebooks, book); len(state.Pricebooks) > maxNames {
-				return fmt.Errorf("the prices name more than %d price books. Is the server one of a commerce service?", maxNames)
-			}
+		if state.Pricebooks[book]++; len(state.Pricebooks) > maxNames {
+			return fmt.Errorf("the prices name more than %d price books. Is the server one of a commerce service?", maxNames)
 		}
 		attributes := *found[book]
 		state.Counts["sales"] += len(attributes.Sales)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,15 +36,15 @@ func (f *fetcher) fetchShop(ctx context.Context) error {
 			} `json:"meta"`
 		} `json:"data"`
 	}
-	if err := f.get(ctx, request{path: "/catalog"}, &catalog); err != nil {
+	if err := f.do(ctx, request{path: "/catalog"}, &catalog); err != nil {
 		return err
 	}
 	s := &f.folder.state.Shop
 	attributes := catalog.Data.Attributes
 	s.CatalogID = cmp.Or(attributes.CatalogID, catalog.Data.ID)
 	s.Name = cmp.Or(attributes.Name, s.CatalogID)
-	if len(f.shopper) > 0 {
-		f.say(fmt.Sprintf("the catalog for this channel and these tags is %q", abbreviate(s.CatalogID)))
+	if shopper := f.folder.state.shopper(); shopper != "" {
+		f.say(fmt.Sprintf("the catalog of %s is %q", shopper, abbreviate(s.CatalogID)))
 	}
 	settings, err := f.fetchSettings(ctx)
 	if err != nil {
@@ -65,7 +66,8 @@ func (f *fetcher) fetchShop(ctx context.Context) error {
 	if settings.PageLength == 0 {
 		return nil
 	}
-	return f.folder.write("settings", settingsLine{"settings", min(max(settings.PageLength, 1), store.MaxPageLength), cmp.Or(s.Currency, "USD"), s.Language})
+	return f.folder.write("settings", settingsLine{"settings", min(max(settings.PageLength, 1), store.MaxPageLength),
+		cmp.Or(settings.Currency, s.Currency, "USD"), cmp.Or(settings.Locale, s.Language)})
 }
 
 type settingsLine struct {
@@ -87,11 +89,11 @@ func (f *fetcher) fetchSettings(ctx context.Context) (wireSettings, error) {
 	var body struct {
 		Data wireSettings `json:"data"`
 	}
-	err := f.optional("settings", f.get(ctx, request{path: "/v2/settings"}, &body))
+	err := f.optional("settings", f.do(ctx, request{path: "/v2/settings"}, &body))
 	return body.Data, err
 }
 
-// fetchCurrencies reads the currencies. preferred is that of the settings; empty if not told.
+// fetchCurrencies reads the currencies. preferred is that of the settings; empty if unknown.
 func (f *fetcher) fetchCurrencies(ctx context.Context, preferred string) error {
 	s := &f.folder.state.Shop
 	delete(f.folder.state.At, "currencies") // an interrupted run did not keep the codes
@@ -154,21 +156,51 @@ func (f *fetcher) fetchHierarchies(ctx context.Context) error {
 	})
 }
 
-// writeCatalog writes the catalog, and what only the end of the fetch knows: price books and price modifiers.
+// writeCatalog writes the catalog and its rule, and what only the end of the fetch knows: price books and price modifiers.
 func (f *fetcher) writeCatalog(context.Context) error {
 	s := &f.folder.state.Shop
-	var books []rankedPricebook
-	for _, id := range f.folder.state.Pricebooks {
-		books = append(books, rankedPricebook{id, 1})
-		if err := f.folder.write("catalog", importLine[named, none]{Type: "pricebook", ID: id, Attributes: named{id}}); err != nil {
+	books := rankPricebooks(f.folder.state.Pricebooks)
+	if len(books) > 1 {
+		f.folder.state.Counts["ranked price books"] = len(books)
+	}
+	for _, book := range books {
+		if err := f.folder.write("catalog", importLine[named, none]{Type: "pricebook", ID: book.ID, Attributes: named{book.ID}}); err != nil {
 			return err
 		}
 	}
 	if err := f.writeModifiers(); err != nil {
 		return err
 	}
-	return f.folder.write("catalog", importLine[catalogAttributes, none]{Type: "catalog", ID: s.CatalogID,
-		Attributes: catalogAttributes{s.Name, s.Hierarchies, books, s.Language, s.Currency}})
+	if err := f.folder.write("catalog", importLine[catalogAttributes, none]{Type: "catalog", ID: s.CatalogID,
+		Attributes: catalogAttributes{s.Name, s.Hierarchies, books, s.Language, s.Currency}}); err != nil {
+		return err
+	}
+	return f.writeRule()
+}
+
+// rankPricebooks guesses the priorities of a catalog's price books from how many prices it shows from each: those of special
+// prices have fewer, and come before the list prices.
+func rankPricebooks(prices map[string]int) (books []rankedPricebook) {
+	ids := slices.SortedFunc(maps.Keys(prices), func(a, b string) int {
+		return cmp.Or(cmp.Compare(prices[b], prices[a]), cmp.Compare(a, b))
+	})
+	for i, id := range ids {
+		books = append(books, rankedPricebook{id, i + 1})
+	}
+	return books
+}
+
+// writeRule writes a rule that leads the shopper of the fetch to the catalog, as on the server.
+func (f *fetcher) writeRule() error {
+	state := &f.folder.state
+	rule := ruleAttributes{Name: state.shopper(), CatalogID: state.Shop.CatalogID, Tags: state.Tags}
+	if rule.Name == "" {
+		return nil
+	}
+	if state.Channel != "" {
+		rule.Channels = []string{state.Channel}
+	}
+	return f.folder.write("catalog", importLine[ruleAttributes, none]{Type: "catalog_rule", ID: derivedID("rule", rule.Name), Attributes: rule})
 }
 
 type named struct {
@@ -181,6 +213,13 @@ type catalogAttributes struct {
 	PricebookIDs []rankedPricebook `json:"pricebook_ids"`
 	Locale       string            `json:"locale"`
 	Currency     string            `json:"currency,omitempty"`
+}
+
+type ruleAttributes struct {
+	Name      string   `json:"name"`
+	CatalogID string   `json:"catalog_id"`
+	Channels  []string `json:"channels,omitempty"`
+	Tags      []string `json:"tags,omitempty"`
 }
 
 type rankedPricebook struct {

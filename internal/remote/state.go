@@ -1,6 +1,9 @@
 package remote
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // fetchState is how far a fetch is, and what it learnt that lines need later.
 type fetchState struct {
@@ -18,11 +21,24 @@ type fetchState struct {
 	Parts map[string]int64     `json:"parts"` // valid bytes of the files
 
 	Shop       shop                 `json:"shop"`
-	Pricebooks []string             `json:"pricebooks"`
+	Pricebooks map[string]int       `json:"pricebooks"` // how many prices are from each
 	Modifiers  map[string]*modifier `json:"modifiers"`
-	CodesDone  int                  `json:"codes_done"` // promotions whose codes were read
-	Counts     map[string]int       `json:"counts"`     // of what is not told, and of lines
-	Refused    map[string]string    `json:"refused"`    // what the client may not read, by what it is
+	CodesDone  int                  `json:"codes_done"`            // promotions whose codes were read
+	StockAfter string               `json:"stock_after,omitempty"` // the last product whose stock was read by id
+	Counts     map[string]int       `json:"counts"`                // of gaps, and of lines
+	Refused    map[string]string    `json:"refused"`               // what the client may not read, by what it is
+}
+
+// shopper is "channel web, tags new, vip"; empty for a shopper without channel and tags.
+func (s *fetchState) shopper() string {
+	var parts []string
+	if s.Channel != "" {
+		parts = append(parts, "channel "+s.Channel)
+	}
+	if len(s.Tags) > 0 {
+		parts = append(parts, "tags "+strings.Join(s.Tags, ", "))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // shop is what holds for the whole shop.
@@ -30,7 +46,7 @@ type shop struct {
 	CatalogID string `json:"catalog_id"`
 	Name      string `json:"name"`
 	Language  string `json:"language"` // of the base texts
-	Currency  string `json:"currency"` // of prices without X-Moltin-Currency; empty if not told
+	Currency  string `json:"currency"` // of prices without X-Moltin-Currency; empty if unknown
 
 	OtherLanguages  []string `json:"other_languages"`
 	OtherCurrencies []string `json:"other_currencies"`

@@ -3,7 +3,6 @@ package remote
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -50,9 +49,9 @@ func (f *fetcher) translations(ctx context.Context, path string, rows []json.Raw
 			}
 			return nil
 		})
-		if code := status(err); code == http.StatusBadRequest || code == http.StatusUnprocessableEntity {
-			f.folder.state.Refused["translations in "+path] = strconv.Itoa(code) + " " + http.StatusText(code)
-			return found, nil // the server cannot filter this list by id
+		if isUnknown(err) { // the server cannot filter this list by id
+			f.refused("translations in "+path, err)
+			return found, nil
 		}
 		if err != nil {
 			return nil, err
@@ -87,7 +86,7 @@ func (f *fetcher) readByID(ctx context.Context, path string, ids []string, langu
 		}
 		query := "page[limit]=" + strconv.Itoa(pageLength) + "&filter=" + url.QueryEscape(filter+")")
 		p := &page{}
-		if err := f.get(ctx, request{path: path, query: query, language: language, currency: currency}, p); err != nil {
+		if err := f.do(ctx, request{path: path, query: query, language: language, currency: currency}, p); err != nil {
 			return err
 		}
 		for _, raw := range p.Data {

@@ -119,7 +119,7 @@ func caseConflicts(d *storetest.SharedStore) func(*testing.T) {
 		for _, codes := range [][]string{{"SAVE"}, {"save"}, {"A", "ten"}, {"x", "X"}} {
 			for _, id := range []string{"p", "q"} {
 				err := storetest.AddCodes(d.Store, id, codes...)
-				require.ErrorContains(t, err, "they differ in case alone, and the setting codes_ignore_case is on", codes)
+				require.ErrorContains(t, err, "they differ only in case, and codes_ignore_case is on", codes)
 				require.ErrorContains(t, err, fmt.Sprintf("must not be %q", codes[len(codes)-1]))
 				require.Equal(t, store.DuplicateCode, store.AsErrors(err)[0].Reason)
 			}
@@ -165,7 +165,7 @@ func caseImports(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, err)
 		_, err = d.Import(t.Context(), storetest.Actor, storetest.Source(lines("true")), all)
 		require.ErrorAs(t, err, &faults)
-		require.Contains(t, faults.Errors[0].Error(), `the codes "TEN" and "ten" differ in case alone`)
+		require.Contains(t, faults.Errors[0].Error(), `the codes "TEN" and "ten" differ only in case`)
 
 		storetest.DeleteAllRows(t, d.DB)
 		ended := strings.Replace(p, "2100-01-01", "2024-01-02", 1)
@@ -198,7 +198,7 @@ func caseSwitchingImports(d *storetest.SharedStore) func(*testing.T) {
 			{"the other way round", storetest.JoinLines(p, line("p", "1", "TEN")), storetest.JoinLines(on, q, line("q", "2", "ten")), []string{`line 3: promotion_code: code must not be "ten": the code "TEN" exists`}},
 			{"both have lower-case letters", storetest.JoinLines(p, line("p", "1", "Straße")), storetest.JoinLines(on, line("p", "2", "STRAẞe")), []string{`the code "Straße" exists`}},
 			{"the settings come last", storetest.JoinLines(p, line("p", "1", "ten")), storetest.JoinLines(q, line("q", "2", "TEN"), line("q", "3", "six"), line("q", "4", "Six"), on), []string{`line 2: promotion_code: code must not be "TEN"`, `line 4: promotion_code: code must not be "Six"`}},
-			{"both in the store", storetest.JoinLines(p, line("p", "1", "ten"), line("p", "2", "Ten")), on, []string{`line 1: settings: codes_ignore_case cannot be true: the codes "Ten" and "ten" differ in case alone`}},
+			{"both in the store", storetest.JoinLines(p, line("p", "1", "ten"), line("p", "2", "Ten")), on, []string{`line 1: settings: codes_ignore_case cannot be true: the codes "Ten" and "ten" differ only in case`}},
 			{"the same code", storetest.JoinLines(p, line("p", "1", "ten")), storetest.JoinLines(on, line("p", "1", "TEN")), nil},
 			{"as it is", storetest.JoinLines(p, line("p", "1", "ten")), storetest.JoinLines(on, line("p", "1", "ten")), nil},
 			{"ended", storetest.JoinLines(ended, line("p", "1", "ten")), storetest.JoinLines(on, q, line("q", "2", "TEN")), nil},
@@ -240,7 +240,7 @@ func switchCase(d *storetest.SharedStore) func(*testing.T) {
 		require.NoError(t, storetest.AddCodes(d.Store, "p", "ten", "five", "TEN"))
 		require.NoError(t, storetest.AddCodes(d.Store, "q", "Ten", "Six"))
 		err := ignoreCase(t.Context(), d.Store, true)
-		require.ErrorContains(t, err, `codes_ignore_case cannot be true: the codes "TEN" and "ten" differ in case alone`)
+		require.ErrorContains(t, err, `codes_ignore_case cannot be true: the codes "TEN" and "ten" differ only in case`)
 		require.Len(t, store.AsErrors(err), 2)
 		require.NoError(t, storetest.AddCodes(d.Store, "q", "FIVE"), "no claim of a key is left")
 		_, err = d.DeletePromotionCodes(t.Context(), storetest.Actor, "p", []string{"ten", "TEN"})

@@ -237,7 +237,7 @@ func keyCodes(ctx context.Context, t *db.Tx, promotionID string, codes []string)
 }
 
 func caseConflict(a, b string) *store.Error {
-	return store.Unprocessablef([]string{"codes_ignore_case"}, "cannot be true: the codes %q and %q differ in case alone, and both can be in use. Delete one of them, and send the request again.",
+	return store.Unprocessablef([]string{"codes_ignore_case"}, "cannot be true: the codes %q and %q differ only in case. Delete one of them, and send the request again.",
 		store.Abbreviate(min(a, b)), store.Abbreviate(max(a, b)))
 }
 
