@@ -27,7 +27,7 @@ func TestAuthoredResourcesCanBeWrittenAgain(t *testing.T) {
 	require.NoError(t, err)
 	shops := map[string]string{"the test shop": graphtest.Shop(), "the demo": string(demo)}
 	if lines, err := os.ReadFile("../../shared/data/adventureworks.ndjson"); err == nil && storetest.QuickOrFull(1, 2) == 2 {
-		shops["AdventureWorks"] = string(lines) // which lies beside the repository, or not
+		shops["AdventureWorks"] = string(lines) // if the file is there
 	}
 	storetest.EachBackend(t, func(t *testing.T, e storetest.Backend) {
 		storetest.FullTestsOnlyOnPostgres(t, e)

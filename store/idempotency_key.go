@@ -1,11 +1,9 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 )
 
 // Actor is who writes, for ledgers and audit fields: "client:<id>" or "command:<name>".
@@ -55,10 +53,8 @@ func (k *IdempotencyKey) Check() error {
 
 // Hash is a digest of Input. The order of members and the key itself do not matter.
 func (k *IdempotencyKey) Hash() (string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(Encode(k.Input)))
-	decoder.UseNumber()
-	var input any
-	if err := decoder.Decode(&input); err != nil {
+	input, err := decodeNumbers(Encode(k.Input))
+	if err != nil {
 		return "", err
 	}
 	if members, ok := input.(map[string]any); ok {

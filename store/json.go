@@ -86,6 +86,14 @@ func Decode(body []byte, into any) error { return jsonv2.Unmarshal(body, into, e
 // encodedText skips the checks that Encode made, and those of members that clients sent as raw JSON.
 var encodedText = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
+// decodeNumbers decodes JSON with its numbers as they are written.
+func decodeNumbers(raw []byte) (value any, err error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	err = d.Decode(&value)
+	return value, err
+}
+
 // Encode returns the canonical JSON of a resource, without a newline.
 func Encode(resource any) []byte {
 	var b bytes.Buffer

@@ -86,16 +86,12 @@ func sameList(a, b []byte) bool {
 	if !bytes.HasPrefix(a, []byte("[")) || !bytes.HasPrefix(b, []byte("[")) {
 		return false
 	}
+	if bytes.Equal(a, b) {
+		return true
+	}
 	x, errX := decodeNumbers(a)
 	y, errY := decodeNumbers(b)
 	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
-}
-
-func decodeNumbers(raw []byte) (value any, err error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	err = d.Decode(&value)
-	return value, err
 }
 
 // ObjectMembers returns the members of an object, and their names in order; nil for any other value. Of a repeated

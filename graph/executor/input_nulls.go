@@ -107,7 +107,8 @@ func (f *nullFinder) add(path []string) {
 	f.nulls = append(f.nulls, snakeCase(strings.Join(path, ".")))
 }
 
-// element returns the path of an element of the list at a path, which no other is built from at the same time.
+// element returns the path of an element of a list. It may share the memory of the path: paths are built and used one at a
+// time.
 func element(path []string, i int) []string { return append(path, strconv.Itoa(i)) }
 
 // snakeCase returns a path of members as in store.Error.

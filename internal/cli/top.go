@@ -147,8 +147,7 @@ func (c *Top) show(streams Streams, report *status.Report) error {
 	return err
 }
 
-// firstLines cuts a text to a number of lines. The last line then tells how many are left out. A number below 2 has
-// no limit.
+// firstLines cuts a text to at most some lines, the last of which says how many more there are. Less than 2 means no limit.
 func firstLines(text string, most int) string {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	if most < 2 || len(lines) <= most {

@@ -132,8 +132,8 @@ func (w *Writer) RecordMembers(kind store.AuditKind, id string, members ...store
 	w.Record(store.NewAuditEvent(kind, id, store.AuditUpdated, members...))
 }
 
-// recordLine records how the line of a resource changed, nil is none, and members besides those of the line. It records
-// nothing if there is no change.
+// recordLine records the change of a resource from its line before to its line after, and further members. A line is nil
+// if the resource does not exist. Without a change it records nothing.
 func (w *Writer) recordLine(k Kind, id string, before, after []byte, besides []store.MemberChange) {
 	action := store.AuditUpdated
 	switch {

@@ -97,10 +97,7 @@ func (c *ProductContent) Variations() []Variation {
 
 // Files returns the files, in order.
 func (c *ProductContent) Files() (files []AuthoredProductFile) {
-	if c.relationships.Files == nil {
-		return nil
-	}
-	for _, file := range c.relationships.Files.Data {
+	for _, file := range c.relationships.FileLinks() {
 		attached := AuthoredProductFile{ID: file.ID, Alt: file.Alt}
 		if file.CreatedAt != "" {
 			attached.AttachedAt = new(store.StoredTime(file.CreatedAt))

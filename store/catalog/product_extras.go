@@ -18,14 +18,12 @@ func (p *ProductSource) Extras(tag string) []byte {
 	if tag != "" {
 		e.SEO = p.Attributes.Locales[tag].seo(e.SEO)
 	}
-	if files := p.Relationships.Files; files != nil {
-		for _, file := range files.Data {
-			if file.Alt != "" {
-				if e.Alts == nil {
-					e.Alts = map[string]string{}
-				}
-				e.Alts[file.ID] = file.Alt
+	for _, file := range p.Relationships.FileLinks() {
+		if file.Alt != "" {
+			if e.Alts == nil {
+				e.Alts = map[string]string{}
 			}
+			e.Alts[file.ID] = file.Alt
 		}
 	}
 	for kind, ids := range p.Relationships.Related {

@@ -90,18 +90,18 @@ func (p *ProductSource) FileIDs() []string {
 	if image := p.Relationships.MainImage.ID(); image != "" {
 		ids = append(ids, image)
 	}
-	for _, file := range p.FileLinks() {
+	for _, file := range p.Relationships.FileLinks() {
 		ids = append(ids, file.ID)
 	}
 	return store.Unique(ids)
 }
 
 // FileLinks returns the files of the product in order, without the main image.
-func (p *ProductSource) FileLinks() []FileLink {
-	if p.Relationships.Files == nil {
+func (r *ProductRelationships) FileLinks() []FileLink {
+	if r.Files == nil {
 		return nil
 	}
-	return p.Relationships.Files.Data
+	return r.Files.Data
 }
 
 type FileLinks struct {

@@ -111,7 +111,7 @@ func (c *codeCaseChecker) scan(ctx context.Context, in db.Session, batches func(
 	return list, err
 }
 
-// heldBeside returns a code of the store that differs from the code of a line in case alone; the zero value if there is none.
+// heldBeside returns a code of the store that differs from that of a line only in case; the zero value if there is none.
 func (c *codeCaseChecker) heldBeside(line int, id, text string, ended map[string]bool) code.HeldInAnotherCase {
 	for _, other := range c.others[c.keyHash(text)] {
 		if other.Code != text && other.ID != id && !ended[other.PromotionID] {

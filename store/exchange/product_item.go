@@ -248,8 +248,10 @@ func (item *ProductItemInput) patchParent(p *itemPatch) {
 // patchMainImage sets the main image. The type of a stored link stays: it is main_image or file.
 func (item *ProductItemInput) patchMainImage(p *itemPatch) {
 	kind := "main_image"
-	if stored := p.storedProduct().Relationships.MainImage; stored.ID() != "" {
-		kind = stored.Data.Type
+	if item.MainImageID != nil {
+		if stored := p.storedProduct().Relationships.MainImage; stored.ID() != "" {
+			kind = stored.Data.Type
+		}
 	}
 	putLink(p, "main_image_id", "relationships.main_image", kind, item.MainImageID)
 }
@@ -258,7 +260,7 @@ func (item *ProductItemInput) patchMainImage(p *itemPatch) {
 func (item *ProductItemInput) patchFiles(p *itemPatch) {
 	attached := map[string]string{}
 	if item.Files != nil {
-		for _, link := range p.storedProduct().FileLinks() {
+		for _, link := range p.storedProduct().Relationships.FileLinks() {
 			attached[link.ID] = link.CreatedAt
 		}
 	}
