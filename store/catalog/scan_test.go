@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"portico/store"
 	"portico/store/catalog"
 )
 
@@ -29,5 +30,34 @@ func TestDocumentScannerText(t *testing.T) {
 			require.Equal(t, want, got, "%q", text)
 			require.Equal(t, `,`, s.Input, "%q", text)
 		}
+	}
+}
+
+// TestDocumentScannerVariations holds Scan.Variations against encoding/json.
+func TestDocumentScannerVariations(t *testing.T) {
+	t.Parallel()
+	option := catalog.VariationOption{ID: "l", Name: `Large ["L"]`, Description: "For 1\n<all>", SortOrder: -3}
+	many := make([]catalog.VariationOption, 70)
+	for i := range many {
+		many[i] = catalog.VariationOption{ID: strings.Repeat("o", i+1), SortOrder: i}
+	}
+	for name, variations := range map[string][]catalog.Variation{
+		"none":           {},
+		"of a parent":    {{ID: "size", Name: "Size", SortOrder: 2, Options: []catalog.VariationOption{option, {ID: "m"}}}, {ID: "color", Options: many}},
+		"of a child":     {{ID: "size", Name: "Size", SortOrder: -1, Option: &option, Options: []catalog.VariationOption{{ID: "m"}, option}}},
+		"without a list": {{ID: "size", Option: &option}},
+		"an empty list":  {{ID: "size", Options: []catalog.VariationOption{}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := catalog.DocumentScanner{Input: `"v":` + string(store.Encode(variations)) + `,"next":1`}
+			require.Equal(t, variations, s.Variations(`"v":`))
+			require.False(t, s.Failed)
+			require.Equal(t, `,"next":1`, s.Input)
+		})
+	}
+	for _, other := range []string{`[`, `[{}]`, `[{"id":"size","name":"Size","sort_order":1.5,"option":null,"options":[]}]`, `[{"name":"Size","id":"size"}]`, `null`, `[{"id":"size","name":"","sort_order":1,"option":null,"options":[`} {
+		s := catalog.DocumentScanner{Input: other}
+		s.Variations("")
+		require.True(t, s.Failed, other)
 	}
 }

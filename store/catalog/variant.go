@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"portico/store"
 )
@@ -127,4 +128,43 @@ func (v *Variants) appendJSON(dst []byte) []byte {
 	dst = appendObjectOf(store.AppendName(dst, "variation_matrix"), v.matrix())
 	dst = appendArrayOf(store.AppendName(dst, "child_option_ids"), v.optionIDs())
 	return appendModifiers(store.AppendName(dst, "price_modifiers"), v.Modifiers)
+}
+
+// Variations parses a member of variations as appendJSON writes them.
+func (s *DocumentScanner) Variations(name string) []Variation {
+	s.Skip(name)
+	s.Skip(`[`)
+	list := []Variation{}
+	s.List(func() {
+		v := Variation{ID: s.Member(`{"id":`), Name: s.Member(`,"name":`), SortOrder: s.sortOrder()}
+		s.Skip(`,"option":`)
+		if !s.TrySkip(`null`) {
+			option := s.variationOption()
+			v.Option = &option
+		}
+		s.Skip(`,"options":`)
+		if !s.TrySkip(`null`) {
+			s.Skip(`[`)
+			about := strings.Count(s.Input[:strings.IndexByte(s.Input, ']')+1], `{"id":`) // exact unless a text has a bracket
+			v.Options = make([]VariationOption, 0, about)
+			s.List(func() { v.Options = append(v.Options, s.variationOption()) })
+		}
+		s.Skip(`}`)
+		list = append(list, v)
+	})
+	return list
+}
+
+func (s *DocumentScanner) variationOption() VariationOption {
+	option := VariationOption{ID: s.Member(`{"id":`), Name: s.Member(`,"name":`), Description: s.Member(`,"description":`), SortOrder: s.sortOrder()}
+	s.Skip(`}`)
+	return option
+}
+
+func (s *DocumentScanner) sortOrder() int {
+	s.Skip(`,"sort_order":`)
+	if s.TrySkip(`-`) {
+		return -s.number()
+	}
+	return s.number()
 }

@@ -71,8 +71,8 @@ func (d *productDocument) scan(body string, relations int) bool {
 	d.ID = s.Member(`{"id":`)
 	s.Skip(`,"type":"product","attributes":`)
 	d.scanAttributes(&s)
-	meta, ok := (&productRefs{}).scan(body[relations:])
-	s.Input, s.Failed = meta, s.Failed || !ok
+	s.Input = body[relations:]
+	s.Raw(`,"relationships":`)
 	d.scanMeta(&s)
 	return !s.Failed
 }
@@ -113,10 +113,10 @@ func (d *productDocument) scanMeta(s *catalog.DocumentScanner) {
 	s.Raw(`,"component_products":`)
 	m.BundleConfiguration.SelectedOptions = json.RawMessage(s.Raw(`,"bundle_configuration":{"selected_options":`))
 	s.Skip(`}`)
-	m.Variations, m.ChildVariations, m.ChildOptionIDs, m.PriceModifiers = []catalog.Variation{}, []catalog.Variation{}, [][]string{}, map[string]modifierDocument{}
-	s.Unmarshal(`,"variations":`, `[]`, &m.Variations)
-	s.Unmarshal(`,"child_variations":`, `[]`, &m.ChildVariations)
+	m.Variations = s.Variations(`,"variations":`)
+	m.ChildVariations = s.Variations(`,"child_variations":`)
 	m.VariationMatrix = json.RawMessage(s.Raw(`,"variation_matrix":`))
+	m.ChildOptionIDs, m.PriceModifiers = [][]string{}, map[string]modifierDocument{}
 	s.Unmarshal(`,"child_option_ids":`, `[]`, &m.ChildOptionIDs)
 	s.Unmarshal(`,"price_modifiers":`, `{}`, &m.PriceModifiers)
 	s.Raw(`,"bread_crumbs":`)

@@ -17,8 +17,8 @@ type productRefs struct {
 }
 
 // scan reads relationships in the exact form in which AppendRelationships
-// writes them, and returns the rest. ok is false for any other form.
-func (r *productRefs) scan(body string) (rest string, ok bool) {
+// writes them. It returns false for any other form.
+func (r *productRefs) scan(body string) bool {
 	s := &catalog.DocumentScanner{Input: body}
 	s.Skip(`,"relationships":{`)
 	if s.TrySkip(`"parent":{"data":{"id":"`) {
@@ -52,7 +52,7 @@ func (r *productRefs) scan(body string) (rest string, ok bool) {
 	s.Skip(`},"component_products":{"data":[`)
 	r.components = scanProducts(s)
 	s.Skip(`}`)
-	return s.Input, !s.Failed
+	return !s.Failed
 }
 
 // scanProducts reads references to products, and the link after them.

@@ -102,7 +102,7 @@ func (p *storedProduct) read() *productDocument {
 // nothing else of a body.
 func (p *storedProduct) refs() *productRefs {
 	p.refsOnce.Do(func() {
-		if _, ok := p.references.scan(p.body[p.relations:]); !ok {
+		if !p.references.scan(p.body[p.relations:]) {
 			p.refsDamage = p.references.decode(p.body)
 		}
 	})
