@@ -173,10 +173,13 @@ func TestWorkStaysWithinFourTimesTheCost(t *testing.T) {
 				query, values := d.query()
 				reader := []*auth.Principal{graphtest.PublicClient(), graphtest.Admin()}[d.IntN(2)]
 				did := w.ask(t, query, values, reader, true)
-				for range 2 { // a garbage collection empties pools, which the next request refills
+				// A garbage collection empties pools, which the next request refills, and what the server does besides
+				// the request counts too: the caches' maintenance, for example.
+				for try := range 10 {
 					if did.times() <= costlier {
 						break
 					}
+					time.Sleep(time.Duration(try) * 20 * time.Millisecond)
 					if again := w.ask(t, query, values, reader, true); again.times() < did.times() {
 						did = again
 					}

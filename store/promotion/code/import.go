@@ -91,7 +91,11 @@ func writeImportedCodes(ctx context.Context, w *authoring.Writer, sources []auth
 	if err := importClaims(ctx, w, sources, promotions); err != nil {
 		return nil, err
 	}
-	return upsertCodes(ctx, w.Tx, rows)
+	written, err := upsertCodes(ctx, w.Tx, rows)
+	if w.DB.IsDuplicate(err) {
+		err = db.ErrRetryWrite // another writer gave one of the ids to a code of another promotion since deleteMoved
+	}
+	return written, err
 }
 
 const codeUpsert = `
